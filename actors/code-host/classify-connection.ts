@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { toEvent } from "../../runtime/cells/chart.js";
-import { isResultOf } from "../../runtime/effects/effect-type.js";
+import { isEffectResult } from "../../runtime/effects/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../runtime/turns/turn.js";
 import { rolePermissions } from "../access/visibility/permissions.js";
 import { type Refusal, toRefused } from "../refusal.js";
@@ -37,8 +37,8 @@ export function classifyConnection(
     case "installation.disconnect":
       return classifyDisconnect(message, context, turn);
     case "effect.ended":
-      if (isResultOf(CONFIRMATION_EFFECT, message)) return classifyConfirmation(message, context, turn);
-      if (!isResultOf(INSTALLATION_CHECK_EFFECT, message)) return message;
+      if (isEffectResult(CONFIRMATION_EFFECT, message)) return classifyConfirmation(message, context, turn);
+      if (!isEffectResult(INSTALLATION_CHECK_EFFECT, message)) return message;
       return {
         ...toChangeEvent(message.result.ok ? toSeen(message.result.output) : null, context),
         isTold: false,

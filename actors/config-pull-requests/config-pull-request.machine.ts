@@ -33,7 +33,7 @@
  */
 import { createChart, type InTurn, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
-import { isResultOf } from "../../runtime/effects/effect-type.js";
+import { isEffectResult } from "../../runtime/effects/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../runtime/turns/turn.js";
 import { isTokenOver } from "../access/tokens/workspace-token.queries.js";
 import { permit, seesOutcomes } from "../access/visibility/visibility.js";
@@ -51,7 +51,7 @@ import {
   configPullRequestRef,
   type PickCandidate,
 } from "./config-pull-request.messages.js";
-import { configPullRequests, findPullRequestOf } from "./config-pull-request.table.js";
+import { configPullRequests, findPullRequestByCandidate } from "./config-pull-request.table.js";
 import {
   answerPicked,
   askForCommit,
@@ -80,11 +80,11 @@ const nothing = toEvent("nothing");
 function classify(message: ConfigPullRequestMessage | EffectEnded | Woken, state: State, turn: TurnReading) {
   if (message.type === "candidate.pick") return toPick(message, turn);
   if (message.type !== "woken" && message.type !== "effect.ended") return message;
-  const row = findPullRequestOf(turn, turn.self.partition, turn.self.id);
+  const row = findPullRequestByCandidate(turn, turn.self.partition, turn.self.id);
   if (row === undefined || state.value !== "opening") return nothing;
   if (message.type === "woken") return toStep(state, row, turn);
-  if (isResultOf(COMMIT_CONFIG, message)) return toCommitted(message, state, row, turn);
-  return isResultOf(OPEN_CONFIG_PULL_REQUEST, message) ? toOpened(message, state, row, turn.now) : nothing;
+  if (isEffectResult(COMMIT_CONFIG, message)) return toCommitted(message, state, row, turn);
+  return isEffectResult(OPEN_CONFIG_PULL_REQUEST, message) ? toOpened(message, state, row, turn.now) : nothing;
 }
 
 function toPick(message: PickCandidate, turn: TurnReading) {
@@ -92,7 +92,8 @@ function toPick(message: PickCandidate, turn: TurnReading) {
   const before = refuseCaller(turn, message) ?? findRequestBefore(turn, message);
   if (isRefusal(before)) return toEvent("pick.refused", { ...message, refusal: before });
   if (before === null) return message;
-  const pullRequest = configPullRequests.get(turn, partition, before) ?? findPullRequestOf(turn, partition, id);
+  const pullRequest =
+    configPullRequests.get(turn, partition, before) ?? findPullRequestByCandidate(turn, partition, id);
   return pullRequest === undefined ? message : toEvent("pick.repeated", { ...message, pullRequest });
 }
 

@@ -37,7 +37,7 @@ export const configPullRequestRetention = retain(configPullRequests, {
 });
 
 /** Finds the config pull request of a candidate; undefined until the first pick. */
-export function findPullRequestOf(
+export function findPullRequestByCandidate(
   reading: Reading,
   workspaceId: string,
   candidateId: string,

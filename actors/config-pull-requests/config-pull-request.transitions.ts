@@ -9,7 +9,7 @@ import { findResource } from "../resources/resource.table.js";
 import { COMMIT_CONFIG, type MadeCommit } from "./commit.effects.js";
 import { type ConfigPullRequestRow, type ConfigSource, type OpeningRefusal, toBranch } from "./config-pull-request.js";
 import type { PickCandidate } from "./config-pull-request.messages.js";
-import { configPullRequests, findPullRequestOf } from "./config-pull-request.table.js";
+import { configPullRequests, findPullRequestByCandidate } from "./config-pull-request.table.js";
 import { OPEN_CONFIG_PULL_REQUEST, type OpenedConfig } from "./open.effects.js";
 
 type Picked = Delivered<PickCandidate>;
@@ -52,7 +52,7 @@ export function beginOpening(event: Picked, { commits }: OpeningContext): Openin
   const { partition, id } = turn.self;
   const line = findResource<LineFields>(turn, partition, "line", candidate.lineId)?.fields;
   const now = new Date(turn.now).toISOString();
-  const before = findPullRequestOf(turn, partition, id) ?? null;
+  const before = findPullRequestByCandidate(turn, partition, id) ?? null;
   const state = "opening" as const;
   const attempt = { state, reason: null, source: line?.source ?? null, waitsUntil: null, updatedAt: now };
   const row: ConfigPullRequestRow =
@@ -91,7 +91,7 @@ function recordPick({ turn, caller, client }: Picked, row: ConfigPullRequestRow,
 
 /** Replies to a further pick with the existing pull request, and changes nothing. */
 export function answerPicked({ turn }: Picked): void {
-  const pullRequest = findPullRequestOf(turn, turn.self.partition, turn.self.id);
+  const pullRequest = findPullRequestByCandidate(turn, turn.self.partition, turn.self.id);
   if (pullRequest === undefined) throw new Error(`the config pull request of ${turn.self.id} has no row`);
   turn.reply({ pullRequest, isBegun: false, replayed: false });
 }
@@ -158,7 +158,7 @@ export function noteOpened(turn: Turn, { url, named }: OpenedConfig): void {
  */
 function reportName(turn: Turn, named: OpenedConfig["named"]): void {
   const { partition, id } = turn.self;
-  const askedAs = findPullRequestOf(turn, partition, id)?.source?.repository;
+  const askedAs = findPullRequestByCandidate(turn, partition, id)?.source?.repository;
   const connection = askedAs === undefined ? undefined : findReachingConnection(turn, partition, askedAs);
   if (named === undefined || askedAs === undefined || connection === undefined) return;
   if (named.repository.toLowerCase() === askedAs.toLowerCase()) return;
@@ -171,7 +171,7 @@ function reportName(turn: Turn, named: OpenedConfig["named"]): void {
 /** Changes the row if `to` has a state, or if the end of the wait differs. */
 function change(turn: Turn, to: Partial<ConfigPullRequestRow>): void {
   const { partition, id } = turn.self;
-  const row = findPullRequestOf(turn, partition, id);
+  const row = findPullRequestByCandidate(turn, partition, id);
   if (row === undefined) return;
   const isWaiting = (row.waitsUntil ?? null) !== (to.waitsUntil ?? null);
   if (to.state === undefined && !isWaiting) return;
@@ -180,7 +180,7 @@ function change(turn: Turn, to: Partial<ConfigPullRequestRow>): void {
 
 export function removePullRequest(turn: Turn): void {
   const { partition, id } = turn.self;
-  const row = findPullRequestOf(turn, partition, id);
+  const row = findPullRequestByCandidate(turn, partition, id);
   if (row !== undefined) configPullRequests.remove(turn, partition, row);
   turn.stop();
 }

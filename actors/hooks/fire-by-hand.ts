@@ -5,7 +5,7 @@ import { permit } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";
 import { invalid, isRefusal, type Refusal } from "../refusal.js";
 import { findKnownResource, findResourceAt } from "../resources/resource.table.js";
-import { findWorkspaceOf } from "../resources/resource-location.table.js";
+import { findOwningWorkspace } from "../resources/resource-location.table.js";
 import type { HookFields } from "./hook.js";
 import type { FireHook } from "./hook-occurrence.messages.js";
 import { findTeamHookOccurrence } from "./hook-occurrence.queries.js";
@@ -33,7 +33,7 @@ export function toTest(
   hookId: string,
   sample: { readonly occurrence: string; readonly nowMs: number },
 ): FireHook | Refusal {
-  const workspaceId = findWorkspaceOf(reading, "hook", hookId);
+  const workspaceId = findOwningWorkspace(reading, "hook", hookId);
   if (workspaceId === undefined) return { refused: "not-found" };
   const refused = permit(reading, caller, workspaceId, "configure", "hook");
   if (refused !== null) return refused;

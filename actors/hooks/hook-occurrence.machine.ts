@@ -22,7 +22,7 @@
 import type { GatekeeperTimedOut } from "../../runtime/cells/actor-type.js";
 import { createChart, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
-import { isResultOf } from "../../runtime/effects/effect-type.js";
+import { isEffectResult } from "../../runtime/effects/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../runtime/turns/turn.js";
 import { DELIVERY_EFFECT } from "./delivery/delivery.effects.js";
 import type { HookOccurrenceState } from "./hook-occurrence.js";
@@ -111,7 +111,7 @@ function classifyHookOccurrence(
   turn: TurnReading,
 ) {
   if (message.type === "hook.fire") return classifyFire(message, turn);
-  if (!isResultOf(DELIVERY_EFFECT, message)) return message;
+  if (!isEffectResult(DELIVERY_EFFECT, message)) return message;
   const result = toDeliveryResult(message);
   const outcome = toStepOutcome(result, context);
   const type = outcome.isAgain === true ? "delivery.again" : deliveryClasses[outcome.next];

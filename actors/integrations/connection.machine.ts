@@ -49,7 +49,7 @@
  */
 import { createChart, type InTurn, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
-import { isResultOf } from "../../runtime/effects/effect-type.js";
+import { isEffectResult } from "../../runtime/effects/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../runtime/turns/turn.js";
 import type { PersonCaller } from "../caller.js";
 import { answerRefusal, type Refusal, toRefused } from "../refusal.js";
@@ -239,13 +239,13 @@ function classifyCheck(context: IntegrationConnectionContext, turn: TurnReading)
  * if the renewal is exhausted.
  */
 function classifyEnded(message: EffectEnded, context: IntegrationConnectionContext, turn: TurnReading) {
-  if (isResultOf(EXCHANGE_EFFECT, message) && message.id === context.exchangeId) {
+  if (isEffectResult(EXCHANGE_EFFECT, message) && message.id === context.exchangeId) {
     const outcome = toLinkOutcome(message);
     if (!outcome.ok) return toEvent("exchange.failed", { reason: outcome.reason });
     const isOver = findConnectionTarget(turn, connectionKey(context, turn)) === null;
     return toEvent(isOver ? "exchange.in-vain" : "exchange.done", { account: toAccount(outcome) });
   }
-  if (isResultOf(REFRESH_EFFECT, message) && message.id === context.refreshId) {
+  if (isEffectResult(REFRESH_EFFECT, message) && message.id === context.refreshId) {
     const outcome = toLinkOutcome(message);
     if (outcome.ok) return toEvent("renewal.done", { account: toAccount(outcome) });
     const { isFinal, reason } = outcome;

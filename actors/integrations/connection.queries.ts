@@ -3,7 +3,7 @@ import { permit } from "../access/visibility/visibility.js";
 import type { Caller, PersonCaller } from "../caller.js";
 import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
 import { findKnownResource, type ResourceRow } from "../resources/resource.table.js";
-import { findWorkspaceOf } from "../resources/resource-location.table.js";
+import { findOwningWorkspace } from "../resources/resource-location.table.js";
 import { notLinked } from "./authorization.js";
 import type { ConnectionHolder, IntegrationConnectionRow } from "./connection.js";
 import { findIntegrationConnection, listIntegrationConnectionPage } from "./connection.table.js";
@@ -19,7 +19,7 @@ export function findVisibleIntegration(
   caller: Caller,
   integrationId: string,
 ): VisibleIntegration | Refusal {
-  const workspaceId = findWorkspaceOf(reading, "integration", integrationId);
+  const workspaceId = findOwningWorkspace(reading, "integration", integrationId);
   if (workspaceId === undefined) return { refused: "not-found" };
   const refused = permit(reading, caller, workspaceId, "read", "integration");
   if (refused !== null) return refused;

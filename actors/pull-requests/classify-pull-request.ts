@@ -1,6 +1,6 @@
 import { toEvent } from "../../runtime/cells/chart.js";
 import type { MessageTo } from "../../runtime/cells/reference.js";
-import { isResultOf } from "../../runtime/effects/effect-type.js";
+import { isEffectResult } from "../../runtime/effects/effect-type.js";
 import type { Delivered, EffectEnded, GateAnswer, TurnReading, Woken } from "../../runtime/turns/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import type { EventSubject } from "../events/event-task.js";
@@ -160,11 +160,12 @@ function classifyEffect(
   row: PullRequestRow,
   { nowMs, subjectOf: lookUpSubject }: { readonly nowMs: number; readonly subjectOf: () => EventSubject | null },
 ) {
-  if (isResultOf(OPEN_PULL_REQUEST, message))
+  if (isEffectResult(OPEN_PULL_REQUEST, message))
     return value === "opening" ? toOpened(message, context, row, nowMs) : nothing;
-  if (isResultOf(LOOK_AT_PULL_REQUEST, message)) return toLooked(message, context, row, nowMs);
-  if (isResultOf(READ_FILES, message)) return toFilesRead(message, context, { nowMs, subject: lookUpSubject() });
-  if (isResultOf(COMMENT_EFFECT, message)) return toEvent("comment.ended", { id: message.id, result: message.result });
+  if (isEffectResult(LOOK_AT_PULL_REQUEST, message)) return toLooked(message, context, row, nowMs);
+  if (isEffectResult(READ_FILES, message)) return toFilesRead(message, context, { nowMs, subject: lookUpSubject() });
+  if (isEffectResult(COMMENT_EFFECT, message))
+    return toEvent("comment.ended", { id: message.id, result: message.result });
   return nothing;
 }
 

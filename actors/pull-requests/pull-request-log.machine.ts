@@ -20,7 +20,7 @@
 import { createChart } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import type { MessageTo } from "../../runtime/cells/reference.js";
-import { isResultOf } from "../../runtime/effects/effect-type.js";
+import { isEffectResult } from "../../runtime/effects/effect-type.js";
 import type { Delivered, EffectEnded, Turn, Woken } from "../../runtime/turns/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import type { HostedPullRequest } from "../outbound/code-host/hosted-pull-request.js";
@@ -67,14 +67,14 @@ function takeWake(event: Delivered<Woken>, context: PullRequestLogContext): Pull
 
 function takeEnded(event: Delivered<EffectEnded>, context: PullRequestLogContext): PullRequestLogContext {
   const { turn } = event;
-  if (isResultOf(REVIEW_EFFECT, event)) takeReview(turn, event);
-  if (isResultOf(LOOK_AT_PULL_REQUEST, event) && event.result.ok) {
+  if (isEffectResult(REVIEW_EFFECT, event)) takeReview(turn, event);
+  if (isEffectResult(LOOK_AT_PULL_REQUEST, event) && event.result.ok) {
     const answer = event.result.output;
     const named = takeLookedName(turn, context, answer);
     takeLook(turn, answer);
     return named;
   }
-  return isResultOf(LIST_OPEN, event) && event.result.ok ? takeList(turn, context, event.result.output) : context;
+  return isEffectResult(LIST_OPEN, event) && event.result.ok ? takeList(turn, context, event.result.output) : context;
 }
 
 /** Records the repository's current name, as an answer shows it. */

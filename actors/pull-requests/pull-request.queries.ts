@@ -4,7 +4,7 @@ import { permit, seesOutcomes } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { listAddresses } from "../resources/resource.table.js";
-import { findWorkspaceOf } from "../resources/resource-location.table.js";
+import { findOwningWorkspace } from "../resources/resource-location.table.js";
 import type { Cursor, Slice } from "../tables/page-source.js";
 import { type PullRequestRole, type PullRequestRow, type PullRequestState, pullRequestStates } from "./pull-request.js";
 import { pullRequests } from "./pull-request.table.js";
@@ -17,7 +17,7 @@ export interface VisiblePullRequest {
 
 /** Finds a pull request. Refuses with `not-found` unless the caller may read the outcomes of its team. */
 export function findPullRequest(reading: Reading, caller: Caller, id: string): VisiblePullRequest | Refusal {
-  const workspaceId = findWorkspaceOf(reading, "pull-request", id);
+  const workspaceId = findOwningWorkspace(reading, "pull-request", id);
   if (workspaceId === undefined || permit(reading, caller, workspaceId, "read", "pull-request") !== null) {
     return { refused: "not-found" };
   }

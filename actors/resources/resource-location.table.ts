@@ -21,7 +21,7 @@ export function findLocation(reading: Reading, id: string): ResourceLocation | u
  * authoritative about its existence. Read the row only after checking that the caller sees the workspace, because
  * others must not learn about damage.
  */
-export function findWorkspaceOf(reading: Reading, kind: string, id: string): string | undefined {
+export function findOwningWorkspace(reading: Reading, kind: string, id: string): string | undefined {
   const location = findLocation(reading, id);
   return location?.kind === kind ? location.workspaceId : undefined;
 }

@@ -39,7 +39,7 @@ export function mayReturnAs(reading: Reading, { workspaceId, poolId }: PoolBeare
 }
 
 /** Whether the pool has this runner now. */
-export function isRunnerOf(reading: Reading, { workspaceId, poolId }: PoolBearer, runnerId: string): boolean {
+export function isPoolRunner(reading: Reading, { workspaceId, poolId }: PoolBearer, runnerId: string): boolean {
   return RUNNER_ID.test(runnerId) && runners.get(reading, workspaceId, runnerId)?.poolId === poolId;
 }
 

@@ -40,7 +40,7 @@ export function listUnassignedApprovals(
 /**
  * Lists a workspace's open approvals that a person may answer, newest first. With `before`, lists only older approvals.
  */
-export function listApprovalsOf(
+export function listApprovalsFor(
   reading: Reading,
   workspaceId: string,
   approver: string,

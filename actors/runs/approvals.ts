@@ -8,7 +8,7 @@ import { MAX_OPEN_PERMISSIONS, type RunnerMessage } from "../runners/protocol.js
 import { timeText } from "../time-text.js";
 import type { ApprovalRow } from "./approval.js";
 import { approvals, listOpenApprovals } from "./approval.table.js";
-import { refuseUnlessAssigneeOf } from "./assignee.js";
+import { refuseNonAssignee } from "./assignee.js";
 import type { RunContext } from "./run.js";
 import type { AnswerApproval } from "./run.messages.js";
 import { retainForRequests } from "./run.retention.js";
@@ -77,7 +77,7 @@ export function findAnswerable(
   const assignee = owner.assignee(turn, partition, getRunRow(turn));
   const approval = approvals.get(turn, partition, id, approvalId);
   if (assignee === undefined || approval?.kind !== "permission") return { refused: "not-found" };
-  return refuseUnlessAssigneeOf({ assignee }, by) ?? refuseUnlessOpen(approval, by) ?? approval;
+  return refuseNonAssignee({ assignee }, by) ?? refuseUnlessOpen(approval, by) ?? approval;
 }
 
 /** Refuses an answer to an approval that is not open. Returns null for an open one. */

@@ -4,7 +4,7 @@ import type { Refusal } from "../refusal.js";
 import { MAX_UNDELIVERED } from "../runners/protocol.js";
 import { hasFeature } from "../runners/runner.table.js";
 import { timeText } from "../time-text.js";
-import { refuseUnlessAssigneeOf } from "./assignee.js";
+import { refuseNonAssignee } from "./assignee.js";
 import type { RunContext, RunRow, StepRow } from "./run.js";
 import type { MessageSent, SendMessage } from "./run.messages.js";
 import { runMessageKeys, runMessages, runs } from "./run.table.js";
@@ -44,7 +44,7 @@ export function refuseMessage(
     const detail = "This Idempotency-Key was already used for a different text to this run.";
     return before.text === text ? null : { refused: "idempotency-key-reused", detail };
   }
-  return refuseUnlessAssigneeOf({ assignee }, by) ?? refuseByState(turn, context, run);
+  return refuseNonAssignee({ assignee }, by) ?? refuseByState(turn, context, run);
 }
 
 function refuseByState(turn: TurnReading, context: RunContext, run: RunRow): Refusal | null {

@@ -4,7 +4,7 @@ import { refuseTeamWork } from "../access/members/team-work.js";
 import { permit, seesOutcomes } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
-import { findWorkspaceOf } from "../resources/resource-location.table.js";
+import { findOwningWorkspace } from "../resources/resource-location.table.js";
 import type { RepositoryCommit } from "../runners/commit-frames.js";
 import type { ApprovalRow } from "./approval.js";
 import { approvals, listOpenApprovals } from "./approval.table.js";
@@ -34,7 +34,7 @@ export function waitsForPerson(reading: Reading, workspaceId: string, runId: str
 
 /** Finds a run. Refuses with `not-found` unless the caller may read the outcomes of the run's team. */
 export function findVisibleRun(reading: Reading, caller: Caller, runId: string): VisibleRun | Refusal {
-  const workspaceId = findWorkspaceOf(reading, "run", runId);
+  const workspaceId = findOwningWorkspace(reading, "run", runId);
   if (workspaceId === undefined || permit(reading, caller, workspaceId, "read", "run") !== null) {
     return { refused: "not-found" };
   }

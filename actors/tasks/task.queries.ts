@@ -5,7 +5,7 @@ import { permit, seesOutcomes } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findResourceAt, listAddresses } from "../resources/resource.table.js";
-import { findWorkspaceOf } from "../resources/resource-location.table.js";
+import { findOwningWorkspace } from "../resources/resource-location.table.js";
 import type { RunRow } from "../runs/run.js";
 import { runs } from "../runs/run.table.js";
 import type { Cursor, Slice } from "../tables/page-source.js";
@@ -69,7 +69,7 @@ export interface VisibleTask {
 
 /** Finds a task. Refuses with `not-found` unless the caller sees its workspace. */
 export function findVisibleTask(reading: Reading, caller: Caller, taskId: string): VisibleTask | Refusal {
-  const workspaceId = findWorkspaceOf(reading, "task", taskId);
+  const workspaceId = findOwningWorkspace(reading, "task", taskId);
   if (workspaceId === undefined) return { refused: "not-found" };
   const refused = permit(reading, caller, workspaceId, "read", "team");
   if (refused !== null) return refused;

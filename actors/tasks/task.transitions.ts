@@ -11,7 +11,7 @@ import { invalid, type Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";
 import { recordStay } from "../run-facts/stay.table.js";
 import { reassignApprovals } from "../runs/approvals.js";
-import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
+import { refuseNonAssignee } from "../runs/assignee.js";
 import type { RunRow } from "../runs/run.js";
 import { type EndRun, type RunOver, runRef } from "../runs/run.messages.js";
 import { runCheckouts } from "../runs/run.table.js";
@@ -363,7 +363,7 @@ export function addPersonsNote(event: Delivered<AddNote>): void {
 
 /** Refuses everyone but the assignee with a 403; null for the assignee. */
 export function refuseUnlessAssignee(turn: TurnReading, by: string): Refusal | null {
-  return refuseUnlessAssigneeOf(taskRow(turn), by);
+  return refuseNonAssignee(taskRow(turn), by);
 }
 
 /** Refuses with a 422 a station that the line does not have. Returns null otherwise. */

@@ -1,6 +1,6 @@
 import { toEvent } from "../../runtime/cells/chart.js";
 import type { MessageTo } from "../../runtime/cells/reference.js";
-import { isResultOf } from "../../runtime/effects/effect-type.js";
+import { isEffectResult } from "../../runtime/effects/effect-type.js";
 import type { Delivered, EffectEnded, GateAnswer, TurnReading, Woken } from "../../runtime/turns/turn.js";
 import { isOnTeam } from "../access/visibility/visibility.js";
 import { writeJson } from "../exact-json.js";
@@ -16,7 +16,7 @@ import { MAX_OPEN_TOOL_CALLS } from "../runners/run-tools.js";
 import type { ApprovalRow } from "../runs/approval.js";
 import { approvals } from "../runs/approval.table.js";
 import { refuseUnlessOpen } from "../runs/approvals.js";
-import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
+import { refuseNonAssignee } from "../runs/assignee.js";
 import { type FrozenTool, readFrozenTools } from "../runs/frozen-tools.js";
 import { findCallOfAsk, listOpenCalls, openCalls } from "../runs/open-call.table.js";
 import type { RunRow } from "../runs/run.js";
@@ -231,7 +231,7 @@ function refuseUnlessApprover(
   by: string,
 ): Refusal | null {
   if (row.rule !== "person") {
-    return refuseUnlessAssigneeOf({ assignee: owner.assignee(turn, turn.self.partition, run) ?? null }, by);
+    return refuseNonAssignee({ assignee: owner.assignee(turn, turn.self.partition, run) ?? null }, by);
   }
   if (row.actsAs === by) return null;
   const detail = "Only the person whose account the call uses can do this.";
@@ -285,7 +285,7 @@ function classifyResult(
   message: EffectEnded,
   owners: readonly RunOwner[],
 ) {
-  if (!isResultOf(INTEGRATION_REQUEST, message)) return OTHER;
+  if (!isEffectResult(INTEGRATION_REQUEST, message)) return OTHER;
   const { partition, id } = turn.self;
   if (toolCalls.get(turn, partition, context.runId, id) === undefined) return toEvent("request.of-nothing");
   const { owner } = findOwner(turn, context.runId, owners);

@@ -2,7 +2,7 @@ import type { Reading } from "../../storage/store.js";
 import { isOnTeam } from "../access/visibility/visibility.js";
 import type { PersonCaller } from "../caller.js";
 import type { ApprovalRow } from "../runs/approval.js";
-import { approvals, listApprovalsOf, listUnassignedApprovals } from "../runs/approval.table.js";
+import { approvals, listApprovalsFor, listUnassignedApprovals } from "../runs/approval.table.js";
 import type { RunRow } from "../runs/run.js";
 import type { VisibleRun } from "../runs/run.queries.js";
 import { runs } from "../runs/run.table.js";
@@ -53,7 +53,7 @@ export function addOwnApprovals(
   { userId, workspaceId }: { readonly userId: string; readonly workspaceId: string },
   { found, ...page }: Page & { readonly found: readonly ApprovalOfPerson[] },
 ): readonly ApprovalOfPerson[] {
-  const own = listApprovalsOf(reading, workspaceId, userId, page);
+  const own = listApprovalsFor(reading, workspaceId, userId, page);
   return toNewest(found, withRuns(reading, { userId, workspaceId }, own), page);
 }
 

@@ -1,6 +1,6 @@
 import type { Refusal } from "../../actors/refusal.js";
 import { findPoolByToken, type PoolBearer } from "../../actors/runners/pool-token.js";
-import { isRunnerOf } from "../../actors/runners/runner.queries.js";
+import { isPoolRunner } from "../../actors/runners/runner.queries.js";
 import { sha256Hex } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { RouteRequest } from "../wire/route.js";
@@ -42,6 +42,6 @@ export function findCallingRunner(
   const pool = token === null ? null : findPool(source, sha256Hex(token));
   if (pool === null) return { refused: "unauthenticated", detail: "This endpoint requires a runner pool token." };
   const runnerId = header("service-runner") ?? "";
-  if (!isRunnerOf(source.runtime.reading, pool, runnerId)) return { refused: "not-found" };
+  if (!isPoolRunner(source.runtime.reading, pool, runnerId)) return { refused: "not-found" };
   return { workspaceId: pool.workspaceId, runnerId };
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { actionRunSchema, actionRunStates } from "../../actors/integration-work/actions/action-run.js";
 import { actionRunRef } from "../../actors/integration-work/actions/action-run.messages.js";
-import { findRunOf, listActionRuns } from "../../actors/integration-work/actions/action-run.queries.js";
+import { findIntegrationRun, listActionRuns } from "../../actors/integration-work/actions/action-run.queries.js";
 import { actionRunView } from "../../actors/integration-work/actions/action-run.view.js";
 import {
   findIntegrationFor,
@@ -86,7 +86,7 @@ export function actionRunRoutes({ runtime, sealer }: ActionRunRoutesOptions): re
         const { id, replayed } = granted(
           await runtime.ask(to, { type: "action.resend", integrationId, runId, idempotency }),
         );
-        const body = actionRunView(granted(findRunOf(reading, integration, id)));
+        const body = actionRunView(granted(findIntegrationRun(reading, integration, id)));
         return { status: 202, headers: replayHeaders(replayed), body };
       },
     }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { isRunnerOf } from "../../actors/runners/runner.queries.js";
+import { isPoolRunner } from "../../actors/runners/runner.queries.js";
 import type { RunnerClaim } from "../../actors/runs/run.queries.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import { MAX_FILE_BYTES } from "../../actors/searches/agent/bounds.js";
@@ -172,7 +172,7 @@ function findCalling(source: PoolSource, request: RouteRequest<"public">): Calli
   const fence = header("service-run-fence") ?? "";
   const runnerId = header("service-runner") ?? "";
   const { reading } = source.runtime;
-  if (pool === null || !/^\d{1,15}$/.test(fence) || !isRunnerOf(reading, pool, runnerId)) return NOTHING;
+  if (pool === null || !/^\d{1,15}$/.test(fence) || !isPoolRunner(reading, pool, runnerId)) return NOTHING;
   const { workspaceId } = pool;
   const claim = { runId: params.runId ?? "", runnerId, fence: Number(fence) };
   const iteration = findClaimedIteration(reading, workspaceId, claim);

@@ -54,7 +54,7 @@ export function withBeginMarked(made: Effect): Effect {
 }
 
 /** Whether the message is the result of an effect of this kind. */
-export function isResultOf<Input, Output, Memo, M extends Message>(
+export function isEffectResult<Input, Output, Memo, M extends Message>(
   type: EffectType<Input, Output, Memo>,
   message: M,
 ): message is M & EffectEnded<Output> {

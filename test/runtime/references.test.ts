@@ -3,7 +3,7 @@ import { setup } from "xstate";
 import { address } from "../../runtime/cells/address.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { reference } from "../../runtime/cells/reference.js";
-import { effect, isResultOf } from "../../runtime/effects/effect-type.js";
+import { effect, isEffectResult } from "../../runtime/effects/effect-type.js";
 import { RunAbort } from "../../runtime/effects/run-signal.js";
 import type { Delivered, Message } from "../../runtime/turns/turn.js";
 import { compileSnippets } from "../support/compile.js";
@@ -45,9 +45,9 @@ t.test("an effect's request, its implementation and its result go by its name", 
   t.same(place, { lane, target: "", bytes: 0 });
   t.equal(await begin(new RunAbort()), 5);
   const ended = { type: "effect.ended", effect: "mail", id: "1", result: { ok: true, output: 5 } };
-  t.ok(isResultOf(mail, ended));
-  t.notOk(isResultOf(effect("other"), ended));
-  t.notOk(isResultOf(mail, { type: "woken" }));
+  t.ok(isEffectResult(mail, ended));
+  t.notOk(isEffectResult(effect("other"), ended));
+  t.notOk(isEffectResult(mail, { type: "woken" }));
 });
 
 /**
@@ -58,7 +58,7 @@ const given = `
 import { setup } from "xstate";
 import { address } from "../../runtime/cells/address.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
-import { effect, isResultOf } from "../../runtime/effects/effect-type.js";
+import { effect, isEffectResult } from "../../runtime/effects/effect-type.js";
 import { reference } from "../../runtime/cells/reference.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Answered, Delivered, EffectEnded, Message, Turn, TurnReading, Woken } from "../../runtime/turns/turn.js";
@@ -93,7 +93,7 @@ const compiles = {
         message.type === "shut" || reading.now === 0 || value !== "a" ? { type: "shut" } : { type: "door.opened" },
     });`,
   result: `declare const ended: Delivered<EffectEnded>;
-    if (isResultOf(mail, ended) && ended.result.ok) { const sent: boolean = ended.result.output.sent; }`,
+    if (isEffectResult(mail, ended) && ended.result.ok) { const sent: boolean = ended.result.output.sent; }`,
   implements: `mail.implement(lane, async ({ to }) => ({ sent: to !== "" })); turn.start(mail.request("1", { to: "ada" }));`,
 };
 
@@ -171,7 +171,7 @@ const refused: Record<string, readonly [text: string, why: RegExp]> = {
   otherOutput: [`mail.implement(lane, async () => ({ sent: "yes" }));`, /not assignable to type 'boolean'/],
   otherResult: [
     `declare const ended: Delivered<EffectEnded>;
-    if (isResultOf(mail, ended) && ended.result.ok) { const sent: string = ended.result.output.sent; }`,
+    if (isEffectResult(mail, ended) && ended.result.ok) { const sent: string = ended.result.output.sent; }`,
     /not assignable to type 'string'/,
   ],
 };

@@ -8,7 +8,7 @@ import {
   configPullRequestRef,
   type PickCandidate,
 } from "../../actors/config-pull-requests/config-pull-request.messages.js";
-import { findPullRequestOf } from "../../actors/config-pull-requests/config-pull-request.table.js";
+import { findPullRequestByCandidate } from "../../actors/config-pull-requests/config-pull-request.table.js";
 import type { EditOutcome, SourceTree, WantedStation } from "../../actors/config-pull-requests/edit/station-edit.js";
 import { openConfigEffect } from "../../actors/config-pull-requests/open.effects.js";
 import type { PickedConfig } from "../../actors/config-pull-requests/picked-config.js";
@@ -85,7 +85,7 @@ export class PickedWorld {
   }
 
   get row(): ConfigPullRequestRow | undefined {
-    return findPullRequestOf(this.harness.durable, workspaceId, candidateId);
+    return findPullRequestByCandidate(this.harness.durable, workspaceId, candidateId);
   }
 
   /** Returns the branches and pull requests at the code host. */

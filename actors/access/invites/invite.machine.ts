@@ -33,7 +33,7 @@
  */
 import { createChart, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
-import { isResultOf } from "../../../runtime/effects/effect-type.js";
+import { isEffectResult } from "../../../runtime/effects/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../../runtime/turns/turn.js";
 import { MAIL_EFFECT } from "../../outbound/mail/mail.effects.js";
 import { answerRefusal, type Refusal, toRefused } from "../../refusal.js";
@@ -125,7 +125,7 @@ function classifyInvite(
         ? toEvent("expiry.due", { invite })
         : toEvent("expiry.early");
     case "effect.ended":
-      if (!isResultOf(MAIL_EFFECT, message) || message.id !== invite?.mailId) return message;
+      if (!isEffectResult(MAIL_EFFECT, message) || message.id !== invite?.mailId) return message;
       return toEvent("mail.ended", { invite, isSent: message.result.ok });
     // No transition handles a message of an unknown type.
     default:

@@ -2,7 +2,7 @@ import type { Reading } from "../../../storage/store.js";
 import type { Caller } from "../../caller.js";
 import type { Refusal } from "../../refusal.js";
 import { findKnownResource } from "../../resources/resource.table.js";
-import { findWorkspaceOf } from "../../resources/resource-location.table.js";
+import { findOwningWorkspace } from "../../resources/resource-location.table.js";
 import { permit, seesOutcomes } from "../visibility/visibility.js";
 
 /** A team that a caller can see. */
@@ -15,14 +15,14 @@ export interface VisibleTeam {
 
 /** Finds the team; refuses with `not-found` if the caller cannot see its workspace. */
 export function findVisibleTeam(reading: Reading, caller: Caller, teamId: string): VisibleTeam | Refusal {
-  const workspaceId = findWorkspaceOf(reading, "team", teamId);
+  const workspaceId = findOwningWorkspace(reading, "team", teamId);
   if (workspaceId === undefined) return { refused: "not-found" };
   return permit(reading, caller, workspaceId, "read", "team") ?? findTeam(reading, workspaceId, teamId);
 }
 
 /** Finds the team; refuses with `not-found` if the caller cannot read its outcomes. */
 export function findTeamOfOutcomes(reading: Reading, caller: Caller, teamId: string): VisibleTeam | Refusal {
-  const workspaceId = findWorkspaceOf(reading, "team", teamId);
+  const workspaceId = findOwningWorkspace(reading, "team", teamId);
   return workspaceId !== undefined && seesOutcomes(reading, caller, workspaceId, teamId)
     ? findTeam(reading, workspaceId, teamId)
     : { refused: "not-found" };

@@ -1,6 +1,6 @@
 import type { Runtime, RuntimeLog } from "../../../runtime/runtime.js";
 import { findResource, isWorkspaceOpen, type ResourceRow } from "../../resources/resource.table.js";
-import { findWorkspaceOf } from "../../resources/resource-location.table.js";
+import { findOwningWorkspace } from "../../resources/resource-location.table.js";
 import { sha256Hex } from "../../sealer.js";
 import type { MintCredentials, Minting, RefuseWorkload } from "../trusts/trust.messages.js";
 import type { TrustTerms } from "../trusts/trust-terms.js";
@@ -80,7 +80,7 @@ function findTrust<Fields>(
   { trustKind }: Minting,
   id: string,
 ): ResourceRow<Fields> | null {
-  const workspaceId = TRUST_ID.test(id) ? findWorkspaceOf(reading, trustKind, id) : undefined;
+  const workspaceId = TRUST_ID.test(id) ? findOwningWorkspace(reading, trustKind, id) : undefined;
   if (workspaceId === undefined || !isWorkspaceOpen(reading, workspaceId)) return null;
   return findResource<Fields>(reading, workspaceId, trustKind, id) ?? null;
 }

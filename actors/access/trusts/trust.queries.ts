@@ -3,7 +3,7 @@ import type { Caller } from "../../caller.js";
 import type { Refusal } from "../../refusal.js";
 import type { Kind } from "../../resources/kind.js";
 import { findKnownResource } from "../../resources/resource.table.js";
-import { findWorkspaceOf } from "../../resources/resource-location.table.js";
+import { findOwningWorkspace } from "../../resources/resource-location.table.js";
 import { permit } from "../visibility/visibility.js";
 import { MAX_REFUSALS, refusals, type TrustRefusal } from "./trust-refusal.table.js";
 
@@ -23,7 +23,7 @@ export function findManagedTrust(
   kind: Pick<Kind, "name" | "permission">,
   id: string,
 ): ManagedTrust | Refusal {
-  const workspaceId = findWorkspaceOf(reading, kind.name, id);
+  const workspaceId = findOwningWorkspace(reading, kind.name, id);
   if (workspaceId === undefined) return { refused: "not-found" };
   const refused = permit(reading, caller, workspaceId, kind.permission, kind.name);
   if (refused !== null) return refused;

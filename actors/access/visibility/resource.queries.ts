@@ -13,7 +13,7 @@ import {
   type ResourceRow,
   resourceAddresses,
 } from "../../resources/resource.table.js";
-import { findWorkspaceOf } from "../../resources/resource-location.table.js";
+import { findOwningWorkspace } from "../../resources/resource-location.table.js";
 import { listMemberships } from "../../workspaces/member.table.js";
 import { findWorkspaceBySlug } from "../../workspaces/slug-claims.machine.js";
 import { listPermissions, permit, seesOutcomes } from "./visibility.js";
@@ -31,7 +31,7 @@ export function findVisibleResource(
   caller: Caller,
   id: string,
 ): VisibleResource | Refusal {
-  const workspaceId = findWorkspaceOf(reading, kind.name, id);
+  const workspaceId = findOwningWorkspace(reading, kind.name, id);
   if (workspaceId === undefined) return findVisibleMade(kind, reading, caller, id)?.row ?? { refused: "not-found" };
   // Check the permission before reading the row, so that callers who cannot see it do not learn that it is damaged.
   const refused = permit(reading, caller, workspaceId, "read", kind.name);
@@ -208,7 +208,7 @@ export function findHolder(kind: Kind, reading: Reading, caller: Caller, name: H
   }
   const holder = kind.heldBy === "team" ? "team" : "line";
   const id = (holder === "team" ? name.teamId : name.lineId) ?? "";
-  const workspaceId = findWorkspaceOf(reading, holder, id);
+  const workspaceId = findOwningWorkspace(reading, holder, id);
   if (workspaceId === undefined || permit(reading, caller, workspaceId, "read", kind.name) !== null) {
     return { refused: "not-found" };
   }

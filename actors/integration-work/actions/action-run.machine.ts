@@ -26,7 +26,7 @@
  */
 import { createChart, type InTurn, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
-import { isResultOf } from "../../../runtime/effects/effect-type.js";
+import { isEffectResult } from "../../../runtime/effects/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../../runtime/turns/turn.js";
 import type { IntegrationFields } from "../../integrations/definition.js";
 import { INTEGRATION_REQUEST } from "../../integrations/requests/integration-request.effects.js";
@@ -97,7 +97,7 @@ function classifyActionRun(
   if (message.type === "action.bound") return classifyBound(message, turn);
   if (message.type === "action.due") return classifyDue(message, turn);
   if (message.type === "action.resend") return classifyResend(message, turn);
-  if (!isResultOf(INTEGRATION_REQUEST, message)) return message;
+  if (!isEffectResult(INTEGRATION_REQUEST, message)) return message;
   const result = message.result.ok ? message.result.output : withoutResult(turn, message.result.error);
   return toEvent(toAttemptClass(result, context), { result });
 }

@@ -24,7 +24,7 @@ export function listActionRuns(
 }
 
 /** Finds the integration's run with this id, or returns the refusal `not-found`. */
-export function findRunOf(
+export function findIntegrationRun(
   reading: Reading,
   { workspaceId, id: integrationId }: VisibleIntegration,
   id: string,

@@ -25,7 +25,7 @@
  */
 import { createChart, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
-import { isResultOf } from "../../../runtime/effects/effect-type.js";
+import { isEffectResult } from "../../../runtime/effects/effect-type.js";
 import type { TurnReading, Woken } from "../../../runtime/turns/turn.js";
 import { INTEGRATION_REQUEST } from "../../integrations/requests/integration-request.effects.js";
 import { type DeliveryMessage, deliveryRef, type WorkDelivery } from "./delivery.messages.js";
@@ -112,11 +112,11 @@ function toProgress(
   if (message.type === "delivery.raise") return onTurnToRaise(context);
   if (message.type === "delivery.watch") return onWatched(context);
   if (message.type === "task.raised") return onRaised(context, message);
-  if (isResultOf(EVALUATION, message)) {
+  if (isEffectResult(EVALUATION, message)) {
     const { result } = message;
     return result.ok ? onEvaluated(context, result.output) : onCrashed(context, result.error);
   }
-  if (!isResultOf(INTEGRATION_REQUEST, message)) return null;
+  if (!isEffectResult(INTEGRATION_REQUEST, message)) return null;
   const { result } = message;
   return result.ok ? onLookedUp(context, result.output) : onCrashed(context, result.error);
 }

@@ -8,7 +8,7 @@ import type { IntegrationFields } from "../../integrations/definition.js";
 import { readReceivedBody } from "../../integrations/received-body.js";
 import { toStorableHeaders } from "../../integrations/stored-headers.js";
 import { findResource, findResourceAt, isWorkspaceOpen, type ResourceRow } from "../../resources/resource.table.js";
-import { findWorkspaceOf } from "../../resources/resource-location.table.js";
+import { findOwningWorkspace } from "../../resources/resource-location.table.js";
 import { type Sealer, sha256Hex } from "../../sealer.js";
 import type { SecretFields } from "../../workspaces/secret.kind.js";
 import { type DeliveryHeaders, ReceivedDelivery } from "./received-delivery.js";
@@ -44,7 +44,7 @@ export class DeliveryReceivers {
   find(reading: Reading, integrationId: string): DeliveryReceiver | undefined {
     const known = this.#remembered.get(integrationId);
     if (known !== undefined) return findReceiver(reading, known.workspaceId, known.id);
-    const workspaceId = findWorkspaceOf(reading, "integration", integrationId);
+    const workspaceId = findOwningWorkspace(reading, "integration", integrationId);
     if (workspaceId === undefined) return undefined;
     const receiver = findReceiver(reading, workspaceId, integrationId);
     if (receiver !== undefined) this.#remember(receiver);

@@ -36,7 +36,7 @@
  */
 import { createChart, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
-import { isResultOf } from "../../../runtime/effects/effect-type.js";
+import { isEffectResult } from "../../../runtime/effects/effect-type.js";
 import type { EffectEnded, TurnReading } from "../../../runtime/turns/turn.js";
 import { connections } from "../../integrations/connection.table.js";
 import type { IntegrationFields } from "../../integrations/definition.js";
@@ -160,7 +160,8 @@ function toNowEvent(
 }
 
 function toAnswerEvent(message: EffectEnded, { askId }: PollContext, set: SetPoll | null) {
-  if (!isResultOf(INTEGRATION_REQUEST, message) || message.id !== askId || set === null) return toEvent("answer.other");
+  if (!isEffectResult(INTEGRATION_REQUEST, message) || message.id !== askId || set === null)
+    return toEvent("answer.other");
   const { result } = message;
   const output: PollResult = result.ok ? result.output : { success: false, code: "errored", reason: "it went wrong" };
   const isWhole = output.success && output.body !== undefined;

@@ -82,7 +82,7 @@ function listErrors(json: unknown, ownError: unknown): readonly unknown[] {
  * Finds the JSON in a model's answer: bare, in a code block, or after the model's reasoning. Undefined if there is
  * none.
  */
-export function readJsonOf(text: string): unknown {
+export function findAnswerJson(text: string): unknown {
   const bare = parseJson(text);
   if (bare !== undefined) return bare;
   const answer = text.slice(text.lastIndexOf("</think>") + 1);

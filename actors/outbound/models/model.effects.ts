@@ -5,7 +5,7 @@ import type { RunSignal } from "../../../runtime/effects/run-signal.js";
 import type { EffectRequest } from "../../../runtime/turns/turn.js";
 import { modelLane } from "../http/lanes.js";
 import type { Model } from "./model.js";
-import { readJsonOf } from "./model-answer.js";
+import { findAnswerJson } from "./model-answer.js";
 import { estimateModelUsage, type ModelSpent, ModelTally } from "./model-cost.js";
 import type { JsonSchema, ModelMessage, ModelRequest } from "./model-request.js";
 import { findModelPrice, toModelName } from "./model-settings.js";
@@ -146,7 +146,7 @@ async function converse({ model, request, tally }: Conversation, signal: RunSign
       return { state: "waiting", reason, retryAtMs, spent: tally.spent };
     }
     tally.count(reply.usage, estimate);
-    const parsed = schema.safeParse(readJsonOf(reply.text));
+    const parsed = schema.safeParse(findAnswerJson(reply.text));
     if (parsed.success) {
       return { state: "answered", value: parsed.data, model: request.model, spent: tally.spent };
     }

@@ -7,7 +7,7 @@ import type { Station, StationBlock, StationBody } from "../../lines/station.js"
 import { canonicalJson } from "../../resources/canonical-json.js";
 import type { HolderLocation, Kind, MadeResource, StationHolder, Warning, WriteScope } from "../../resources/kind.js";
 import { findResource, type ResourceRow } from "../../resources/resource.table.js";
-import { findWorkspaceOf } from "../../resources/resource-location.table.js";
+import { findOwningWorkspace } from "../../resources/resource-location.table.js";
 import type { CandidateKind, ReplayRow } from "../replay/replay.js";
 import { listUnderWay, replays } from "../replay/replay.table.js";
 import { getReplayInput } from "../replay/replay-input.table.js";
@@ -29,7 +29,7 @@ const uses: Readonly<Record<Exclude<CandidateKind, "proposed">, string>> = {
  * of a replay.
  */
 export function findMadeCandidate(reading: Reading, id: string): MadeResource | undefined {
-  const workspaceId = findWorkspaceOf(reading, MADE_CANDIDATE, id);
+  const workspaceId = findOwningWorkspace(reading, MADE_CANDIDATE, id);
   if (workspaceId === undefined) return undefined;
   const made = madeCandidates.get(reading, workspaceId, id);
   if (made?.teamId !== undefined) return { workspaceId, teamId: made.teamId, row: null, use: uses.searched };

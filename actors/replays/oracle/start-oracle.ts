@@ -66,7 +66,7 @@ export function startOracle(turn: Turn, liveId: string, judging: JudgingSetup): 
   if (!coversSet(turn, partition, live, set)) return;
   if (hasOracle(turn, live) || listUnderWay(turn, partition, set).length >= MAX_UNDER_WAY) return;
   const now = configNow(turn, set, judging);
-  if (now === undefined || !isOf(live, now) || !isScored(now.config, judging)) return;
+  if (now === undefined || !isReplayedConfig(live, now) || !isScored(now.config, judging)) return;
   const entries = listAnswered(turn, set);
   if (entries.length === 0 || freeReplayQuota(turn, set, { count: 1, beside: live.id }) !== null) return;
   const { line, station: block, config, fingerprints } = now;
@@ -113,7 +113,7 @@ function configNow(turn: Turn, set: ReplaySetRow, judging: JudgingSetup) {
 }
 
 /** Whether the live config is still the one that was replayed. */
-function isOf(live: ReplayRow, { fingerprints }: NonNullable<ReturnType<typeof configNow>>): boolean {
+function isReplayedConfig(live: ReplayRow, { fingerprints }: NonNullable<ReturnType<typeof configNow>>): boolean {
   const { runningFingerprint, scoringFingerprint } = fingerprints;
   return live.runningFingerprint === runningFingerprint && live.scoringFingerprint === scoringFingerprint;
 }

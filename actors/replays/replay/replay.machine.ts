@@ -52,7 +52,7 @@
  */
 import { createChart, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
-import { isResultOf } from "../../../runtime/effects/effect-type.js";
+import { isEffectResult } from "../../../runtime/effects/effect-type.js";
 import type { EffectEnded, Turn, TurnReading, Woken } from "../../../runtime/turns/turn.js";
 import { MODEL_EFFECT } from "../../outbound/models/model.effects.js";
 import { isRefusal, type Refusal } from "../../refusal.js";
@@ -112,7 +112,7 @@ function classify(
       if (message.name === wakeUps.remove) return toEvent("copies.remove");
       return row === undefined ? OTHER : toWoken(turn, row, { context, name: message.name });
     case "effect.ended":
-      return isResultOf(MODEL_EFFECT, message) && row !== undefined
+      return isEffectResult(MODEL_EFFECT, message) && row !== undefined
         ? toEvent("judging.answered", { ended: message })
         : OTHER;
     case "counterpart.ended":

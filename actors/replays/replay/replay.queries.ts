@@ -28,7 +28,7 @@ export function findReplay(
 ): VisibleReplay | Refusal {
   const team = findTeam(reading, caller, teamId, wish);
   if (isRefusal(team)) return team;
-  return findReplayOf(reading, team, replayId) ?? { refused: "not-found", detail: `Replay ${replayId} not found.` };
+  return findTeamReplay(reading, team, replayId) ?? { refused: "not-found", detail: `Replay ${replayId} not found.` };
 }
 
 /** A replay run with its copy. The run is an attempt of the copy, or its second check. */
@@ -49,7 +49,7 @@ export function findReplayRun(
   const team = findTeam(reading, caller, teamId, "read");
   if (isRefusal(team)) return team;
   const run = runs.get(reading, team.workspaceId, runId);
-  const replay = run?.owner.kind === "replay" ? findReplayOf(reading, team, run.owner.id) : undefined;
+  const replay = run?.owner.kind === "replay" ? findTeamReplay(reading, team, run.owner.id) : undefined;
   const copy = replay === undefined ? undefined : findCopy(reading, replay, runId);
   if (run === undefined || replay === undefined || copy === undefined) {
     return { refused: "not-found" };
@@ -68,13 +68,13 @@ function findCopy(
 ): ReplayCopyRow | undefined {
   const newest = findCopyOfRun(reading, workspaceId, { replayId, runId });
   if (newest !== undefined) return newest;
-  const isOf = (row: ReplayRecheckRow) => row.runId === runId || row.lostRunIds.includes(runId);
-  const recheck = replayRechecks.list(reading, workspaceId, [replayId]).find(isOf);
+  const hasRun = (row: ReplayRecheckRow) => row.runId === runId || row.lostRunIds.includes(runId);
+  const recheck = replayRechecks.list(reading, workspaceId, [replayId]).find(hasRun);
   if (recheck !== undefined) return replayCopies.get(reading, workspaceId, replayId, recheck.place, recheck.repeat);
   return listCopies(reading, workspaceId, replayId).find(({ lostRunIds }) => lostRunIds.includes(runId));
 }
 
-function findReplayOf(reading: Reading, team: VisibleTeam, replayId: string): VisibleReplay | undefined {
+function findTeamReplay(reading: Reading, team: VisibleTeam, replayId: string): VisibleReplay | undefined {
   const replay = replays.get(reading, team.workspaceId, replayId);
   const set = replay === undefined ? undefined : replaySets.get(reading, team.workspaceId, replay.setId);
   return replay === undefined || set?.teamId !== team.teamId ? undefined : { ...team, replay, set };

@@ -60,7 +60,7 @@ export function findTeamStation(
 ): TeamStation | Refusal {
   const team = findTeam(reading, caller, teamId, wish);
   if (isRefusal(team)) return team;
-  const station = findStationOf(reading, team, place);
+  const station = findStationById(reading, team, place);
   return isRefusal(station) ? station : { ...team, ...place };
 }
 
@@ -122,7 +122,7 @@ export function findStationByKey(
 }
 
 /** Finds a station of a team's line by id. Refuses with `not-found`, with a hint if the value is a station key. */
-export function findStationOf(
+export function findStationById(
   reading: Reading,
   team: TeamPlace,
   { lineId, stationId }: StationPlace,

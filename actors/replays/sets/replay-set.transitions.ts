@@ -7,7 +7,7 @@ import { isPinned } from "../../tables/pins.js";
 import { listUnderWay } from "../replay/replay.table.js";
 import type { ReplayEntryRow, ReplaySetRow } from "./replay-set.js";
 import type { DeleteSet, MarkGuard, OpenSet, RemoveEntry, RenameSet, SetChanged } from "./replay-set.messages.js";
-import { findStationOf, refusePlanner, setNotFound } from "./replay-set.queries.js";
+import { findStationById, refusePlanner, setNotFound } from "./replay-set.queries.js";
 import { MAX_SETS, removeEntry, removeSet, replayEntries, replaySets } from "./replay-set.table.js";
 import { findStationNow } from "./run-refusal.js";
 import { forgetReplays } from "./set-removal.js";
@@ -22,7 +22,7 @@ export function openSet(event: Delivered<OpenSet>): Result {
   const before = findBefore(turn, event);
   if (before !== null) return before;
   const { partition, id: teamId } = turn.self;
-  const station = findStationOf(turn, { workspaceId: partition, teamId }, { lineId, stationId });
+  const station = findStationById(turn, { workspaceId: partition, teamId }, { lineId, stationId });
   if (isRefusal(station)) return station;
   if (station.kind !== "work") return invalid("", "A replay set requires a work station.");
   if (replaySets.all(turn, partition, { teamId }, { limit: MAX_SETS }).length === MAX_SETS) {

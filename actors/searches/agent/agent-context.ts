@@ -84,11 +84,11 @@ function toShown(row: SearchCandidateRow): ShownCandidate {
 
 /** Lists the copies of searched runs in a candidate's replay. */
 export function listSeen(context: AgentContext, candidate: ShownCandidate): readonly SeenCopy[] {
-  return [...context.places.keys()].flatMap((taskId) => listSeenOf(context, candidate, taskId));
+  return [...context.places.keys()].flatMap((taskId) => listSeenOfTask(context, candidate, taskId));
 }
 
 /** Lists the copies of one task's searched runs in a candidate's replay. */
-export function listSeenOf(context: AgentContext, candidate: ShownCandidate, taskId: string): readonly SeenCopy[] {
+export function listSeenOfTask(context: AgentContext, candidate: ShownCandidate, taskId: string): readonly SeenCopy[] {
   const { reading, workspaceId, searched, places } = context;
   const { replayId } = candidate;
   if (replayId === null) return [];

@@ -1,7 +1,7 @@
 import { firstBytes } from "../../replays/figures/excerpt.js";
 import { runInputs } from "../../runs/run-input.table.js";
 import { readStoredText } from "../../tables/text-blobs.js";
-import { type AgentContext, findSeen, listSeen, listSeenOf, type SeenCopy } from "./agent-context.js";
+import { type AgentContext, findSeen, listSeen, listSeenOfTask, type SeenCopy } from "./agent-context.js";
 import { briefFile, toDetailed } from "./brief.view.js";
 import { candidateFile } from "./candidate-file.view.js";
 import { diffFile, resultFile } from "./copy-file.view.js";
@@ -89,7 +89,7 @@ const TITLE_BYTES = 512;
 function taskFile(context: AgentContext, taskId: string): string {
   const brief = toBrief(context, taskId);
   const results = context.candidates.map((candidate) =>
-    toResults(candidate.name, listSeenOf(context, candidate, taskId)),
+    toResults(candidate.name, listSeenOfTask(context, candidate, taskId)),
   );
   return fitJson((limit) => ({
     taskId,

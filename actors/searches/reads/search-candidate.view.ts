@@ -1,5 +1,5 @@
 import type { Reading } from "../../../storage/store.js";
-import { findPullRequestOf } from "../../config-pull-requests/config-pull-request.table.js";
+import { findPullRequestByCandidate } from "../../config-pull-requests/config-pull-request.table.js";
 import { candidatePullRequest } from "../../config-pull-requests/config-pull-request.view.js";
 import { replays } from "../../replays/replay/replay.table.js";
 import { defineView, type Shown } from "../../view.js";
@@ -55,7 +55,7 @@ const showCandidate = defineView<SearchCandidateRow & ShownFigures, Sources>()(s
   onFrontier: (_row, { onFrontier }) => onFrontier,
   onlyOnSeenTasks: ({ seed }, { now }) => (seed ? null : onlyOnSeenTasks(now)),
   pullRequest: ({ candidateId }, { reading, workspaceId }) => {
-    const picked = findPullRequestOf(reading, workspaceId, candidateId);
+    const picked = findPullRequestByCandidate(reading, workspaceId, candidateId);
     return picked === undefined ? null : candidatePullRequest(picked);
   },
 });

@@ -3,7 +3,7 @@ import type { VisibleTeam } from "../../access/members/team.queries.js";
 import type { Caller } from "../../caller.js";
 import { isRefusal, type Refusal } from "../../refusal.js";
 import {
-  findStationOf,
+  findStationById,
   findTeam,
   listReplaySets,
   type TeamStation,
@@ -50,7 +50,7 @@ export function findSearchedStation(
 ): TeamStation | Refusal {
   const team = findTeam(reading, caller, teamId, wish);
   if (isRefusal(team)) return team;
-  const station = findStationOf(reading, team, place);
+  const station = findStationById(reading, team, place);
   const isThere = !isRefusal(station) || listReplaySets(reading, team, place).length > 0;
   return isThere ? { ...team, ...place } : station;
 }
@@ -91,11 +91,11 @@ export function searchesOfStation(
   { limit, before }: SearchPage,
 ): ReadSearches {
   const page = pageBefore(limit, before);
-  const isOf = (search: SearchRow | undefined) =>
+  const isOfStation = (search: SearchRow | undefined) =>
     search?.teamId === teamId && search.lineId === lineId && search.stationId === stationId;
   return (reading, cursor) => {
-    if (before !== undefined && !isOf(searches.get(reading, workspaceId, before))) return nothing;
-    return searches.page(reading, workspaceId, { lineId, stationId }, { ...page, cursor, fits: isOf });
+    if (before !== undefined && !isOfStation(searches.get(reading, workspaceId, before))) return nothing;
+    return searches.page(reading, workspaceId, { lineId, stationId }, { ...page, cursor, fits: isOfStation });
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Delivered, Turn } from "../../../runtime/turns/turn.js";
 import { configPullRequestRef } from "../../config-pull-requests/config-pull-request.messages.js";
-import { findPullRequestOf } from "../../config-pull-requests/config-pull-request.table.js";
+import { findPullRequestByCandidate } from "../../config-pull-requests/config-pull-request.table.js";
 import { searchBudgets } from "../../replays/budget/search-budget.table.js";
 import { removeSearched } from "../../replays/candidates/made-candidate.table.js";
 import { unwatchReplay } from "../../replays/replay/replay-watcher.table.js";
@@ -256,7 +256,7 @@ function removeCandidate(turn: Turn, searchId: string, candidateId: string): voi
   if (input === undefined) return;
   searchCandidateInputs.remove(turn, partition, input);
   removeSearched(turn, candidateId);
-  if (findPullRequestOf(turn, partition, candidateId) !== undefined) {
+  if (findPullRequestByCandidate(turn, partition, candidateId) !== undefined) {
     turn.send(configPullRequestRef(partition, candidateId), { type: "pull-request.forget" });
   }
 }

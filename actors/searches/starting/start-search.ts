@@ -8,7 +8,7 @@ import type { ReplayJudging } from "../../replays/judging/model-terms.js";
 import type { ReplayRow } from "../../replays/replay/replay.js";
 import { ReplayMemory } from "../../replays/replay/replay-memory.js";
 import type { ReplaySetRow } from "../../replays/sets/replay-set.js";
-import { findStationOf, refusePlanner, setNotFound } from "../../replays/sets/replay-set.queries.js";
+import { findStationById, refusePlanner, setNotFound } from "../../replays/sets/replay-set.queries.js";
 import { replaySets } from "../../replays/sets/replay-set.table.js";
 import { stationLeft } from "../../replays/sets/replay-set.transitions.js";
 import { planLive } from "../../replays/starting/live-replay.js";
@@ -86,7 +86,7 @@ function findSet(turn: TurnReading, message: StartSearch): ReplaySetRow | Refusa
   const found = replaySets.get(turn, partition, terms.setId);
   const isOfStation = found?.teamId === teamId && found.lineId === lineId && found.stationId === stationId;
   if (found !== undefined && isOfStation) return found;
-  const station = findStationOf(turn, { workspaceId: partition, teamId }, { lineId, stationId });
+  const station = findStationById(turn, { workspaceId: partition, teamId }, { lineId, stationId });
   return isRefusal(station) ? station : setNotFound(terms.setId);
 }
 

@@ -216,13 +216,13 @@ export class HostedRepository {
     const text = object.bytes.toString();
     const end = text.indexOf("\n\n");
     const headers = text.slice(0, end).split("\n");
-    const valuesOf = (name: string) =>
+    const listValues = (name: string) =>
       headers.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1));
-    const [seconds = "0"] = valuesOf("committer")[0]?.split(" ").slice(-2) ?? [];
+    const [seconds = "0"] = listValues("committer")[0]?.split(" ").slice(-2) ?? [];
     return {
       id: object.id,
-      tree: valuesOf("tree")[0] ?? "",
-      parents: valuesOf("parent"),
+      tree: listValues("tree")[0] ?? "",
+      parents: listValues("parent"),
       message: text.slice(end + 2).trim(),
       date: `${new Date(Number(seconds) * 1_000).toISOString().slice(0, 19)}Z`,
     };

@@ -9,7 +9,7 @@ import {
 import {
   configPullRequestRetention,
   configPullRequests,
-  findPullRequestOf,
+  findPullRequestByCandidate,
 } from "../../../actors/config-pull-requests/config-pull-request.table.js";
 import { configPullRequestView } from "../../../actors/config-pull-requests/config-pull-request.view.js";
 import { pullRequestsLeavingSubscriber } from "../../../actors/config-pull-requests/config-pull-requests.area.js";
@@ -92,7 +92,7 @@ function open(isConnected = true) {
     woken,
     answer,
     setSource,
-    row: () => findPullRequestOf(rows, workspaceId, candidateId),
+    row: () => findPullRequestByCandidate(rows, workspaceId, candidateId),
     open: () => answer(answer(woken(), { problem: null, ...made }), { problem: null, url }),
     changes: () =>
       records.list(rows, workspaceId).map(({ resource, key, action, details }) => ({ resource, key, action, details })),

@@ -1,6 +1,6 @@
 import t from "tap";
 import { migrations } from "../../../actors/catalogue.js";
-import { approvals, listApprovalsOf } from "../../../actors/runs/approval.table.js";
+import { approvals, listApprovalsFor } from "../../../actors/runs/approval.table.js";
 import type { Entry, KeyPart } from "../../../storage/store.js";
 import { stepped } from "../../support/migrating.js";
 import { memoryRows } from "../../support/turn.js";
@@ -35,7 +35,7 @@ t.test("open approvals of an earlier release are found by the assignee of their 
       ["apr_4", null],
     ],
   );
-  const found = listApprovalsOf(rows, workspaceId, "usr_1", { limit: 10 });
+  const found = listApprovalsFor(rows, workspaceId, "usr_1", { limit: 10 });
   t.same(
     found.map(({ id }) => id),
     ["apr_1"],
