@@ -165,7 +165,7 @@ function toInit({ token, cookie, headers }: ClientOptions, verb: Verb, call: Any
     authorization: token === undefined ? headers?.authorization : `Bearer ${token}`,
     cookie,
     "content-type": isJson ? "application/json" : undefined,
-    "idempotency-key": verb === "post" ? (call.idempotencyKey ?? crypto.randomUUID()) : undefined,
+    "idempotency-key": verb === "post" ? (call.idempotencyKey ?? createKey()) : undefined,
     "if-match": version === undefined ? undefined : `"${version}"`,
     ...call.headers,
   };
@@ -179,11 +179,19 @@ function toInit({ token, cookie, headers }: ClientOptions, verb: Verb, call: Any
   };
 }
 
+/** Returns 128 random bits. Pages without TLS have no `crypto.randomUUID`. */
+function createKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (word) => word.toString(36)).join("-");
+}
+
 /** Replaces the path parameters, and appends the query. A list becomes one parameter for each value. */
 function fill(path: string, { path: params = {}, query = {} }: AnyOptions): string {
-  const filled = path.replace(/\{(\w+)\}/g, (hole, name: string) =>
-    params[name] === undefined ? hole : encodeURIComponent(params[name]),
-  );
+  const filled = path.replace(/\{(\w+)\}/g, (hole, name: string) => {
+    const value = params[name];
+    // A URL parser would remove them, and the segment before.
+    if (value === "." || value === "..") throw new TypeError(`The path parameter ${name} must not be ${value}`);
+    return value === undefined ? hole : encodeURIComponent(value);
+  });
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     for (const one of [value].flat()) if (one !== undefined && one !== null) search.append(name, String(one));
@@ -193,10 +201,15 @@ function fill(path: string, { path: params = {}, query = {} }: AnyOptions): stri
 
 function waitFor(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener("abort", () => {
+    signal?.throwIfAborted();
+    const abort = (): void => {
       clearTimeout(timer);
-      reject(signal.reason);
-    });
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", abort);
   });
 }

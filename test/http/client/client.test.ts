@@ -106,7 +106,7 @@ t.test("429 and 503 are retried after the time that they say, under one key", as
   t.same(made, { id: "ws_1" });
   t.same(waits, [2_000, 1_000]);
   t.equal(new Set(keys()).size, 1);
-  t.match(keys()[0], /^[0-9a-f-]{36}$/);
+  t.match(keys()[0], /^[0-9a-z]{1,7}(-[0-9a-z]{1,7}){3}$/);
 });
 
 t.test("it gives up when the wait would be longer than allowed, and without a retry-after", async (t) => {
@@ -160,5 +160,15 @@ t.test("path and query are escaped, and a list is repeated", async (t) => {
     path: { teamId: "a/../b?" },
     query: { state: ["open", "a b"], limit: 3, line: undefined, assignee: null },
   });
+  await t.rejects(create().send("get", "/api/teams/{teamId}/tasks", { path: { teamId: ".." } }), TypeError);
   t.equal(asked[0]?.url, "/api/teams/a%2F..%2Fb%3F/tasks?state=open&state=a+b&limit=3");
+});
+
+t.test("an aborted call ends while it waits for a retry", async (t) => {
+  const ending = new AbortController();
+  const client = createClient({
+    fetch: async () => new Response("{}", { status: 429, headers: { "retry-after": "30" } }),
+    onRetry: () => queueMicrotask(() => ending.abort(new Error("stopped"))),
+  });
+  await t.rejects(client.get("/api/sessions/me", { signal: ending.signal }), { message: "stopped" });
 });
