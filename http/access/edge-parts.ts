@@ -38,7 +38,7 @@ interface SiteParts {
   readonly callerOf: (credentials: Credentials) => CallerNow;
 }
 
-/** Clients for requests to other hosts. */
+/** What requests to other hosts need. */
 interface HostParts {
   readonly allowList: AllowList;
   /** Requests that runners send in the networks of their workspaces. */
@@ -55,7 +55,6 @@ interface CodeHostParts {
   readonly secret: string | null;
 }
 
-/** What operators need: log, metrics and settings. */
 interface OperationParts {
   readonly log: RuntimeLog;
   readonly metrics: Metrics;
