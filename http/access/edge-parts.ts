@@ -20,7 +20,6 @@ export interface EdgeParts {
   readonly runtime: Runtime;
   readonly kinds: readonly Kind[];
   readonly sealer: Sealer;
-  /** Scores the copies of replays. */
   readonly judging: JudgingSetup;
   readonly site: SiteParts;
   readonly hosts: HostParts;

@@ -22,7 +22,7 @@ export class ArchiveRefused extends Error {
 
 const receivedSchema = z.object({ received: z.int().min(0) });
 
-/** Sends the runner's archive requests to the service. Retries each request while the service is unreachable. */
+/** Sends the runner's archive requests to the service, with the retries of {@link ServiceRequests}. */
 export class ArchiveClient {
   readonly #requests: ServiceRequests;
 
