@@ -66,7 +66,9 @@ export type Change =
 
 /** How to write a batch. */
 export interface CommitOptions {
-  /** Writes a long batch in parts of about a twentieth of a millisecond. The event loop runs once between two parts. */
+  /**
+   * Encodes a long batch in parts of about a twentieth of a millisecond. The event loop runs once between two parts.
+   */
   readonly inShortParts?: boolean;
 }
 
