@@ -41,7 +41,7 @@ const SLICE = 128;
 
 /**
  * Returns the change that makes the next process search this partition too. Returns no change if it will search the
- * partition anyway. No runtime may be using the store.
+ * partition anyway. Only the caller may be using the store.
  */
 export function markLeft(reading: Reading, partition: string): Change[] {
   const { left = null, begun = true } = readMark(reading) ?? {};
@@ -100,7 +100,7 @@ export class Recovery implements RowMemory {
   readonly #named: string[] | null;
   /** The partition being searched; at first the empty string, which sorts before every name. */
   #partition = "";
-  /** Whether the store may still contain the mark. */
+  /** Whether the store may still contain the earlier process's stop mark (`STOPPED_KEY`). */
   #isMarked: boolean;
   /** False once damaged data was skipped. */
   #isWhole = true;

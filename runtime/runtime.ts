@@ -26,10 +26,7 @@ export interface RuntimeOptions {
   readonly onFatal?: (error: unknown) => void;
   /** Milliseconds from a fixed point. With it, a run of turns is limited by time as well as by number. */
   readonly elapsedMs?: () => number;
-  /**
-   * Whether several parties wait for the runtime's work. If so, runs of turns and batches are short. By default always
-   * false.
-   */
+  /** Whether several parties are active. If so, runs of turns and batches are short. By default always false. */
   readonly isShared?: () => boolean;
   /**
    * Set it to start a resting runtime. It does not continue any message, wake-up or effect of earlier processes; a
@@ -45,7 +42,7 @@ export interface RuntimeOptions {
 }
 
 export interface RuntimeLimits {
-  /** Number of idle actors to keep in memory. */
+  /** Number of actors in memory above which idle ones are dropped. */
   readonly idleCells: number;
   /** Maximum messages in one mailbox. Beyond it, an ask is rejected with {@link Overloaded}. */
   readonly mailbox: number;
@@ -141,8 +138,8 @@ export interface Feed {
   /** Returns the last durable sequence number of a partition; 0 if it has no entries. */
   lastSeq(partition: string): number;
   /**
-   * Returns the entries of `topic` with a `seq` above `after`, oldest first. Returns "too-old" if some of them were
-   * trimmed, or if `after` is above the last entry.
+   * Returns the entries of `topic` with a `seq` above `after`, oldest first. Returns "too-old" if some of the entries
+   * after it were trimmed or are damaged, or if `after` is above the last entry.
    */
   since(partition: string, topic: string, after: number): readonly FeedEntry[] | "too-old";
   /**
@@ -153,7 +150,7 @@ export interface Feed {
   listen(partition: string, topic: string, listener: (entry: FeedEntry) => void): () => void;
 }
 
-/** A message that the runtime stopped retrying because it repeatedly crashed its actor. */
+/** A message that the runtime stopped delivering, because its turns failed. */
 export interface DeadLetter {
   readonly id: string;
   readonly to: Address;

@@ -3,7 +3,7 @@ import { dedupSpace, feedSpace, GLOBAL_PARTITION, rowSpace, timerSpace } from ".
 import { readPastDamage } from "./past-damage.js";
 import type { Key, Reading } from "./store.js";
 
-/** The rows that are dispensable: derived rows can be written again, and readers of the change feed can start over. */
+/** What is dispensable in a store, besides the runtime's own rows. */
 export interface Dispensable {
   /** Tables with rows that are derived from other rows. */
   readonly tables: ReadonlySet<string>;

@@ -74,7 +74,6 @@ export class LmdbCommits {
     for (const { changes, atOnce } of group) {
       for (const change of changes) {
         if (writes.length % atOnce === atOnce - 1) await new Promise(setImmediate);
-        // The binding requires a mutable array, but does not change it.
         const bytes = change.op === "put" ? this.#values.encode(change.key, change.value) : null;
         writes.push({ key: change.key.slice(), bytes });
       }

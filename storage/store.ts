@@ -19,10 +19,10 @@ export const MAX_KEY_BYTES = 1978;
 
 /**
  * A key and its value. A value is plain data: JSON, and inside it also undefined, Date, Map, Buffer, NaN, infinities
- * and 64-bit integers (bigint). These are rejected: undefined, a function or a symbol as the whole value, symbols
- * inside it, and larger integers. Other values are read back changed: an inner function as undefined, a class instance
- * as a record or as the result of its `toJSON`, a Set as an array, -0 as 0, a lone surrogate as U+FFFD, a field
- * `__proto__` under another name.
+ * and large integers (bigint). These are rejected: undefined, a function or a symbol as the whole value, and symbols
+ * inside it. Other values are read back changed: an inner function as undefined, a class instance as a record or as the
+ * result of its `toJSON`, a Set as an array, -0 as 0, a lone surrogate as U+FFFD, a field `__proto__` under another
+ * name.
  */
 export interface Entry<Value = unknown> {
   readonly key: Key;
@@ -66,7 +66,9 @@ export type Change =
 
 /** How to write a batch. */
 export interface CommitOptions {
-  /** Writes a long batch in parts of about a twentieth of a millisecond. The event loop runs once between two parts. */
+  /**
+   * Encodes a long batch in parts of about a twentieth of a millisecond. The event loop runs once between two parts.
+   */
   readonly inShortParts?: boolean;
 }
 

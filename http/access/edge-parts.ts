@@ -20,7 +20,6 @@ export interface EdgeParts {
   readonly runtime: Runtime;
   readonly kinds: readonly Kind[];
   readonly sealer: Sealer;
-  /** Scores the copies of replays. */
   readonly judging: JudgingSetup;
   readonly site: SiteParts;
   readonly hosts: HostParts;
@@ -38,7 +37,7 @@ interface SiteParts {
   readonly callerOf: (credentials: Credentials) => CallerNow;
 }
 
-/** Clients for requests to other hosts. */
+/** What requests to other hosts need. */
 interface HostParts {
   readonly allowList: AllowList;
   /** Requests that runners send in the networks of their workspaces. */
@@ -55,7 +54,6 @@ interface CodeHostParts {
   readonly secret: string | null;
 }
 
-/** What operators need: log, metrics and settings. */
 interface OperationParts {
   readonly log: RuntimeLog;
   readonly metrics: Metrics;

@@ -27,7 +27,7 @@ export class ExpiredCredentials {
     return this.#hashes.has(hash);
   }
 
-  /** If the session with this token hash has expired, ends it. */
+  /** If the session with this token hash has expired, remembers it and ends it. */
   refusedSession(hash: string): void {
     const { reading, clock } = this.#runtime;
     const email = findExpiredSession(reading, hash, clock.now());

@@ -34,9 +34,10 @@ export function parseNetworks(text: string): readonly Network[] {
 }
 
 /**
- * Creates a function that determines the client address: the connection's peer, unless the peer is a trusted proxy. In
- * that case it is the last address in `X-Forwarded-For` that is not a trusted proxy. The client controls everything
- * before that address, so it is ignored. If an entry is not an address, the proxy after it is the client.
+ * Creates a function that determines the client address. This is the connection's peer, unless the peer is a trusted
+ * proxy. Then it is the last address in `X-Forwarded-For` that is not a trusted proxy. The client controls everything
+ * before that address, so it is ignored. If the entry before a proxy is missing or is not an address, that proxy is the
+ * client.
  */
 export function createClientAddress(trusted: readonly Network[]): ClientAddress {
   if (trusted.length === 0) return ({ remoteAddress }) => remoteAddress;

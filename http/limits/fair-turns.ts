@@ -4,12 +4,11 @@ import { TurnoverMap } from "../../runtime/schedule/turnover-map.js";
 import { toSource } from "./client-address.js";
 import { type Begin, type Leaving, OwnWork } from "./own-work.js";
 
-/**
- * Maximum slice while several parties are active, in milliseconds. Once the event loop has read no input for this long,
- * no more turns are granted.
- */
+/** Maximum length of a slice while several parties are active, in milliseconds: see rule 3 of {@link FairTurns}. */
 const SHARED_SLICE_MS = 0.05;
-/** Maximum slice while one party is active, in milliseconds. Reading input less often increases throughput. */
+/**
+ * Maximum length of a slice while one party is active, in milliseconds. Reading input less often increases throughput.
+ */
 const SLICE_MS = 2;
 /** How long a party counts as active after a turn, in milliseconds. */
 const ABOUT_MS = 10_000;
@@ -62,11 +61,11 @@ export interface FairTurnsOptions {
  *    wait for a client that sends many.
  * 2. Among the waiting parties, the party whose last turn is longest ago has the next turn. Within a party, few
  *    requests are in flight at once, so that their memory is freed soon: see {@link OwnWork}.
- * 3. Between two reads of input, at most {@link MAX_TURNS} queued turns run, or {@link MAX_SHARED_TURNS} while several
- *    parties are active. No turn starts once {@link SHARED_SLICE_MS} are over, whatever used the time, but at least one
- *    always runs. If only one party is active, the limit is {@link SLICE_MS}. Longer work must request another turn in
- *    between. A slice ends by itself when the loop waits for input. The end is scheduled, which costs rounds of the
- *    loop, only if a party is waiting or the loop has not waited since the previous slice.
+ * 3. Between two reads of input, at most {@link MAX_TURNS} queued turns run, or {@link MAX_SHARED_TURNS} while
+ *    several parties are active. No queued turn starts once {@link SHARED_SLICE_MS} are over, whatever used the time,
+ *    but at least one always runs. If only one party is active, the limit is {@link SLICE_MS}. Longer work must request
+ *    another turn in between. A slice ends by itself when the loop waits for input. The end is scheduled, which costs
+ *    rounds of the loop, only if a party is waiting or the loop has not waited since the previous slice.
  * 4. At most {@link MAX_WAITING} requests of a party wait to start. A request whose client disconnected, or that waited
  *    too long, takes no turn.
  */
@@ -132,7 +131,10 @@ export class FairTurns {
     return this.#mayRun(party) ? null : this.next(party);
   }
 
-  /** Resolves at the party's next turn. Before that, other parties have their turns and the loop reads input. */
+  /**
+   * Queues work that has started, and resolves at its turn. Before that, other parties have their turns and the loop
+   * reads input.
+   */
   next(party: string): Promise<void> {
     return new Promise((resolve) => {
       this.#getOwn(party).begun.push(resolve);

@@ -43,7 +43,10 @@ export function findMisspelt(environment: Readonly<Record<string, string | undef
   return listUnknown(environment).filter(({ name, meant }) => meant !== null || name.startsWith(PREFIX));
 }
 
-/** Returns the names that are not settings, each with the setting that it probably means. Ignores empty values. */
+/**
+ * Returns the names that are neither settings nor {@link otherNames}, each with the setting that it probably means.
+ * Ignores empty values.
+ */
 export function listUnknown(environment: Readonly<Record<string, string | undefined>>): readonly UnknownSetting[] {
   return Object.entries(environment)
     .filter(([name, value]) => value !== undefined && value !== "" && !isKnown(name))

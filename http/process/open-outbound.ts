@@ -27,7 +27,7 @@ import type { ServiceLog } from "../wire/service-log.js";
 /** The clients for requests to other hosts, by purpose. */
 export interface Outbounds {
   readonly allowList: ChangingAllowList;
-  /** For requests to hook receivers. */
+  /** For the requests of hooks and integrations. */
   readonly hooks: Outbound;
   /** For requests to hosts in the workspaces' networks, which runners send. */
   readonly network: NetworkRequests;

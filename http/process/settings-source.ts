@@ -39,7 +39,7 @@ export class SettingsSource {
     return (this.#environment.SETTINGS_FILE ?? "") !== "";
   }
 
-  /** Warns of names in the environment that look like settings, and of all names in the file that are not settings. */
+  /** Warns of names in the environment that look like settings, and of all unknown names in the file. */
   warnOfUnknown(log: Pick<Log, "warn">): void {
     for (const unknown of findMisspelt(this.#environment)) warnOfSetting(log, "the environment", unknown);
     this.#warnOfUnknownInFile(log);

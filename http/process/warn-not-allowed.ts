@@ -37,7 +37,7 @@ export interface NotAllowedOptions {
 /**
  * Logs the hooks and integrations that name hosts outside `OUTBOUND_ALLOW`. Their requests fail and are not retried.
  * Skips a list under which an earlier check found nothing. The service already serves requests, so this reads only one
- * workspace per round of the event loop. It skips workspaces with damaged rows; the log names these rows.
+ * workspace per round of the event loop. It skips workspaces with damaged rows.
  */
 export async function warnNotAllowed(options: NotAllowedOptions): Promise<void> {
   const { reading, store, outboundAllow, log, scheduler, isOver } = options;

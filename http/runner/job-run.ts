@@ -79,7 +79,7 @@ const NO_APPROVAL = "Nobody can approve calls in a replay or a search.";
  * The work on one claim, from the checkouts to the report.
  *
  * 1. The runner sends one report at the end. If the claim is dropped, it kills all programs instead and sends nothing
- *    more. A run whose changes the service may push waits after its report, until the service drops the claim.
+ * more. A run that can push waits after its report, until the service drops the claim.
  * 2. When the work ends, none of its processes is running, and its folder is removed.
  */
 export class JobRun {
@@ -96,7 +96,7 @@ export class JobRun {
   #cut: EndCause | null = null;
   #reported = false;
   #steps = 0;
-  /** Whether a step has more than blank text. */
+  /** Whether there was a tool step, or another step with more than blank text. */
   #hasOutput = false;
   #programs = 0;
   readonly #spending = new Spending();
@@ -104,7 +104,7 @@ export class JobRun {
   #question: string | null = null;
   /** The agent's last message. */
   #lastMessage = "";
-  /** Whether the agent ended without a step, a question or a handover. */
+  /** Whether the agent ended without output, a question or a handover. */
   #isSilent = false;
   #summary = "aborted: the run was withdrawn, or this runner lost its claim";
 

@@ -23,7 +23,7 @@ export interface Collected {
   readonly remarks: readonly string[];
   /** Whether every checkout is unchanged since the start of the run. */
   readonly isUnchanged: boolean;
-  /** Why some changes are missing; null if none are. */
+  /** Why a checkout has no result; null if each has one. */
   readonly failed: JobFailed | null;
 }
 

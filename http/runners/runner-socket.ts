@@ -78,8 +78,8 @@ type LaterFrame = Exclude<RunnerFrame, { frame: "hello" }>;
  * One runner socket. It owns no durable state: the runner's actor and its outbox store the received and outgoing
  * messages. {@link InboundFrames} queues frames from the runner, {@link OutboxSender} sends frames to it.
  *
- * Nothing is handled or sent with an invalid token. The token is checked before each frame in either direction, and
- * periodically.
+ * With an invalid token, no frame of the runner is handled, and no job, push order, request or wanted commit is sent.
+ * The token is also checked periodically.
  */
 class RunnerConnection implements SocketHandler {
   readonly #options: RunnerSocketOptions;
@@ -301,7 +301,7 @@ function toRef({ workspaceId, runnerId }: RunnerKey) {
 }
 
 function noop(): void {
-  // No check is scheduled yet.
+  // There is nothing to cancel yet.
 }
 
 /** Returns the answer to a `kept` frame: a frame with those of its commits that no stored run needs any more. */

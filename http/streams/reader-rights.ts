@@ -18,7 +18,7 @@ export interface StreamReader {
   held: CachedRights | null;
 }
 
-/** Rights that depend on two rows only. They are valid while these rows are unchanged. */
+/** Rights that depend on two rows only. They are valid while these rows are unchanged and the token has not expired. */
 interface CachedRights {
   readonly token: CachedRow<IssuedToken>;
   readonly workspace: CachedRow<object>;

@@ -47,7 +47,10 @@ const INTERNAL_ERROR = 1011;
 const NOTHING_HERE = "This topic does not exist, or you do not have access to it.";
 const DAMAGED = "The stored data of this topic is damaged.";
 
-/** The WebSocket endpoint for changes. A subscriber of a topic gets its current state, then every later change. */
+/**
+ * The WebSocket endpoint for changes. A subscriber of a topic gets its current state, or the changes that it missed,
+ * and then later changes.
+ */
 export function streamSocket(options: StreamOptions): SocketRoute {
   const { topics, runtime, expired } = options;
   const { clock } = runtime;

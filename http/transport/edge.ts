@@ -21,7 +21,7 @@ export interface ServerOptions extends EntryOptions {
   readonly served: (served: ServedRequest) => void;
   readonly hintOf?: HintOf;
   /**
-   * Called with the outcome of each request to a route, before it is encoded. Tests use it to check the route
+   * Called with the outcome of each request to a route, before the response is sent. Tests use it to check the route
    * declarations.
    */
   readonly answered?: (route: Route, outcome: Outcome) => void;

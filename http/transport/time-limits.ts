@@ -34,7 +34,8 @@ export class TimeLimits {
   }
 
   /**
-   * Calls one of `ends`, once: when `work` settles, or after `maxMs`. Ignores an error that `work` throws after that.
+   * Calls `done` or `failed` when `work` settles, or `late` after `maxMs`. After that, calls `unused` with a late
+   * result, and ignores a late error.
    */
   watch<Result>(work: Promise<Result>, maxMs: number, ends: Ends<Result>): void {
     const latestMs = this.#options.elapsedMs() + maxMs;

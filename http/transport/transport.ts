@@ -11,15 +11,18 @@ export interface TransportRequest {
   readonly path: string;
   /** The part after `?`, or "". */
   readonly query: string;
-  /** Returns a header by its lower-case name; undefined if absent. Repeated headers are joined with ", ". */
+  /**
+   * Returns a header by its lower-case name; undefined if absent. Repeated headers are joined with ", ", cookies with
+   * "; ".
+   */
   header(name: string): string | undefined;
   /** Returns all headers by lower-case name. Repeated headers are joined. */
   headers(): ReadonlyMap<string, string>;
   readonly remoteAddress: string;
   /**
-   * Receives the whole body and copies it once. Rejects with {@link BodyTooLarge} as soon as the size is known to
-   * exceed `limitBytes`, {@link BodyCrowded} as soon as `holdBytes` returns false, {@link BodyTimeout} when the body
-   * does not arrive in time, or {@link ClientGone}.
+   * Receives the whole body. Rejects with {@link BodyTooLarge} as soon as the size is known to exceed `limitBytes`,
+   * {@link BodyCrowded} as soon as `holdBytes` returns false, {@link BodyTimeout} when the body does not arrive in
+   * time, or {@link ClientGone}.
    */
   body(limitBytes: number, timeoutMs: number, holdBytes: HoldBytes): Promise<Uint8Array>;
   /** Whether the client is still sending a body that the service does not read. */
@@ -58,7 +61,7 @@ export interface WholeAnswer extends AnswerHead {
 export interface StreamEnd {
   /** Whether all of the body was sent, or none was needed (HEAD). False if the connection closed before. */
   readonly isWhole: boolean;
-  /** The error that a piece threw. */
+  /** The error that a piece threw, or an error if the pieces have another length. */
   readonly error?: unknown;
 }
 
@@ -106,7 +109,10 @@ export interface TransportHandlers {
   /** Calls `send` once, before or after it returns, even if the client is gone. */
   request(request: TransportRequest, send: SendAnswer): void;
   upgrade(request: SocketRequest): Promise<UpgradeAnswer>;
-  /** Creates the response to bytes that are not an HTTP request. The transport closes the connection after it. */
+  /**
+   * Creates the response to a malformed request, or to bytes that are not an HTTP request. The transport closes the
+   * connection after it.
+   */
   malformed(problem: Extract<Refusal, { refused: "bad-request" }>, status: number): WholeAnswer;
 }
 

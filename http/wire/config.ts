@@ -37,7 +37,7 @@ export interface Config {
   readonly model: ModelSettings | null;
   /** Comma-separated addresses and networks of trusted proxies. The service trusts their `X-Forwarded-For` header. */
   readonly trustedProxies: string;
-  /** How long to store finished work. */
+  /** The retention period of each kind of data. */
   readonly retention: RetentionPeriods;
   /** Limits on the commit packs that replay sets need. */
   readonly archives: ArchiveLimits;

@@ -1,6 +1,6 @@
 import type { ServedRequest } from "./service-log.js";
 
-/** The metrics of `GET /metrics`, in the Prometheus text format. Labels are routes and methods, never ids. */
+/** The metrics of `GET /metrics`, in the Prometheus text format. No label contains an id. */
 export interface Metrics {
   served(served: ServedRequest): void;
   /** Counts a code host delivery, by whether the service used it. */

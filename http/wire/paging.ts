@@ -27,7 +27,7 @@ function shownCursor(form: RegExp, shown: string, description?: string) {
 export const idCursor = (prefix: string, description?: string) =>
   shownCursor(new RegExp(`^${prefix}_[0-9A-Z]{26}$`), `an id (${prefix}_…)`, description);
 
-/** A page cursor of hook firings. The id of a firing contains the ids of the event and the hook. */
+/** A page cursor of hook firings. */
 export const hookFiringCursor = shownCursor(/^occ_[0-9A-Z]{26}(-[0-9A-Z]{8})?$/, "an id (occ_…)");
 
 /** A page cursor of connections, which are listed by holder. */

@@ -97,7 +97,7 @@ export type Answers = Readonly<Record<number, z.ZodType | null | Success>>;
 /** The result of a request: a success response, or a refusal that becomes a problem. */
 export type Outcome = Answer | Refusal | EdgeRefusal;
 
-/** Request headers that handlers read. */
+/** Request headers that a route can declare. */
 export type RequestHeader = "idempotency-key" | "if-match" | "service-cause";
 
 /**
@@ -123,7 +123,7 @@ export interface Route {
    * sends requests to other hosts, and to true for a POST that changes nothing.
    */
   readonly isServedReadOnly?: boolean;
-  /** Whether the route is exempt from rate limits, for example because a supervisor calls it. */
+  /** Whether the route is exempt from rate limits and turns, for example because a supervisor calls it. */
   readonly isAlwaysAdmitted?: boolean;
   /** The kind of bearer token that the handler of a public route checks itself. */
   readonly credential?: "callback" | "metrics" | "pool";
@@ -161,8 +161,8 @@ export interface Route {
    */
   answersAnyone?(request: UnknownRequest): Answer | null;
   /**
-   * Returns a refusal, or null if the caller may call this route. Called before the body is parsed; `handle` does
-   * further checks.
+   * Returns a refusal, or null if the caller may call this route. Called before the body is checked by its schema;
+   * `handle` does further checks.
    */
   admits?(request: Pick<RouteRequest<RouteAccess>, "caller" | "params">): Refusal | null;
   handle(request: RouteRequest<RouteAccess, unknown, unknown>): Promise<Outcome> | Outcome;

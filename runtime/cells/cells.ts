@@ -22,7 +22,7 @@ export interface CellsParts {
   readonly behaviours: Behaviours;
   readonly effects: Pick<Effects, "mayBePending">;
   readonly pictures: Pick<RowViews, "drop">;
-  /** Number of idle cells to keep in memory. */
+  /** Number of cells in memory above which idle ones are dropped. */
   readonly idleCells: number;
   /** Whether to look up new actors in the store anyway. A stored record for a new actor is a bug, and throws. */
   readonly checksNew: boolean;

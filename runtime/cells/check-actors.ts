@@ -1,8 +1,8 @@
 /**
- * Checks the stored rows of actors: records, wake-ups, effects and undelivered messages.
+ * Checks the stored rows of actors.
  *
  * 1. The record decides which wake-ups an actor has. The repair removes wake-up rows that no record names, and writes
- *    those that are missing.
+ * those that are missing.
  * 2. No other row holds a copy of an actor's state. An unknown state or a lost effect is therefore only reported.
  */
 import { checkDerived } from "../../storage/check-derived.js";

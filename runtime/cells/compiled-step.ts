@@ -74,7 +74,7 @@ function compileTable(machine: AnyStateMachine, forbidden: ForbiddenCalls): Tran
   return table;
 }
 
-/** Whether the node has only transitions on exact message types. */
+/** Whether the node has only transitions on exact message types, and no entry, exit or initial actions. */
 function isPlain(node: StateNode): boolean {
   const types = [...node.transitions.keys()];
   const exact = types.every((type) => !type.includes("*") && !type.startsWith("xstate."));

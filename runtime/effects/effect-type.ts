@@ -20,7 +20,7 @@ export interface EffectType<Input, Output, Memo = undefined> {
     run: (input: Input, context: EffectContext<Memo | undefined> & { readonly signal: RunSignal }) => Promise<Output>,
     findTarget?: (input: Input) => string,
   ): Effect;
-  /** Creates the implementation of an effect that determines the place of each run in a preparation step. */
+  /** Creates the implementation of an effect whose `prepare` chooses the lane and the target of each run. */
   implementPrepared(prepare: (input: Input, context: EffectContext<Memo | undefined>) => PreparedRun<Output>): Effect;
 }
 

@@ -78,9 +78,9 @@ export interface EffectsOptions {
   readonly elapsedMs?: (() => number) | undefined;
   /** Puts the mark that an effect may have begun into the open batch. Without it, runs begin immediately. */
   readonly mark?: (pending: PendingEffect) => void;
-  /** Receives the result of a run. Called once for each run whose effect was not cancelled. */
+  /** Receives the result of an effect that was not cancelled. Called once for each start. */
   readonly ended: (pending: PendingEffect, message: EffectEnded) => void;
-  /** Receives the error of each failed run, before the result. */
+  /** Receives the error of each failed preparation or run, before the result. */
   readonly failed?: (error: unknown) => void;
 }
 

@@ -1,7 +1,7 @@
 import { Queue } from "../schedule/queue.js";
 import { TurnoverMap } from "../schedule/turnover-map.js";
 
-/** The limits of a lane: its number of places, and the maximum for each party and target. */
+/** The limits of a lane: its number of places, and the maximum for each party and for each target of a party. */
 export interface LaneLimits {
   readonly name: string;
   /** Places of the whole process. */

@@ -35,7 +35,7 @@ interface Listenable {
 
 /**
  * Calls `listener` with the data of each entry of a topic, as `Feed.listen` does. Returns a function that ends the
- * subscription. All entries under the topic's name must be `Data`, so no other topic may use the same kind.
+ * subscription. All entries under the topic's name must be `Data`, so use it only for a kind with one data type.
  */
 export function listenTo<Data>(
   feed: Listenable,

@@ -20,7 +20,7 @@ export interface LoopRoundsOptions {
  *
  * 1. Work begins in the order in which it was deferred. The promise callbacks of one piece run before the next piece.
  * 2. After a round has lasted {@link LoopRoundsOptions.roundMs}, no more work begins in it. This limit applies to all
- *    kinds of work together, so they delay input by that time at most. Each round begins at least one piece.
+ * kinds of work together. Each round begins at least one piece.
  */
 export class LoopRounds implements Scheduler {
   readonly #options: LoopRoundsOptions;

@@ -30,8 +30,8 @@ export interface UndoableWriting extends Writing {
  * 2. The writes of a turn are kept or discarded as a whole.
  * 3. At most one batch is being committed.
  * 4. A partition has no version of its covered rows while one of these batches changes any of them.
- * 5. Each durable row is read from the store once, until the next flush or until another node's batch is applied. Only
- * a flush or such a batch changes durable rows. Bodies are not cached.
+ * 5. Some durable rows are cached until the next flush or until another node's batch is applied, because only these
+ * change durable rows. Bodies are not cached.
  */
 export class Overlays implements UndoableWriting, CoveringReading, RowMemory {
   readonly #durable: Reading;

@@ -51,7 +51,7 @@ export class TurnRecorder implements Turn, CoveringReading {
   replied = false;
   answer: unknown = undefined;
   stopped = false;
-  /** Whether the turn put or removed a row. */
+  /** Whether the turn wrote or removed a row or a directory entry. */
   wrote = false;
   /** Keys of written rows that pictures may be built from. */
   readonly watched: Key[] = [];

@@ -167,7 +167,7 @@ export interface Turn<in Answer = never> extends DirectedWriting {
   stop(): void;
 }
 
-/** The read-only part of a turn: rows and the time. */
+/** The read-only part of a turn. */
 export type TurnReading = Pick<Turn, "get" | "range" | "now" | "self">;
 
 /** A message in the form that a machine receives it: its own fields and the turn. */

@@ -9,8 +9,8 @@ import type { LineName, Service } from "./service.js";
 export interface CheckPlanOptions extends CheckRunOptions, PlanLinesOptions {}
 
 /**
- * Starts the checks of a plan and waits for them. Returns their outcomes, and an outcome for each part that could not
- * be checked.
+ * Starts the checks of a plan and waits for them. Returns their outcomes, and an outcome for each other part of the
+ * plan.
  */
 export async function checkPlan(lines: readonly PlannedLine[], options: CheckPlanOptions): Promise<readonly Outcome[]> {
   const planned = await planLines(lines, options);
@@ -37,9 +37,8 @@ interface PlanLinesOptions {
 }
 
 /**
- * Determines what to check of a plan's lines, and looks up each line in the service. Throws `CouldNotAsk` if the
- * requested line does not exist. Reports requested stations that no line has. Otherwise a mistyped name would let every
- * change pass.
+ * Determines what to check of a plan's lines. Throws `CouldNotAsk` if the requested line cannot be read. Reports
+ * requested stations that no line has. Otherwise a mistyped name would let every change pass.
  */
 async function planLines(lines: readonly PlannedLine[], options: PlanLinesOptions): Promise<readonly Planned[]> {
   const { service, line, stations } = options;

@@ -101,7 +101,7 @@ export function readCommandLine(program: Command, args: readonly string[], envir
   const options = program.parse(args, { from: "user" }).opts<Options>();
   const { username, password } = new URL(options.url);
   // Check the address for credentials here and not in the option's parser, because a parser's errors print the value.
-  // The token is checked here for the same reason.
+  // `toAccess` checks the token for the same reason.
   if (username !== "" || password !== "") program.error("error: --url must hold no credentials");
   const job = readCiJob(environment);
   const { line = null, station = null, repeats = null, summary = "" } = options;
@@ -208,7 +208,7 @@ const pullRequestEvent = z.looseObject({
 
 /**
  * Reads the job's data from the environment of GitHub Actions and the event file. For a pull request, `commit` is the
- * newest commit of its branch, because `GITHUB_SHA` is a merge commit that exists only in that job.
+ * newest commit of its branch, because `GITHUB_SHA` is a merge commit that is not on the branch.
  */
 function readCiJob(environment: Environment): CiJob {
   const { GITHUB_EVENT_PATH: path, GITHUB_SHA: sha, GITHUB_RUN_ID: run, GITHUB_RUN_ATTEMPT: attempt } = environment;

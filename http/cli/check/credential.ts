@@ -5,10 +5,7 @@ import type { Requests } from "./requests.js";
 
 /** The workspace token that the command uses. */
 export interface Credential {
-  /**
-   * Returns the current token, or a new one if the last has expired. Throws {@link CouldNotAsk} if no token is
-   * available.
-   */
+  /** Returns the current token; gets a new one if necessary. Throws {@link CouldNotAsk} if no token is available. */
   token(): Promise<string>;
   /** Call it when the service rejects the last token. Returns whether another token may be available. */
   refused(): boolean;
@@ -22,8 +19,8 @@ export function fixedToken(token: string): Credential {
 }
 
 /**
- * The source of the platform's OIDC token. `get` returns a new token each time; `hidden` returns the secrets that it
- * uses.
+ * The source of the platform's OIDC token. `get` reads the token anew each time; `hidden` returns the secrets that
+ * `get` uses.
  */
 export interface Proof {
   get(): Promise<string>;
@@ -105,11 +102,12 @@ export function fileProof(file: string): Proof {
   };
 }
 
-/** The values that GitHub Actions gives to a job with `id-token: write`. */
 export interface GithubProofOptions {
   readonly requests: Requests;
   readonly audience: string;
-  /** `ACTIONS_ID_TOKEN_REQUEST_URL` and `ACTIONS_ID_TOKEN_REQUEST_TOKEN`. */
+  /**
+   * `ACTIONS_ID_TOKEN_REQUEST_URL` of a job with `id-token: write`; `requestToken` is `ACTIONS_ID_TOKEN_REQUEST_TOKEN`.
+   */
   readonly requestUrl: string;
   readonly requestToken: string;
 }

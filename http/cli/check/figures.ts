@@ -41,7 +41,7 @@ function toResult(copy: unknown): unknown {
   return typeof copy === "object" && copy !== null && "result" in copy ? copy.result : copy;
 }
 
-/** The reasons for an undecided check, in the words of the reference. */
+/** The reasons for an undecided check, by the service's keyword. */
 const undecided: Readonly<Record<string, string>> = {
   "replay-gone": "replay is gone",
   stopped: "replay was stopped",

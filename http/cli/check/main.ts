@@ -20,8 +20,8 @@ import { writeSummary } from "./summary.js";
 
 /**
  * `signalbox check`: starts the replay checks of a planned change and waits for their verdicts. The exit code states
- * the result (`check/outcome.ts`). The program reports its own errors as "could not be asked", never as a failed
- * change. It prints no token.
+ * the result (`outcome.ts`). The program reports its own errors as "could not be asked", never as a failed change. It
+ * prints no token.
  */
 
 /** Maximum size of a plan, in bytes. */

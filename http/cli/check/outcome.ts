@@ -1,14 +1,14 @@
 import type { CheckAnswer } from "./check-answer.js";
 
 /**
- * The outcome for a station that a plan changes. `title` is `<team>/<line>/<station>`, or the name of a line or of the
- * plan.
+ * The outcome for a station or another part of a plan. `title` names it in messages: for example
+ * `<team>/<line>/<station>`.
  */
 export type Outcome =
   | { readonly title: string; readonly what: "checked"; readonly check: CheckAnswer }
   | { readonly title: string; readonly what: "still-running"; readonly check: CheckAnswer; readonly why: string }
   | { readonly title: string; readonly what: "nothing-to-replay"; readonly why: string }
-  /** `check` is the started check, which continues although its verdict could not be read; null if none was started. */
+  /** `check` is the started check, which continues although its verdict could not be read; null if none is known. */
   | { readonly title: string; readonly what: "not-asked"; readonly why: string; readonly check: CheckAnswer | null };
 
 /** The verdict, as printed. */

@@ -29,8 +29,8 @@ export interface PlannedCheck {
 }
 
 /**
- * What happens to a station, or to another part of the plan: a check, or the reason why there is none. The title of a
- * station is `<team>/<line>/<station>`. `station` is the station's key; null for a part that is not a station.
+ * What happens to a station, or to another part of the plan: a check, or the reason why there is none. `station` is the
+ * key by which `--station` selects it; null if it is always reported.
  */
 export type Planned = { readonly title: string; readonly station: string | null } & (
   | { readonly what: "check"; readonly check: PlannedCheck }
@@ -69,7 +69,7 @@ interface Scope {
   readonly planned: PlannedLine;
   readonly live: LiveLine;
   readonly repositories: readonly unknown[] | null;
-  /** Whether the plan changes the repositories. */
+  /** Whether the plan changes or removes repositories of the line. */
   readonly isOtherLine: boolean;
 }
 

@@ -17,7 +17,7 @@ export interface PlannedLine {
   readonly stations: readonly PlannedStation[];
   /** Whether `stations` are all stations of the line. */
   readonly isWhole: boolean;
-  /** Errors in the repositories. */
+  /** Errors that affect every station. */
   readonly faults: readonly AttributeFault[];
 }
 

@@ -23,8 +23,8 @@ export interface Answered {
 /** Sends requests, and retries if the response is lost or the other side is temporarily unavailable. */
 export interface Requests {
   /**
-   * Throws {@link CouldNotAsk} if the retries take too long without success, and {@link Interrupted} if the command
-   * must end.
+   * Throws {@link CouldNotAsk} if no usable response arrives, also after retries, and {@link Interrupted} if the
+   * command must end.
    */
   send(asked: Asked): Promise<Answered>;
   /** Waits. Throws {@link Interrupted} if the command must end. */

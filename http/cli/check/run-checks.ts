@@ -141,7 +141,7 @@ interface CheckStart {
   readonly lineId: string;
   readonly stationKey: string;
   readonly commit: string | null;
-  /** The CI attempt, or a random id outside of CI. */
+  /** The option `--attempt`, the CI attempt, or a random id. */
   readonly attempt: string;
 }
 

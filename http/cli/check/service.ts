@@ -53,7 +53,7 @@ export class Service {
     });
   }
 
-  /** Reads the current line. Throws {@link CouldNotAsk} if there is none that the credential may see. */
+  /** Reads the current line. Throws {@link CouldNotAsk} if that fails. */
   async findLine(name: LineName): Promise<LiveLine> {
     const path = await this.#readPath(name);
     const answer = await this.get(path);

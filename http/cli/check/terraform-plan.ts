@@ -39,7 +39,7 @@ type ResourceChange = z.output<typeof resourceChange>;
 
 const kind = lineKind({});
 const LINE = resourceType(kind);
-/** The resource types, besides lines, whose changes affect runs but are not replayed. */
+/** The resource types other than lines whose changes affect runs. Checks do not replay them. */
 const BESIDE = [skillKind, harnessProfileKind].map(resourceType);
 
 /**

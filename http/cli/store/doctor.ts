@@ -9,8 +9,9 @@ import { isDamage, type Store } from "../../../storage/store.js";
 import { openStoreForDoctor } from "../../process/open-store.js";
 
 /**
- * `signalbox doctor`: looks for damage in the store of a stopped service, or in a backup, and repairs rows that can be
- * derived from other rows. Exits with 1 if damage is left. Prints keys, never values.
+ * `signalbox doctor`: looks for damage in the store of a stopped service, or in a backup. With `--repair`, it also
+ * repairs what can be derived from other rows, and removes damaged rows that are not needed. Exits with 1 if damage is
+ * left. Prints keys, never values.
  */
 const program = new Command("signalbox doctor")
   .description(

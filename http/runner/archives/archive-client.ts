@@ -15,14 +15,14 @@ export interface Claim {
   readonly fence: number;
 }
 
-/** The service rejects an upload, or does not have the requested chunk. A retry would fail the same way. */
+/** The service refused a request, or its response cannot be used. A retry would fail the same way. */
 export class ArchiveRefused extends Error {
   override readonly name = "ArchiveRefused";
 }
 
 const receivedSchema = z.object({ received: z.int().min(0) });
 
-/** Sends the runner's archive requests to the service. Retries each request while the service is unreachable. */
+/** Sends the runner's archive requests to the service, with the retries of {@link ServiceRequests}. */
 export class ArchiveClient {
   readonly #requests: ServiceRequests;
 
@@ -30,7 +30,10 @@ export class ArchiveClient {
     this.#requests = new ServiceRequests(options);
   }
 
-  /** Claims the commit for this runner. Rejects with {@link ArchiveRefused} if another runner has claimed it. */
+  /**
+   * Claims the commit for this runner. Rejects with {@link ArchiveRefused} if another runner has claimed it, or if no
+   * replay set needs it any more.
+   */
   async take(archiveId: string, signal: AbortSignal): Promise<void> {
     await this.#step(archiveId, { step: "take" }, signal);
   }

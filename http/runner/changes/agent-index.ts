@@ -8,7 +8,7 @@ export interface AgentIndex {
   readonly entries: ReadonlyMap<string, Entry> | null;
   /** Missing paths that a sparse checkout keeps out of the folder. They do not count as removed. */
   readonly outside: ReadonlySet<string>;
-  /** Ignored files and folders in the index: the agent added them by force. */
+  /** Ignored files and folders in the index. The agent added those that the checkout did not have, by force. */
   readonly forced: readonly string[];
   /** Paths outside the folder's sparse checkout whose entry in this index differs from the checkout. */
   readonly leftOut: readonly LeftOut[];

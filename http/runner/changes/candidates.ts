@@ -4,9 +4,9 @@ import { type Entry, GITLINK, gitAt, type LeftOut, listRecords, type Place, path
 
 /** The changes that git detects in tracked files, before the runner reads any file. */
 export interface Tracked {
-  /** Paths whose content may have changed, with their original entries. */
+  /** Paths that may have changed, with their original entries. */
   readonly changed: ReadonlyMap<string, Entry>;
-  /** Paths that no longer exist. */
+  /** Paths that no longer have a file or link. */
   readonly removed: readonly string[];
   readonly leftOut: readonly LeftOut[];
 }
@@ -74,8 +74,8 @@ export async function listOthers(place: Place, isPlain: (folder: string) => Prom
 }
 
 /**
- * Lists the files of a nested repository in an ignored folder, as {@link listOthers} does for the whole folder. Only
- * the nested repository's own `.gitignore` files count.
+ * Lists the files of a nested repository that may be ignored, as {@link listOthers} does for the whole folder. Only the
+ * nested repository's own `.gitignore` files count.
  */
 export async function listInside(
   place: Place,

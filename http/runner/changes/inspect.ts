@@ -17,7 +17,7 @@ export type Candidates = ReadonlyMap<string, Candidate>;
 
 export interface Inspected {
   readonly candidates: Candidates;
-  /** Paths that no longer exist. */
+  /** Paths without a file or link. */
   readonly gone: readonly string[];
   readonly leftOut: readonly LeftOut[];
 }

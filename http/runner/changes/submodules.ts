@@ -85,7 +85,7 @@ async function readView(place: Place, { gitDir: theirs, isWorktree }: InnerRepos
 }
 
 /**
- * Whether both URLs name the same repository. The protocol, the user and a `.git` at the end may differ. A relative URL
+ * Whether both URLs name the same repository. Compares only host and path, without a `.git` at the end. A relative URL
  * only has to match the end of the other URL.
  */
 function isSameUrl(declared: string | null, url: string): boolean {

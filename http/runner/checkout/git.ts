@@ -8,7 +8,7 @@ const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 /** How much of the end of git's error output to retain, in characters. */
 const MAX_ERROR_CHARACTERS = 8_192;
 
-/** Git failed. The message contains git's error output. */
+/** Git failed, or a repository does not have what it must have. The message may contain git's error output. */
 export class GitFailed extends Error {
   override readonly name = "GitFailed";
   constructor(

@@ -44,7 +44,10 @@ export async function layOutCheckouts(job: Pick<Job, "checkouts">, options: LayO
   }
 }
 
-/** Returns the agent's working folder: the only checkout, or the parent folder of several checkouts. */
+/**
+ * Returns the agent's working folder: the checkout if there is only one, otherwise the folder that contains all
+ * checkouts.
+ */
 export function toCwd({ folder, checkouts }: Pick<LayOutOptions, "folder" | "checkouts">): string {
   const [only, ...others] = checkouts;
   return only !== undefined && others.length === 0 ? only.folder : folder.checkouts;

@@ -5,7 +5,8 @@ import { GitFailed, git } from "./git.js";
 import { CommitHolds, retainCommit, retainedRef } from "./retained-commits.js";
 
 /**
- * `owner/name`, in the characters that code hosts allow. Neither part can leave its folder, and the name is not `.git`.
+ * `owner/name`, in the characters that code hosts allow. The name is not `.git`. {@link Mirrors} refuses `..`
+ * separately.
  */
 const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9._-]*\/(?!\.git$)[A-Za-z0-9._-]+$/i;
 const FETCH = ["fetch", "--quiet", "--prune", "--update-shallow", "--no-write-fetch-head", "--no-tags", "--"];
@@ -44,9 +45,9 @@ export interface MirrorPlace {
  *
  * 1. Nothing copies from a mirror while git fetches into it.
  * 2. A mirror has branches and tags under their own names, but neither its origin's address nor a secret.
- * 3. The runner needs no network for a commit that the mirror already has.
+ * 3. The runner needs no network for a base that the mirror already has.
  * 4. A commit that a run started from stays in the mirror, even if its branch is gone, until the runner releases it
- *    (`retained-commits.ts`).
+ * (`retained-commits.ts`).
  */
 export class Mirrors {
   readonly #folder: string;
@@ -242,8 +243,8 @@ async function readHead(mirror: string, url: string, signal: AbortSignal): Promi
 }
 
 /**
- * Lists the secrets in an address: user and password together, and the password alone, both as written and decoded. In
- * an http address, a user without a password is a token.
+ * Lists the secrets in an address: user and password together, the password alone, and the password decoded. In an http
+ * address, a user without a password is a token.
  */
 export function listCredentials(url: string): readonly string[] {
   const [, scheme = "", userinfo = ""] = /^([a-z][a-z0-9+.-]*):\/\/([^/]*)@/i.exec(url) ?? [];

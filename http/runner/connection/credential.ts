@@ -14,7 +14,7 @@ export interface Credential {
 /** The runner has no token to connect with. The message is for the runner's operator, and holds no secrets. */
 export class NoCredential extends Error {
   override readonly name = "NoCredential";
-  /** Whether the service rejected the runner, so that an early retry is useless. */
+  /** Whether an early retry is useless, because the runner is not admitted. */
   readonly isRefusal: boolean;
 
   constructor(message: string, options: { readonly isRefusal: boolean }) {
@@ -40,7 +40,7 @@ export interface HostCredentialOptions {
 }
 
 const EXCHANGE_TIMEOUT_MS = 15_000;
-/** A new connection does not use a token that expires within this time, in milliseconds. */
+/** A token that expires within this time, in milliseconds, is not used any more. */
 const SPARE_MS = 60_000;
 
 const exchangeSchema = z.object({

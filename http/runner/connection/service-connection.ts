@@ -54,7 +54,7 @@ export interface ServiceConnectionOptions {
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 15_000;
-/** Wait after a rejected token, in milliseconds. */
+/** Maximum wait after a rejected token, in milliseconds. */
 const REFUSED_WAIT_MS = 30_000;
 /** Time limit for the welcome, in milliseconds. */
 const WELCOME_MS = 10_000;
@@ -67,15 +67,14 @@ const NOT_ADMITTED = 4401;
  * The runner's side of the protocol. Owns the message numbers of both directions, and the unacknowledged messages.
  *
  * 1. The runner stores each message until the service acknowledges it, and sends it again after each welcome until
- *    then.
+ * then.
  * 2. The runner handles each message from the service once, by its number.
- * 3. If the service acknowledges no heartbeat for a whole lease, the runner calls
- *    {@link ServiceConnectionOptions.leaseOver} once, gives up its claims and closes the connection. A hello or
- *    heartbeat in transit could still name these claims and renew them. The next hello, on a new connection, no longer
- *    names them.
+ * 3. If the service acknowledges no heartbeat for a whole lease, the runner calls {@link
+ * ServiceConnectionOptions.leaseOver} once, gives up its claims and closes the connection. A hello or heartbeat in
+ * transit could still name these claims and renew them. The next hello, on a new connection, no longer names them.
  * 4. If the service does not answer a heartbeat or a hello, the runner reconnects.
- * 5. During a lease, the wait between attempts is at most half a heartbeat interval. So the runner keeps its runs when
- *    the service is down for a short time.
+ * 5. During a lease, the wait between attempts is at most half a heartbeat interval, unless the service rejected the
+ * token. So the runner keeps its runs when the service is down for a short time.
  */
 export class ServiceConnection {
   readonly #options: ServiceConnectionOptions;

@@ -73,7 +73,7 @@ export class ServiceRequests {
   }
 }
 
-/** Describes a missing or unsuccessful response, for the log. */
+/** Describes a missing or unsuccessful response in words. */
 export async function readReason(answer: Response | null): Promise<string> {
   if (answer === null) return "the service does not respond";
   const problem = z.object({ detail: z.string() }).safeParse(await answer.json().catch(() => null));

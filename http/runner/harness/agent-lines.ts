@@ -23,7 +23,10 @@ const callSchema = z.object({
   refusedBy: refuser.nullable().default(null),
 });
 
-/** The messages on an agent's standard output, one JSON object per line. Any other line becomes an output step. */
+/**
+ * The messages on an agent's standard output, one JSON object per line. A line with none of these types becomes an
+ * output step.
+ */
 const agentLineSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("step"),

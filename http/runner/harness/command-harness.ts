@@ -102,7 +102,7 @@ function isSubmission({ type }: AgentLine): boolean {
   return type === "candidates" || type === "cause";
 }
 
-/** Reports an invalid line as a step, and as the answer that the agent waits for. */
+/** Reports an invalid line as a step, and as the answer if the agent waits for one. */
 async function takeWrong(
   { wanted, problem, id }: WrongLine,
   run: HarnessRun,

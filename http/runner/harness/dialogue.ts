@@ -64,7 +64,7 @@ export class Dialogue {
     }
   }
 
-  /** The run is ending: rejects open and later requests. */
+  /** The run is ending: rejects open and later handovers and tool calls. */
   close(): void {
     this.handovers.close();
     this.calls.close();

@@ -45,7 +45,7 @@ export class TimeLimit {
 }
 
 /**
- * Runs `work` with a signal. It is aborted when `signal` is aborted, or when the work takes longer than `ms`
+ * Runs `work` with a signal that is aborted when `signal` is aborted, or when the work takes longer than `ms`
  * milliseconds.
  */
 export async function withinLimit<Done>(

@@ -11,8 +11,8 @@ import type { RunFolder } from "../checkout/run-folder.js";
 
 /**
  * A bare git directory with which the runner reads a run's changes, and from which it pushes them. The runner creates
- * it before the run's first program starts, outside the run's folder. An agent cannot write its configuration, hooks,
- * attributes or index.
+ * it before any program of the run can see the checkout, and outside the run's folder, so that a sandboxed agent cannot
+ * write its configuration, hooks, attributes or index.
  */
 export interface PushSite {
   readonly folder: string;
@@ -25,7 +25,10 @@ export interface PushSite {
 
 /** The files of a checkout at one moment, and the changed paths. */
 export interface Snapshot extends Fitted {
-  /** Paths that differ from the start of the run, in git's order; see `run.pull-request`. */
+  /**
+   * Paths that differ from the commit that the checkout started from, or from its merge, in git's order; see
+   * `run.pull-request`.
+   */
   readonly changed: readonly string[];
 }
 

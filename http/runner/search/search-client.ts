@@ -30,13 +30,13 @@ const listed = z.object({
   digest: z.string(),
 });
 const listSchema = z.object({ files: z.array(listed).max(MAX_FILES), leftOut: z.int().min(0) });
-/** The files that a search's agent can read: name, path, SHA-256. `leftOut` counts the files beyond the limit. */
+/** The files that a search's agent can read. `leftOut` counts the files beyond the limit. */
 type ListedFiles = z.output<typeof listSchema>;
 
 const paths: Readonly<Record<SubmissionType, string>> = { candidates: "search-candidates", cause: "search-causes" };
 const NO_ANSWER = { title: "No answer", detail: "The service did not answer." };
 
-/** The service does not have the requested data, or its response is invalid. */
+/** The runner cannot get the files for a search's agent. */
 export class SearchRefused extends Error {
   override readonly name = "SearchRefused";
 }
