@@ -43,7 +43,7 @@ const best = z
     searchTasks: count.describe("Number of tasks on which `searchScore` is based."),
     heldOutScore: share,
     heldOutInterval: scoreIntervalSchema,
-    heldOutTasks: count,
+    heldOutTasks: count.describe("Number of tasks on which `heldOutScore` is based."),
     costPerRun: spentSchema.nullable(),
     onlyOnSeenTasks,
   })
@@ -83,7 +83,7 @@ export const searchItemSchema = z
     agent: z.strictObject({
       harness: z.string(),
       model: z.string().nullable().describe("The agent's model; null for the harness's default."),
-      effort: z.enum(efforts).nullable(),
+      effort: z.enum(efforts).nullable().describe("The agent's effort level; null for the harness's default."),
     }),
     budget: z.strictObject({
       iterations: count.describe("Maximum number of runs of the agent."),
