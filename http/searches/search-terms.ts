@@ -29,27 +29,29 @@ export function toTextChoice(texts: readonly string[], description: string) {
 
 export const setId = z
   .string("must be a text")
-  .describe("A replay set of the station, with runs of at least 5 different tasks.");
+  .describe("A replay set of the station. The set must have runs of at least 5 different tasks.");
 
 export const budget = z.strictObject({
-  iterations: countTo(10, "The maximum number of runs of its agent."),
-  perIteration: countTo(5, "The maximum number of candidates that each run may propose."),
+  iterations: countTo(10, "The maximum number of runs of the search's agent."),
+  perIteration: countTo(5, "The maximum number of candidates that each run of the agent may propose."),
   ceiling: z.strictObject({
     amount: z.number("must be a number").meta({
       description:
-        "The maximum that the search may spend: more than 0, with at least 0.01 for each of its replay runs.",
+        "The maximum amount that the search may spend: more than 0, with at least 0.01 for each of its replay " +
+        "runs.",
       maximum: 1_000,
     }),
-    currency: z.string("must be a text").describe("ISO 4217, in capitals."),
+    currency: z.string("must be a text").describe("The ISO 4217 code, in capital letters."),
   }),
   concurrency: countTo(10, "Number of replay copies that run at the same time.").default(4),
-  repeats: countTo(5, "Copies of each run, in each of its replays.").default(1),
+  repeats: countTo(5, "Number of copies of each run in each replay.").default(1),
 });
 
 export const objective = toTextChoice(
   objectives,
-  "`cost` means the cost of candidates that succeed as often as the live config. If it is absent or null, it is " +
-    "`cost` when the live config succeeds on more than 95 % of the set, else `success`.",
+  "`success`: find configs that succeed more often. `cost`: find configs that succeed as often as the live config, but " +
+    "cost less. If it is absent or null, the objective is `cost` when the live config succeeds on more than 95 % of the " +
+    "set, and `success` otherwise.",
 );
 
 export const exampleBudget = { iterations: 4, perIteration: 3, ceiling: { amount: 20, currency: "EUR" } };

@@ -22,8 +22,8 @@ const agent = z.strictObject({
     .string("must be a text")
     .nullable()
     .default(null)
-    .meta({ description: "Null for the harness's default.", minLength: 1, maxLength: 60 }),
-  effort: toTextChoice(efforts, "Null for the harness's default."),
+    .meta({ description: "The agent's model; null for the harness's default.", minLength: 1, maxLength: 60 }),
+  effort: toTextChoice(efforts, "The agent's effort level; null for the harness's default."),
 });
 
 const asked = z.strictObject({ setId, budget, agent, objective });
@@ -33,7 +33,7 @@ const started = z
     id: z.string(),
     seedReplayId: z.string().describe("The replay of the live config that becomes the set's baseline."),
     objective: searchItemSchema.shape.objective,
-    warnings: z.array(searchWarningSchema).describe("As in an estimate; the search started anyway."),
+    warnings: z.array(searchWarningSchema).describe("As in an estimate. The search started despite these warnings."),
   })
   .meta({ title: "started search" });
 
@@ -54,10 +54,10 @@ function startRoute({ runtime, sealer }: SearchRoutesOptions): Route {
     isCheckedFirst: true,
     summary: "Start a search for a better config of a station",
     description:
-      "Takes a snapshot of the live config, draws the held-out tasks, and replays the live config on every run " +
-      "of the set. Its agent then proposes candidates based on the searched runs, and the best are confirmed on " +
-      "the held-out tasks. One ceiling covers all of this. A station has one active search at a time, and keeps " +
-      "the latest 50.",
+      "Takes a snapshot of the live config, selects the held-out tasks, and replays the live config on every " +
+      "run of the set. The search's agent then proposes candidates based on the searched runs, and the search " +
+      "confirms the best candidates on the held-out tasks. One ceiling covers all of this. A station has one " +
+      "active search at a time, and keeps the latest 50.",
     access: "any",
     body: asked,
     example: { setId: "rset_1", budget: exampleBudget, agent: { harness: "command" }, objective: "success" },
@@ -81,7 +81,7 @@ function stopRoute({ runtime, sealer }: SearchRoutesOptions): Route {
     method: "POST",
     path: "/api/teams/{teamId}/searches/{searchId}/stop",
     summary: "Stop a search",
-    description: "Withdraws or stops the run of its agent and its replays, and starts nothing more.",
+    description: "Withdraws or stops the run of the search's agent and the search's replays, and starts nothing more.",
     access: "any",
     headers: repeatable,
     answers: { 204: { body: null, headers: replayedHeader } },
