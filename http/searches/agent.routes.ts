@@ -91,7 +91,9 @@ export function searchAgentRoutes(options: AgentRoutesOptions): readonly Route[]
       path: "/api/runs/{runId}/search-causes",
       operation: "recordSearchCause",
       summary: "Record why a task failed, as a reflection's agent",
-      description: `${claimNote} A second cause for a task replaces the first. Refused (409) for a run that proposes candidates.`,
+      description:
+        `${claimNote} A second cause for a task replaces the first. The service refuses causes from a run that ` +
+        "proposes candidates (409).",
       ...ofRunners,
       headers: repeatable,
       body: z.unknown(),

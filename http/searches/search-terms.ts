@@ -49,9 +49,9 @@ export const budget = z.strictObject({
 
 export const objective = toTextChoice(
   objectives,
-  "`success`: find configs that succeed more often. `cost`: find configs that succeed as often as the live config, but " +
-    "cost less. If it is absent or null, the objective is `cost` when the live config succeeds on more than 95 % of the " +
-    "set, and `success` otherwise.",
+  "`success`: find configs that succeed more often. `cost`: find configs that succeed as often as the live " +
+    "config, but cost less. If it is absent or null, the objective is `cost` when the live config succeeds on more " +
+    "than 95 % of the set, and `success` otherwise.",
 );
 
 export const exampleBudget = { iterations: 4, perIteration: 3, ceiling: { amount: 20, currency: "EUR" } };
