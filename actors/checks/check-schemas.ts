@@ -14,43 +14,57 @@ const result = z.enum(["succeeded", "failed", "unscored"]).nullable();
 const reference = z.strictObject({ commit: z.string().nullable(), pullRequest: count.nullable() });
 const verdict = z
   .enum(verdicts)
-  .describe("`failed` as soon as more tasks regressed than may, while replays go on. Only `running` changes.");
-const undecidedBecause = z.enum(undecidedReasons).nullable().describe("Null unless undecided.");
-const replayUrl = z.string().nullable().describe("The check's replay in the web app; null without one.");
+  .describe(
+    "`failed` is final as soon as more tasks regressed than `threshold.mostRegressions` allows, even if replays " +
+      "are still running. Only `running` can change.",
+  );
+const undecidedBecause = z
+  .enum(undecidedReasons)
+  .nullable()
+  .describe("The reason for the verdict `undecided`; null for other verdicts.");
+const replayUrl = z
+  .string()
+  .nullable()
+  .describe("The URL of the check's replay in the web app; null if there is none.");
 
 const side = z.strictObject({
-  state: z.enum(replayStates).nullable().describe("The replay's state; null once it is gone."),
-  entries: count.describe("Copies; and of these the scored, and those that succeeded."),
-  scored: count,
-  succeeded: count,
+  state: z.enum(replayStates).nullable().describe("The replay's state; null if the replay was removed."),
+  entries: count.describe("Number of copies."),
+  scored: count.describe("Number of scored copies."),
+  succeeded: count.describe("Number of copies that succeeded."),
   successRate: z.number().nullable(),
   interval: intervalSchema,
   tasksScored: count,
-  spent: spentSchema.describe("What its copies reported, in the ceiling's currency."),
+  spent: spentSchema.describe("The costs that the replay's copies reported, in the ceiling's currency."),
 });
 
 const regression = z.strictObject({
   taskId: z.string(),
-  originalRunId: z.string().describe("The task's run that lost most; of equal ones the earlier in the set."),
+  originalRunId: z
+    .string()
+    .describe("The task's run with the largest loss; of runs with equal losses, the first in the set."),
   title: z.string(),
   candidate: z
     .array(result)
-    .describe("The results of each side's copies, by run in the order of the set, then by copy."),
-  baseline: z.array(result),
-  scoreDelta: z.number().describe("The change's share of success less the live config's."),
+    .describe("The results of the copies under the change, by run in the order of the set, then by copy."),
+  baseline: z.array(result).describe("The results of the copies under the live config, in the same order."),
+  scoreDelta: z
+    .number()
+    .describe("The task's success rate under the change minus its success rate under the live config."),
   reasons: z
     .array(z.strictObject({ code: z.string(), detail: z.string() }))
-    .describe("Why copies under the change failed, each once: at most 5, of 500 bytes each."),
+    .describe("Why copies under the change failed, without duplicates: at most 5 reasons of at most 500 bytes each."),
 });
 
 const threshold = z.strictObject({
   mostRegressions: count,
   minGain: z.number(),
-  ceiling: spentSchema.describe("Of each replay that the check started."),
+  ceiling: spentSchema.describe("The ceiling of each replay that the check started."),
   unpricedRun: spentSchema
     .nullable()
     .describe(
-      "What a run counts against the ceiling that reports no cost in its currency. Null once the replay is gone.",
+      "The amount that counts against the ceiling for a run that reports no cost in the ceiling's currency. " +
+        "Null if the replay was removed.",
     ),
 });
 
@@ -65,14 +79,17 @@ export const checkWarningKinds = [
 const warning = z.strictObject({
   kind: z
     .enum(checkWarningKinds)
-    .describe("`false-failure` is always there, with its `chance`. The others are those of starting a replay."),
+    .describe(
+      "`false-failure` is always present, with its `chance`. The other kinds are the warnings of a replay start.",
+    ),
   text: z.string(),
   chance: z
     .number()
     .nullable()
     .describe(
-      "The chance, from 0 to 1, that a change that changes nothing fails this check, by how much copies of one run of " +
-        "the live config differ. Null where that was not measured, and in other warnings.",
+      "The probability, from 0 to 1, that a change without any effect fails this check, estimated from how " +
+        "much copies of the same run differ under the live config. Null if it was not measured, and for other " +
+        "warnings.",
     ),
 });
 
@@ -84,42 +101,53 @@ export const replayCheckSchema = z
     lineId: z.string(),
     stationId: z.string(),
     stationKey: z.string(),
-    setId: z.string().describe("The set that guarded the station's changes."),
-    setName: z.string().nullable().describe("Null once the set is gone."),
-    setVersion: count.describe("The version of the set that was replayed."),
+    setId: z.string().describe("The replay set that guarded the station's changes when the check started."),
+    setName: z.string().nullable().describe("The set's name; null if the set was deleted."),
+    setVersion: count.describe("The version of the set that the check replays."),
     candidateId: z.string(),
     replayId: z.string(),
-    baselineReplayId: z.string().nullable().describe("The replay of the live config that it is compared with."),
-    attempt: count.describe("Counts checks of the same change against the same live config, from 1."),
+    baselineReplayId: z.string().nullable().describe("The replay of the live config that the change is compared with."),
+    attempt: count.describe(
+      "The number of this check among the checks of the same change against the same live config, from 1.",
+    ),
     reference,
     liveFingerprint: z.string(),
     candidateFingerprint: z.string(),
-    keptLive: z.array(z.enum(liveFields)).describe("What the plan changed and the check kept as it is live."),
-    threshold: threshold.describe("From the live line when the check started."),
-    repeats: count.describe("Copies of each run."),
+    keptLive: z
+      .array(z.enum(liveFields))
+      .describe("The fields that the plan changed but that keep their live values in the check."),
+    threshold: threshold.describe("The limits of the live line when the check started."),
+    repeats: count.describe("Number of copies of each run."),
     gain: gainSchema
       .nullable()
-      .describe("It does not decide. Null once a replay is gone, and while no task is scored on both sides."),
+      .describe(
+        "The change's gain over the live config. The gain does not affect the verdict. Null if a replay was " +
+          "removed, and while no task is scored on both sides.",
+      ),
     verdict,
     undecidedBecause,
-    tasks: count.describe("The tasks that it replays."),
-    compared: count.describe("Those scored on both sides."),
+    tasks: count.describe("Number of tasks that the check replays."),
+    compared: count.describe("Number of tasks that are scored on both sides."),
     waiting: z
       .strictObject({ for: z.enum(["model", "runner"]), since: time })
       .nullable()
       .describe(
-        "What it waits for while it runs, as `progress.waiting` of its replays has it; null while one of them goes on. " +
-          "`since`: when the model ceased to answer; of `runner`, when the run was queued that waits longest. Streams do " +
-          "not say `runner`.",
+        "What a running check waits for, as in `progress.waiting` of its replays. Null if one of its replays " +
+          "makes progress, and after the check has ended. `since` is when the model stopped answering or, for " +
+          "`runner`, when the run that waits longest was queued. Streams never report `runner`.",
       ),
     candidate: side,
     baseline: side,
-    regressions: z.array(regression).describe("The largest loss first."),
+    regressions: z.array(regression).describe("The tasks that regressed, largest loss first."),
     warnings: z.array(warning),
     replayUrl,
-    reused: z.boolean().describe("Whether a start was answered with a check that the change had. False on a read."),
+    reused: z
+      .boolean()
+      .describe(
+        "Whether a request to start a check returned an existing check of the same change. Always false on a read.",
+      ),
     createdAt: time,
-    decidedAt: time.nullable().describe("When its verdict was final."),
+    decidedAt: time.nullable().describe("The time when the verdict became final; null while the verdict is `running`."),
   })
   .meta({ title: "replay check" });
 

@@ -4,18 +4,21 @@ import type { Stored } from "../view.js";
 /** A connection, as shown to callers who can see the workspace. */
 export const codeHostConnectionSchema = z
   .strictObject({
-    installationId: z.int().describe("The installation's number on the code host."),
-    host: z.string().describe("What the code host is called, such as github.com."),
+    installationId: z.int().describe("The installation's id on the code host."),
+    host: z.string().describe("The code host's name, such as github.com."),
     account: z.strictObject({ login: z.string(), kind: z.enum(["organization", "user"]) }),
     state: z
       .enum(["connected", "suspended", "deleted"])
-      .describe("As the code host has told: suspended or deleted there, or neither."),
-    connectedBy: z.string().describe("The person who connected it."),
+      .describe("`suspended` or `deleted` if the code host reported that state; otherwise `connected`."),
+    connectedBy: z.string().describe("The person who connected the installation."),
     connectedAt: z.string(),
     warnings: z
       .array(z.string())
       .optional()
-      .describe("What the installation does not allow that the service would do there; absent for nothing."),
+      .describe(
+        "The permissions that the installation lacks, each with the effect on the service; absent if the " +
+          "installation lacks none.",
+      ),
   })
   .meta({ title: "code-host-connection" });
 

@@ -25,23 +25,31 @@ const reason = z
     code: z
       .enum(openingRefusals)
       .describe(
-        "`no-source`: the line names no `source`. `no-connection`: no installation of the code host that reaches its " +
-          "repository is connected, or the code host did not answer. `not-found`: the repository, the file, or the station " +
-          "in it is not there. `not-hcl`: the file is no HCL. `ambiguous`: more than one place may give the value, or one " +
-          "place more than it. `computed`: an expression gives the value. `changed-meanwhile`: the source, or the live " +
-          "config, is not what the candidate was measured against. `no-access`: the code host refuses. `branch-taken`: the " +
-          "branch holds commits of somebody else. `not-proven`: the edited file could not be shown to differ in the wanted " +
-          "values alone, or to have an effect.",
+        "`no-source`: the line has no `source`. `no-connection`: no connected installation of the code host " +
+          "has access to the repository, or the code host did not respond. `not-found`: the repository, the " +
+          "file, or the station in the file does not exist. `not-hcl`: the file is not valid HCL. `ambiguous`: " +
+          "more than one place may set the value, or one place sets more than this value. `computed`: an " +
+          "expression computes the value. `changed-meanwhile`: the source or the live config differs from the " +
+          "one that the candidate was measured against. `no-access`: the code host denies access. " +
+          "`branch-taken`: the branch contains commits by someone else. `not-proven`: the service could not " +
+          "prove that the edited file changes only the wanted values, or that the change has an effect.",
       ),
     message: z.string(),
-    attribute: z.string().nullable().describe("The station attribute."),
-    expression: z.string().nullable().describe("The infrastructure expression that computes the attribute."),
+    attribute: z
+      .string()
+      .nullable()
+      .describe("The station attribute that the refusal is about; null if it is about no attribute."),
+    expression: z
+      .string()
+      .nullable()
+      .describe("The infrastructure expression that computes the attribute; null if there is none."),
     wanted: z
       .string()
       .nullable()
       .describe(
-        "The value to set by hand, of the attribute; of a refusal that is about no attribute that changes, a line of HCL " +
-          "for each that does. Null also where it is longer than 2,000 characters, which `message` says then.",
+        "The value to set by hand for the attribute. If the refusal is about no single attribute, one line of " +
+          "HCL for each changed attribute. Null if there is nothing to set, or if the text is longer than 2,000 " +
+          "characters; `message` then says so.",
       ),
   })
   .meta({ title: "config-pull-request-refusal" });
@@ -49,8 +57,8 @@ const reason = z
 const outcome = {
   id: z.string(),
   state: z.enum(configPullRequestStates),
-  url: z.string().nullable().describe("Null until it is opened."),
-  reason: reason.nullable().describe("Why none was opened; null unless it is refused."),
+  url: z.string().nullable().describe("The URL of the pull request; null until the pull request is opened."),
+  reason: reason.nullable().describe("Why the service opened no pull request; null unless the state is `refused`."),
 };
 
 /** A candidate's config pull request, as shown in its search. */
@@ -67,14 +75,20 @@ export const configPullRequestSchema = z
     stationId: z.string(),
     candidateName: z.string(),
     stationKey: z.string(),
-    repository: z.string().nullable().describe("The line's source when it was last picked; null when it named none."),
-    path: z.string().nullable().describe("The same."),
-    branch: z.string().describe("The branch that is committed to."),
-    attempts: z.int().describe("How often people picked it."),
+    repository: z
+      .string()
+      .nullable()
+      .describe("The repository of the line's source at the latest pick; null if the line had no source."),
+    path: z
+      .string()
+      .nullable()
+      .describe("The path of the line's source at the latest pick; null if the line had no source."),
+    branch: z.string().describe("The branch that the service commits to."),
+    attempts: z.int().describe("Number of times that a person picked the candidate."),
     waitsUntil: z
       .string()
       .nullable()
-      .describe("Until when the code host takes no more; null while nothing waits for it."),
+      .describe("When the code host accepts requests again; null if the pull request does not wait for the code host."),
     createdAt: z.string(),
     updatedAt: z.string(),
   })

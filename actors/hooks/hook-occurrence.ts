@@ -13,7 +13,10 @@ const attemptSchema = z.strictObject({
   body: z.string(),
   code: z.string().nullable(),
   reason: z.string().nullable(),
-  retryAfterMs: z.number().nullable().describe("How long the receiver asked to be left alone, at most an hour."),
+  retryAfterMs: z
+    .number()
+    .nullable()
+    .describe("The wait that the receiver requested, in milliseconds, at most one hour; null if it requested none."),
 });
 
 /** A hook occurrence as its history returns it. */
@@ -25,18 +28,24 @@ export const hookOccurrenceSchema = z
     firedAt: z.string(),
     state: z.enum(["attempting", "waiting", "delivered", "failed", "refused"]),
     code: z.string().nullable(),
-    reason: z.string().nullable().describe("Why it failed, as `code` says; null while it goes on, and of a success."),
+    reason: z
+      .string()
+      .nullable()
+      .describe(
+        "Why the firing failed: the explanation of `code`. Null while the firing is in progress, and if it " +
+          "succeeded.",
+      ),
     refused: z.string().nullable(),
     endedAt: z.string().nullable(),
-    retryAt: z.string().nullable().describe("When it is tried again, while it waits."),
-    resends: z.string().nullable().describe("The firing that it sends again."),
-    resentAs: z.string().nullable().describe("The last firing that sent it again."),
+    retryAt: z.string().nullable().describe("When the service retries the firing; null unless the state is `waiting`."),
+    resends: z.string().nullable().describe("The firing that this firing resends; null if it is not a resend."),
+    resentAs: z.string().nullable().describe("The latest firing that resends this one; null if there is none."),
     occurrence: z.string(),
     on: z.string(),
     teamId: z.string(),
-    taskId: z.string().nullable().describe("Null in a test."),
+    taskId: z.string().nullable().describe("The task of the event; null for a test."),
     runId: z.string().nullable(),
-    test: z.boolean().describe("Whether it is a sample event, sent to see whether the hook works."),
+    test: z.boolean().describe("Whether the event is a sample event, sent to test the hook."),
     attempts: z.array(attemptSchema),
   })
   .meta({ title: "hook-occurrence" });

@@ -12,7 +12,11 @@ const waitSchema = z.strictObject({ since: z.string(), reason: z.string() });
 
 /** A hook occurrence, with the reason why its next request waits. */
 export const currentHookOccurrenceSchema = hookOccurrenceSchema
-  .extend({ waits: waitSchema.nullable().describe("Why its request is not sent yet; null when none waits.") })
+  .extend({
+    waits: waitSchema
+      .nullable()
+      .describe("Why the firing's request is not sent yet, and since when; null if no request waits."),
+  })
   .meta({ title: "hook-occurrence" });
 
 interface Sources {

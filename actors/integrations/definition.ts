@@ -123,8 +123,8 @@ const webhook = z.strictObject({
   mine: optional.describe("Whether this integration caused the delivery itself. Such deliveries are ignored."),
   route: z
     .strictObject({
-      by: expression.describe("The value that selects the place."),
-      to: named(text(255), place).describe("The places by that value; a value that is not listed has no place."),
+      by: expression.describe("The value that selects the place of new tasks."),
+      to: named(text(255), place).describe("The places by that value. A value that is not listed has no place."),
     })
     .nullable()
     .default(null)
@@ -132,14 +132,14 @@ const webhook = z.strictObject({
   delivery: optional.describe(
     "The deduplication key. Repeated deliveries are counted, not processed; keys are stored for 7 days.",
   ),
-  events: eventsSchema.describe("The events that a delivery may raise; each is tried."),
+  events: eventsSchema.describe("The events that a delivery may raise. The service tries each one."),
 });
 
 const poll = z.strictObject({
-  everyMinutes: everyMinutes.default(5).describe("The time from the end of one request to the next."),
+  everyMinutes: everyMinutes.default(5).describe("The time between the end of a request and the start of the next."),
   request: requestSchema("GET").describe("The request; its answer is processed like a delivery."),
   cursor: optional.describe("The position for the next request, read from the answer; text, initially empty."),
-  events: eventsSchema.describe("The events that an answer may raise; each is tried."),
+  events: eventsSchema.describe("The events that an answer may raise. The service tries each one."),
 });
 
 const blockName = text(64).regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "must be lowercase words joined by dashes");
@@ -149,7 +149,9 @@ const action = z.strictObject({
     "The request that is sent when a tool, a binding, a hook or the schedule runs the action.",
   ),
   schedule: z
-    .strictObject({ everyMinutes: everyMinutes.describe("The time from the end of one run to the next.") })
+    .strictObject({
+      everyMinutes: everyMinutes.describe("The time between the end of a run and the start of the next."),
+    })
     .nullable()
     .default(null)
     .describe("Runs the action periodically; its answer opens no tasks."),
@@ -177,7 +179,9 @@ const connection = z.strictObject({
   holder: z
     .enum(["team", "requester"], "must be team or requester")
     .default("team")
-    .describe("Whose account requests use: the team's, or, for tools, the account of the person who started the task."),
+    .describe(
+      "The account that requests use: the team's or, for tools, the account of the person who started the task.",
+    ),
   oauth2: oauth2Schema.nullable().default(null).describe("How accounts are linked over OAuth."),
   token: z
     .strictObject({

@@ -23,7 +23,7 @@ const opens = z.strictObject({
   description: optional.describe("The task's description."),
   assignBy: z
     .strictObject({
-      email: expression.describe("The mail address of a team member; any other address assigns nobody."),
+      email: expression.describe("The email address of a team member. Any other address assigns nobody."),
     })
     .nullable()
     .default(null)
@@ -40,13 +40,13 @@ const attaches = z.strictObject({
 
 const raise = z.strictObject({
   say: optional.describe(
-    "The note for a task that is already open, as text; never the answer to what it asks. The event that opens a task " +
-      "adds no note: its words are `opens.title` and `opens.description`.",
+    "The note for a task that is already open, as text. The note never answers the task's question. The event " +
+      "that opens a task adds no note: its text is in `opens.title` and `opens.description`.",
   ),
   opens: opens
     .nullable()
     .default(null)
-    .describe("The task that is opened where no open task has one of the marks; null opens none."),
+    .describe("The task to open if no open task has one of the marks; null opens none."),
   branch: optional.describe("The branch that the task's runs start from."),
   marks: named(slug, markSchema).describe(
     "The marks of the event. An open task of the team with one of them gets the note; a new task gets all of them.",
@@ -58,7 +58,9 @@ const raise = z.strictObject({
 });
 
 const event = z.strictObject({
-  forEach: optional.describe("A list: the event is tried for each entry, read as `item`; at most 1,000 entries."),
+  forEach: optional.describe(
+    "A list. The service tries the event for each entry, read as `item`; at most 1,000 entries.",
+  ),
   when: optional.describe("Whether the event happened; null for always."),
   lookup: z
     .strictObject({

@@ -41,7 +41,7 @@ export function integrationKind({
       deliveriesUrl: fields.webhook === null ? null : `${baseUrl()}/api/integrations/${id}/deliveries`,
     }),
     added: {
-      deliveriesUrl: z.string().nullable().describe("The address of its webhook; null without a webhook."),
+      deliveriesUrl: z.string().nullable().describe("The URL of the integration's webhook; null without a webhook."),
     },
     warnings: (fields, reading, row) => integrationWarnings(fields, allowList, { reading, row }),
   };

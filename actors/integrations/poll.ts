@@ -21,7 +21,8 @@ export const pollSchema = z
       .string()
       .nullable()
       .describe(
-        "Why the last answer gave no cursor, so that the same is asked for again; no harm where it had no news.",
+        "Why the latest response gave no new cursor, so that the next poll repeats the request; otherwise " +
+          "null. This is harmless if the response had no new data.",
       ),
   })
   .meta({ title: "poll" });

@@ -69,9 +69,10 @@ export const stationSchema = z.strictObject({
     .max(50, "must be at most 50 stations")
     .optional()
     .describe(
-      "Keys of the stations that it hands tasks over to. If omitted at every station of a new line, or in an update of a " +
-        "line where some station passes on, each station passes to the next one. If omitted otherwise: none. A station " +
-        "block that is proposed by itself keeps the live station's keys if it omits them.",
+      "Keys of the stations that the station hands tasks over to. If omitted at every station of a new line, " +
+        "or in an update of a line where some station passes on, each station passes to the next one. If omitted " +
+        "otherwise: none. A station block that is proposed by itself keeps the live station's keys if it omits " +
+        "them.",
     )
     .register(completedFields),
   timeoutMinutes: timeoutMinutes.default(60),

@@ -40,35 +40,42 @@ export const pullRequestSchema = z
     teamId: z.string(),
     role: z
       .enum(pullRequestRoles)
-      .describe("`own`: opened for a task. `review`: of a person, reviewed by a task. `people`: the others of people."),
+      .describe(
+        "`own`: opened by the service for a task. `review`: opened by a person and reviewed by a task. `people`: " +
+          "all other pull requests of people.",
+      ),
     taskId: z.string().nullable(),
     repository: z.string().describe("`owner/name`"),
-    number: z.int().nullable().describe("Null while it is not at the code host."),
+    number: z.int().nullable().describe("The pull request's number; null until it exists on the code host."),
     url: z.string().nullable(),
     title: z.string(),
-    author: z.string().nullable().describe("The login of who opened it at the code host."),
+    author: z.string().nullable().describe("The author's login on the code host; null if unknown."),
     branch: z.string(),
     base: z.string().nullable().describe("The branch to merge into; null for the default branch."),
-    head: z.string().nullable().describe("The commit that the branch is at."),
+    head: z.string().nullable().describe("The latest commit of the branch; null if unknown."),
     state: z
       .enum(pullRequestStates)
       .describe(
-        "`vetting`: hooks are asked. `pushing`: a runner pushes. `opening`: the code host is asked. `failed`: it is not " +
-          "there; `problem` says why.",
+        "`vetting`: hooks decide about the push. `pushing`: a runner pushes the branch. `opening`: the service " +
+          "opens the pull request on the code host. `failed`: the pull request could not be opened; `problem` " +
+          "has the reason.",
       ),
     draft: z.boolean(),
     openedAt: z.string().nullable(),
-    firstReviewAt: z.string().nullable().describe("When a person first reviewed it."),
-    rounds: z.int().describe("Review rounds: people's reviews, grouped by the pushes between them."),
+    firstReviewAt: z.string().nullable().describe("The time of the first review by a person; null if there is none."),
+    rounds: z.int().describe("Number of review rounds: reviews by people, grouped by the pushes between them."),
     mergedAt: z.string().nullable(),
     mergeCommit: z.string().nullable(),
     closedAt: z.string().nullable(),
-    revertedBy: z.string().nullable().describe("The address of the merged pull request that reverts it."),
-    isDirty: z.boolean().describe("Whether it conflicts with its base."),
+    revertedBy: z
+      .string()
+      .nullable()
+      .describe("The URL of the merged pull request that reverts this one; null if there is none."),
+    isDirty: z.boolean().describe("Whether the pull request conflicts with its base branch."),
     hostUpdatedAt: z
       .string()
       .nullable()
-      .describe("When the code host last updated the pull request, as of the newest report; null if unknown."),
+      .describe("When the code host last updated the pull request, according to the latest report; null if unknown."),
     problem: z.string().nullable(),
     waitsUntil: z
       .string()

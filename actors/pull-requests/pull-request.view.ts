@@ -18,13 +18,15 @@ export const pullRequestDetailSchema = pullRequestSchema
     changed: z
       .array(z.string())
       .describe(
-        "The paths that it changes: once it is merged as the code host tells them, before as hooks were asked.",
+        "The paths that the pull request changes: after the merge as the code host reports them, before the " +
+          "merge as the hooks received them.",
       ),
     comments: z
       .array(z.strictObject({ purpose: z.string(), id: z.int().nullable(), problem: z.string().nullable() }))
       .describe(
-        "The comments that the service keeps up to date there; `id` is null until one is written. One with a `problem` is " +
-          "not as it should be, and is not tried again until its text changes.",
+        "The comments that the service keeps up to date on the pull request. `id` is null until the comment " +
+          "exists. A comment with a `problem` is out of date; the service does not retry it until its text " +
+          "changes.",
       ),
   })
   .meta({ title: "pull-request with its paths" });

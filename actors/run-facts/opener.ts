@@ -22,7 +22,7 @@ export const shownOpenerSchema = z.discriminatedUnion("kind", [
   token,
   station,
   integration.extend({
-    integration: z.string().describe("The same as `key`."),
+    integration: z.string().describe("The integration's key, as in `key`."),
     key: z.string().describe("The integration's key."),
   }),
 ]);

@@ -21,7 +21,9 @@ export const runnerSchema = z
     held: z.int(),
     /** Ids of the held runs that the caller may read. */
     runs: z.array(z.string()),
-    waiting: z.array(z.string()).describe("Those of `runs` that hold their slot while a person is to approve a call."),
+    waiting: z
+      .array(z.string())
+      .describe("The ids in `runs` whose runs hold a slot while they wait for a person to approve a call."),
   })
   .meta({ title: "runner" });
 

@@ -19,7 +19,8 @@ const schema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      "Share of each pool's slots for replays, checks and searches together, in percent; at least one slot. Null for half.",
+      "The share of each pool's slots, in percent, that replays, checks and searches may use together; at " +
+        "least one slot. Null for 50.",
     ),
 });
 

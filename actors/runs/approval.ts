@@ -10,13 +10,19 @@ export const approvalSchema = z
     runId: z.string(),
     kind: z
       .enum(["permission", "tool-call"])
-      .describe("`permission`: the agent's harness asks. `tool-call`: an integration's tool is to be called."),
-    approver: z.string().nullable().describe("The person who may answer while it is open; null for nobody."),
+      .describe(
+        "`permission`: the agent's harness asks for permission. `tool-call`: the agent asks to call a tool of an " +
+          "integration.",
+      ),
+    approver: z.string().nullable().describe("The person who may answer an open approval; null if nobody may."),
     rule: z
       .enum(["tool", "station", "person"])
       .nullable()
-      .describe("Whose rule asks for the approval of a tool call; with `person` only that person may answer."),
-    callId: z.string().nullable().describe("The tool call; null for a permission."),
+      .describe(
+        "Whose rule requires approval of the tool call: the tool's, the station's or a person's. With `person`, " +
+          "only that person may answer. Null for a permission.",
+      ),
+    callId: z.string().nullable().describe("The tool call that needs approval; null for a permission."),
     tool: z.string(),
     /** The inputs that the agent asked for. */
     inputs: inputsSchema,

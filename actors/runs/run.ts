@@ -25,7 +25,7 @@ export const runRowSchema = z.strictObject({
   check: z.strictObject({ passed: z.boolean(), exitCode: z.int().nullable(), output: z.string() }).nullable(),
   startedAt: z.string().nullable(),
   endedAt: z.string().nullable(),
-  taskId: z.string().describe("Empty for a run without a task, such as that of a replay's copy."),
+  taskId: z.string().describe("The task of the run; empty for a run without a task, such as a replay run."),
   /**
    * The sum over the steps so far, in the currency of the first step that named one; after the end, the runner's final
    * report.
@@ -43,7 +43,8 @@ export const runRowSchema = z.strictObject({
     )
     .optional()
     .describe(
-      "What became of its changes where they are pushed: `refused` says why they were not. Absent for nothing.",
+      "The pull request of each repository with changes to push. `refused` is the reason if the changes were " +
+        "not pushed. Absent if there is nothing to push.",
     ),
 });
 

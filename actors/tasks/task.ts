@@ -48,7 +48,7 @@ export const taskItemSchema = z
     reviews: z
       .strictObject({ repository: z.string().nullable(), ref: z.string(), url: z.string().nullable() })
       .optional()
-      .describe("What its runs review; absent for a task that changes things."),
+      .describe("What the task's runs review; absent for a task that makes changes."),
   })
   .meta({ title: "task in a list" });
 

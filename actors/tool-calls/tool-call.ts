@@ -24,16 +24,19 @@ export const toolCallSchema = z
   .strictObject({
     id: z.string(),
     runId: z.string(),
-    taskId: z.string().describe("Empty for a run without a task."),
+    taskId: z.string().describe("The task of the run; empty for a run without a task."),
     /** Key of the integration. */
     integration: z.string(),
     tool: z.string(),
     state: z.enum(toolCallStates),
-    code: z.enum(toolCallCodes).nullable().describe("Why it failed; null unless it did."),
+    code: z.enum(toolCallCodes).nullable().describe("Why the call failed; null unless the state is `failed`."),
     message: z
       .string()
       .nullable()
-      .describe("One sentence on how it ended, where it did not succeed, or on what of its answer has no value."),
+      .describe(
+        "Why the call did not succeed, or which parts of its answer have no value, in one sentence; otherwise " +
+          "null.",
+      ),
     approvalId: z.string().nullable(),
     /** `team`, or the id of the person whose account the call uses. */
     actsAs: z.string(),
@@ -44,10 +47,12 @@ export const toolCallSchema = z
     recorded: z
       .string()
       .nullable()
-      .describe("In a run of a replay, the call of the repeated run whose answer it got; null for none."),
-    inputs: inputsSchema.describe("With defaults; as the agent gave them where they are wrong."),
-    edited: inputsSchema.nullable().describe("The inputs that replaced them on approval; null when unchanged."),
-    output: z.unknown().describe("Null for none."),
+      .describe("In a replay run, the original run's call whose answer this call returned; null if there is none."),
+    inputs: inputsSchema.describe(
+      "The inputs with defaults. If the inputs are invalid, the inputs as the agent sent them.",
+    ),
+    edited: inputsSchema.nullable().describe("The inputs that replaced `inputs` on approval; null if unchanged."),
+    output: z.unknown().describe("The output of the call; null if there is none."),
   })
   .meta({ title: "tool call" });
 export type ToolCallState = (typeof toolCallStates)[number];

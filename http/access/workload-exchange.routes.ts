@@ -46,8 +46,8 @@ function tokenExchange(options: WorkloadExchangeOptions): Route {
     path: "/api/workspace-tokens/exchange",
     summary: "Exchange a workload's OIDC token for a workspace token",
     description:
-      "Needs no credential. The service verifies the token with the keys that its issuer publishes. Every " +
-      "refusal is the same 401; people who may manage the trust can read the reason under its refusals.",
+      "Requires no credential. The service verifies the token with the keys that its issuer publishes. Every " +
+      "refusal is the same 401. People who may manage the trust can read the reason in the trust's refusals.",
     access: "public",
     body: exchangeBody,
     problems: ["unauthenticated"],
@@ -84,10 +84,10 @@ function poolExchange(options: WorkloadExchangeOptions): Route {
     path: "/api/runner-trusts/exchange",
     summary: "Exchange a host's OIDC token for runner pool tokens",
     description:
-      "Needs no credential. The service verifies the token like a workload's token. It returns a token for each " +
-      "pool of the trust; a runner connects with it as with a pool token. When the token expires, the connection " +
-      "ends and the host exchanges its OIDC token again. Every refusal is the same 401; people who may manage " +
-      "the trust can read the reason under its refusals.",
+      "Requires no credential. The service verifies the token like a workload's token. It returns a token for " +
+      "each pool of the trust; a runner connects with it as with a pool token. When the token expires, the " +
+      "connection ends and the host exchanges its OIDC token again. Every refusal is the same 401. People who " +
+      "may manage the trust can read the reason in the trust's refusals.",
     access: "public",
     body: exchangeBody,
     problems: ["unauthenticated"],
@@ -151,7 +151,9 @@ function toRefusals(kind: Kind, { reading }: Runtime): Route {
     method: "GET",
     path: `/api/resources/${kind.plural}/{id}/refusals`,
     summary: `Read why a ${kind.name} refused its latest exchanges, newest first`,
-    description: `Needs ${kind.permission}. Lists the latest 20 refusals, each for one week. Identical refusals are counted.`,
+    description:
+      `Requires ${kind.permission}. Lists the latest 20 refusals, each for one week. Identical refusals are ` +
+      "counted.",
     access: "any",
     answers: { 200: z.strictObject({ items: z.array(refusalSchema) }) },
     handle: (_request, found) => ({ status: 200, body: { items: listLatestRefusals(reading, found) } }),

@@ -29,14 +29,14 @@ const reference = z
     pullRequest: z.int(numberFault).positive(numberFault).nullable().optional(),
   })
   .optional()
-  .describe("The source of the planned change; its candidate is named after it.");
+  .describe("The commit or pull request of the planned change. The service names the check's candidate after it.");
 
 const repeats = z
   .int(repeatsFault)
   .min(1, repeatsFault)
   .max(5, repeatsFault)
   .default(1)
-  .describe("Replays of each run of the set. The line's ceiling covers all copies.");
+  .describe("Number of replays of each run in the set. The line's ceiling covers all copies.");
 
 /** The schema of the whole body, for the documentation. */
 export const checkBody = z.strictObject({

@@ -56,7 +56,7 @@ function startRoute({ runtime, sealer }: CheckRoutesOptions): Route {
       lineId: "line_01",
       stationKey: "work",
       repeats: 3,
-      station: { key: "work", name: "Work", kind: "work", prompt: "Mend it, and run the tests." },
+      station: { key: "work", name: "Work", kind: "work", prompt: "Fix the problem, then run the tests." },
       reference: { commit: "3f9c2ab", pullRequest: 17 },
     },
     headers: { "idempotency-key": "required" },

@@ -24,7 +24,7 @@ export type CodeHostRoutesOptions = Omit<CodeHostSignInOptions, "asking">;
 type CodeHostParts = Pick<CodeHostSignInOptions, "runtime" | "codeHost" | "asking">;
 
 const repositorySchema = z
-  .strictObject({ name: z.string().describe("owner/name"), isPrivate: z.boolean(), defaultBranch: z.string() })
+  .strictObject({ name: z.string().describe("`owner/name`"), isPrivate: z.boolean(), defaultBranch: z.string() })
   .meta({ title: "hosted-repository" });
 
 /** The routes for the code host installations that a workspace is connected to. */
@@ -42,7 +42,7 @@ function listRoute({ runtime, codeHost }: CodeHostParts): Route {
     access: "any",
     answers: {
       200: z.strictObject({
-        host: z.string().nullable().describe("Null when this deployment has no code host."),
+        host: z.string().nullable().describe("The code host's name; null if this deployment has no code host."),
         connections: z.array(codeHostConnectionSchema),
       }),
     },

@@ -41,11 +41,12 @@ export function codeHostDeliveryRoutes(options: CodeHostDeliveryOptions): readon
       operation: "takeCodeHostDelivery",
       summary: "Receive a delivery of the code host's webhook",
       description:
-        "JSON, or a form whose field `payload` is JSON; signed with CODE_HOST_WEBHOOK_SECRET in " +
-        "`x-hub-signature-256`, named by `x-github-event` and `x-github-delivery`. A repeated delivery has no " +
-        "effect. Suspending, resuming or deleting an installation, or granting it permissions, updates its " +
-        "connection. The service records pull request events in repositories of lines in any order, and " +
-        "repositories that are renamed or transferred. It accepts and ignores all other events.",
+        "The body is JSON, or a form whose field `payload` is JSON. `x-hub-signature-256` contains its " +
+        "signature with CODE_HOST_WEBHOOK_SECRET; `x-github-event` and `x-github-delivery` identify the event. " +
+        "A repeated delivery has no effect. If an installation is suspended, resumed, deleted or granted " +
+        "permissions, the service updates its connection. The service records the pull request events of the " +
+        "lines' repositories in any order, and the renaming and transfer of repositories. It accepts and " +
+        "ignores all other events.",
       access: "public",
       body: z.instanceof(Uint8Array),
       rawBodyBytes: MAX_DELIVERY_BYTES,

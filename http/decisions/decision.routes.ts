@@ -51,7 +51,7 @@ export function decisionRoutes({ runtime }: { readonly runtime: Runtime }): read
     workspaceRoute(runtime, "sees", {
       method: "GET",
       path: "/api/workspaces/{slug}/decisions",
-      summary: "List the standing decisions, the latest merged first",
+      summary: "List standing decisions, latest merge first",
       description:
         "Covers the teams whose outcomes the caller may read. Proposed decisions, and decisions discarded with " +
         "their pull request, have no merge time and are not listed.",

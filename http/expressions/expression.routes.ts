@@ -28,10 +28,13 @@ const checkBody = z.strictObject({
     .describe(
       "The position of the expression: `integration.` or `hook.`, then the path in the form that warnings use.",
     ),
-  expression: z.string().max(20_000, "must be at most 20000 characters").describe(`Without ${OPEN} ${CLOSE}.`),
+  expression: z
+    .string()
+    .max(20_000, "must be at most 20000 characters")
+    .describe(`The text of the expression, without ${OPEN} ${CLOSE}.`),
   definition: z
     .record(z.string(), z.unknown())
-    .describe("An integration or a hook with any expression at the position."),
+    .describe("An integration or a hook that has any expression at the position."),
 });
 
 const EXAMPLE: z.input<typeof checkBody> = {
@@ -54,14 +57,14 @@ const EXAMPLE: z.input<typeof checkBody> = {
 
 const checkAnswer = z
   .strictObject({
-    type: nullableText.describe("The CEL type; null when the expression does not check."),
+    type: nullableText.describe("The CEL type; null if the expression has errors."),
     errors: z.array(
       z.strictObject({
         message: z.string(),
         span: z
           .strictObject({ start: z.int(), end: z.int() })
           .nullable()
-          .describe("Offset of the faulty part, in UTF-16 code units."),
+          .describe("The start and end offset of the faulty part, in UTF-16 code units."),
         suggestion: nullableText,
       }),
     ),

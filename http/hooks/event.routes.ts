@@ -42,9 +42,9 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
       path: "/api/teams/{teamId}/events",
       summary: "List the latest events of a team's tasks, newest first",
       description:
-        `The latest ${withThousands(MAX_STORED_EVENTS)} are stored, and as many tool call events. For inputs and ` +
-        "outputs that `cut` names, only the start is stored. A before event was about to happen when it was " +
-        "recorded.",
+        `The service stores the latest ${withThousands(MAX_STORED_EVENTS)} events, and as many tool call ` +
+        "events. For inputs and outputs that `cut` names, it stores only the start. A before event is recorded " +
+        "before its action takes place.",
       access: "any",
       query: z.strictObject({
         event: workEventName.optional(),

@@ -61,7 +61,7 @@ function nowRoute(options: PollRoutesOptions): Route {
     path: `${at}/now`,
     operation: "pollNow",
     summary: "Poll now",
-    description: "Responds when the poll has started. Has no effect while a poll is running. Needs `configure`.",
+    description: "Responds when the poll has started. Has no effect while a poll is running. Requires `configure`.",
     access: "any",
     body: z.strictObject({}),
     headers: { "idempotency-key": "optional" },
@@ -83,8 +83,8 @@ function cursorRoute(options: PollRoutesOptions): Route {
     operation: "setPollCursor",
     summary: "Set the cursor of a poll",
     description:
-      "The next poll starts from this cursor. A poll that is running is still recorded, but does not change this " +
-      "cursor. Needs `configure`.",
+      "The next poll starts from this cursor. A poll that is running is still recorded, but does not change " +
+      "this cursor. Requires `configure`.",
     access: "any",
     body: cursorBody,
     answers: { 200: pollSchema },

@@ -82,7 +82,7 @@ export function toComponents(routes: readonly Route[]): ZodOpenApiComponentsObje
         schema: { type: "string" },
         example: API_VERSION,
       },
-      RequestId: { description: "The request's id, as in the log.", schema: { type: "string" } },
+      RequestId: { description: "The id of the request, as in the service's log.", schema: { type: "string" } },
     },
     securitySchemes: {
       session: {
@@ -94,13 +94,15 @@ export function toComponents(routes: readonly Route[]): ZodOpenApiComponentsObje
       token: {
         type: "http",
         scheme: "bearer",
-        description: "A workspace token: acts in one workspace, within its scopes.",
+        description: "A workspace token. It acts in one workspace, within its scopes.",
       },
       callback: { type: "http", scheme: "bearer", description: "The callback token of a hook's request." },
       metrics: {
         type: "http",
         scheme: "bearer",
-        description: "METRICS_TOKEN. If it is not set, only requests from this machine are accepted.",
+        description:
+          "The value of METRICS_TOKEN. If METRICS_TOKEN is not set, the service accepts only requests from its " +
+          "own machine.",
       },
       pool: { type: "http", scheme: "bearer", description: "A runner pool token." },
     },
@@ -110,7 +112,7 @@ export function toComponents(routes: readonly Route[]): ZodOpenApiComponentsObje
 const problemSchema = z
   .looseObject({
     type: z.string().describe("`urn:service:problem:<slug>`; stable."),
-    title: z.string().describe("A short summary."),
+    title: z.string().describe("A short summary of the problem."),
     status: z.int().describe("The HTTP status."),
     detail: z.string().describe("What went wrong; for `invalid`, each error as `<path>: <message>`, one per line."),
     errors: z

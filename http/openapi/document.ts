@@ -7,24 +7,25 @@ import { Examples } from "./examples.js";
 import { toOperation } from "./operation.js";
 import { ProblemResponses } from "./problem-responses.js";
 
-const about = `Configuration, work, hooks and replays of a Signalbox.
+const about = `The API of Signalbox for configuration, tasks, hooks and replays.
 
-Every problem is \`application/problem+json\` with a stable \`type\`. What a caller may not see answers 404, the same as
-what is not there; what they see but may not change answers 403 and names the permission that is missing.
+Errors are problems (RFC 9457): \`application/problem+json\` with a stable \`type\`. If the caller cannot read a
+resource, the service responds with 404, as if the resource did not exist. If the caller can read a resource but not
+change it, the service responds with 403 and names the missing permission.
 
-A resource (what stands under \`/api/resources\`) is created with an \`Idempotency-Key\`, and updated or deleted with the
-\`If-Match\` of the version that it is based on. Other writes that may be repeated, such as of tasks, replay sets and
-replays, take an \`Idempotency-Key\` too, and do without. Within a version of this API, fields and operations are only
-added.
+Paths under \`/api/resources\` manage configuration resources. Creating a resource requires an \`Idempotency-Key\`
+header. Updating or deleting it requires an \`If-Match\` header with the version that the change is based on. Some
+other writes, such as those of tasks, replay sets and replays, accept an optional \`Idempotency-Key\`, so that clients
+can safely repeat them. Within an API version, fields and operations are only added.
 
-Replays repeat past runs of a station under a config that is proposed, and say what it gains and costs. Ended runs are
-gathered in a replay set; a replay candidate, which is a resource, is the station as it is proposed; a replay runs every
-run of the set under it. It is compared with the set's baseline, a replay of the station as it is. The scope \`read\` reads
-them, \`plan\`, which \`configure\` includes, changes them.
+Replays repeat past runs of a station with a proposed config, to measure what the config gains and costs. A replay set
+contains ended runs. A replay candidate is a resource with the proposed station. A replay repeats every run of the set
+with the candidate, and is compared with the set's baseline: a replay of the station's live config. Reading replays
+requires the scope \`read\`; changing them requires \`plan\`, which \`configure\` includes.
 
-A credential, or an address without one, that asks too often is answered 429 and told in \`Retry-After\` how many
-seconds to wait. What needs something that was damaged on the service's disk is answered 503 \`damaged\`, which asking
-again does not change.`;
+If a credential, or an address without a credential, sends too many requests, the service responds with 429, and
+\`Retry-After\` contains the number of seconds to wait. If a request needs stored data that is damaged, the service
+responds with 503 \`damaged\`; a retry does not help.`;
 
 export interface DocumentParts {
   readonly routes: readonly Route[];
@@ -158,7 +159,7 @@ function socketOperation(
   return {
     operationId: `open${path.replace(/^\/api/, "").replace(/\/([a-z])/g, (_, letter: string) => letter.toUpperCase())}`,
     summary,
-    description: `A WebSocket: send the upgrade headers.${description === undefined ? "" : ` ${description}`}`,
+    description: `Opens a WebSocket: send the upgrade headers.${description === undefined ? "" : ` ${description}`}`,
     tags: ["Sockets"],
     security: credentials.map((name) => ({ [name]: [] })),
     responses: {

@@ -20,7 +20,7 @@ export function openApiRoutes(parts: () => DocumentParts): readonly Route[] {
     route({
       method: "GET",
       path: "/api/openapi.json",
-      summary: "This document",
+      summary: "Get the OpenAPI document of this API",
       access: "public",
       answers: cacheableAnswers({ body: z.looseObject({ openapi: z.literal("3.1.0") }) }),
       handle: async (request) => {

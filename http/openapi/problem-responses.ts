@@ -7,7 +7,7 @@ const extras: Readonly<Partial<Record<ProblemSlug, Readonly<Record<string, unkno
     detail: "name: must not be empty",
     errors: [{ path: "name", message: "must not be empty", severity: "error" }],
   },
-  "moved-on": { detail: "The resource is at version 4 by now.", currentVersion: 4 },
+  "moved-on": { detail: "The line core/dev is at version 4 now.", currentVersion: 4 },
   forbidden: {
     title: "Not allowed to change the line",
     detail: "This needs the permission configure, which your role or token does not give.",
@@ -18,7 +18,7 @@ const extras: Readonly<Partial<Record<ProblemSlug, Readonly<Record<string, unkno
 const headers: Readonly<Partial<Record<ProblemSlug, oas31.HeadersObject>>> = {
   unauthenticated: {
     "WWW-Authenticate": {
-      description: "`Bearer`, or `Basic` with a realm for a webhook that verifies HTTP Basic",
+      description: "`Bearer`, or `Basic` with a realm for a webhook that verifies HTTP Basic.",
       schema: { type: "string" },
     },
   },

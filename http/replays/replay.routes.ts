@@ -19,7 +19,7 @@ const amountFault = "must be above 0 and at most 1000";
 
 const money = z.strictObject({
   amount: z.number().describe("In units of the currency."),
-  currency: z.string().describe("ISO 4217"),
+  currency: z.string().describe("The ISO 4217 code."),
 });
 
 /** The JSON schema of the OpenAPI document. */
@@ -51,8 +51,8 @@ const asked = z
         .positive(amountFault)
         .max(MAX_CEILING, amountFault)
         .describe(
-          "The most that the replay may spend, with all its copies. A baseline, and a replay with the answer, " +
-            "that start with it have their own ceilings.",
+          "The maximum amount that the replay may spend, including all its copies. A baseline and a replay " +
+            "with the answer that start with it have their own ceilings.",
         ),
       currency: currencySchema,
     }),
@@ -84,16 +84,19 @@ const started = z
         ceiling: money,
         status: z
           .enum(["started", "starting"])
-          .describe("`started`: it is the replay itself; `starting`: it starts beside the replay."),
+          .describe(
+            "`started`: this replay is the baseline. `starting`: the baseline starts in addition to this replay.",
+          ),
       })
       .nullable()
-      .describe("The baseline that started; null when the set has one that covers its runs."),
+      .describe("The baseline that started; null if the set has a baseline that covers its runs."),
     oracle: z
       .strictObject({ ceiling: money })
       .nullable()
       .describe(
-        "A replay of the baseline's config, whose runs receive the answer, starts under this ceiling after the " +
-          "baseline finishes; null for none. Once started, its id is in the set's `health.oracle`.",
+        "The replay with the answer, which starts under this ceiling after the baseline finishes: a replay of " +
+          "the baseline's config whose runs receive the answer. Null if none will start. Once started, its id is " +
+          "in the set's `health.oracle`.",
       ),
     warnings: z
       .array(

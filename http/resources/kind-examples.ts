@@ -27,18 +27,18 @@ export const exampleBodies = {
   secret: (n) => ({ name: `secret-${n}`, value: `canary-value-${n}`, valueVersion: 1 }),
   "workspace-token": (n) => ({ name: `token-${n}`, scopes: ["read"] }),
   "runner-pool": (n) => ({ key: `pool-${n}` }),
-  skill: (n) => ({ key: `skill-${n}`, name: "Skill", files: [{ path: "SKILL.md", content: "# How it is done\n" }] }),
+  skill: (n) => ({ key: `skill-${n}`, name: "Skill", files: [{ path: "SKILL.md", content: "# Review checklist\n" }] }),
   "harness-profile": (n) => ({ key: `profile-${n}`, args: ["agent"], env: { LEVEL: "high" } }),
   integration: (n) => ({
     integration: `tracker-${n}`,
     name: "Tracker",
     hosts: ["api.example.com"],
     actions: { comment: { request: { url: "https://api.example.com/comments", body: { text: "Hello" } } } },
-    tools: { comment: { description: "Comments.", action: "comment", approval: true } },
+    tools: { comment: { description: "Adds a comment.", action: "comment", approval: true } },
   }),
   "replay-candidate": (n) => ({
     name: `Another prompt ${n}`,
-    station: { key: "work", name: "Work", kind: "work", prompt: `Work well, in ${n} steps.`, passesTo: ["review"] },
+    station: { key: "work", name: "Work", kind: "work", prompt: `Solve the task in ${n} steps.`, passesTo: ["review"] },
   }),
   "workspace-token-trust": (n) => ({
     key: `trust-${n}`,

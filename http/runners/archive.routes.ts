@@ -16,17 +16,19 @@ const ofRunners = { access: "public", credential: "pool", problems: ["unauthenti
 const naming = "The runner sends its id in `service-runner`.";
 
 const stepSchema = z.discriminatedUnion("step", [
-  z.strictObject({ step: z.literal("take") }).describe("The runner shall look for the commit; no other runner does."),
+  z
+    .strictObject({ step: z.literal("take") })
+    .describe("Claims the search for the commit. No other runner searches for it."),
   z
     .strictObject({ step: z.literal("report"), found: z.enum(["on-branch", "missing", "too-large"]) })
-    .describe("What the runner found instead of a pack."),
+    .describe("Reports why the runner has no pack of the commit."),
   z
     .strictObject({
       step: z.literal("offer"),
       bytes: z.int().min(1).max(MAX_PACK_BYTES),
-      digest: z.string().regex(DIGEST).describe("The chained digest of its chunks."),
+      digest: z.string().regex(DIGEST).describe("The chained digest of the pack's chunks."),
     })
-    .describe("The runner has made the pack."),
+    .describe("Reports that the runner has created the pack."),
 ]);
 type Step = z.output<typeof stepSchema>;
 

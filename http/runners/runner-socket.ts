@@ -52,7 +52,7 @@ const RECHECK_MS = 5_000;
 export function runnerSocket(options: RunnerSocketOptions): SocketRoute {
   return {
     path: "/api/runner",
-    summary: "Connect a runner",
+    summary: "Connect a runner to the service",
     credentials: ["pool"],
     isServedReadOnly: false,
     maxMessageBytes: MAX_FRAME_BYTES,

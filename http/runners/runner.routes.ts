@@ -23,7 +23,7 @@ export function runnerRoutes({ runtime }: { readonly runtime: Runtime }): readon
     workspaceRoute(runtime, "sees", {
       method: "GET",
       path: "/api/workspaces/{slug}/runners",
-      summary: "List the runners that are connected, or disconnected for less than a lease",
+      summary: "List the runners that are connected, or that disconnected less than one lease ago",
       access: "any",
       query: listing,
       answers: { 200: z.strictObject({ items: z.array(runnerSchema) }) },

@@ -40,13 +40,13 @@ const filesAnswer = z
   .strictObject({
     files: z.array(
       z.strictObject({
-        file: z.string().describe("The name in its address."),
-        path: z.string().describe("Where the agent finds it."),
+        file: z.string().describe("The name for the download address."),
+        path: z.string().describe("The path at which the agent finds the file."),
         bytes: z.int(),
-        digest: z.string().describe("SHA-256, hex"),
+        digest: z.string().describe("The SHA-256 digest, in hexadecimal."),
       }),
     ),
-    leftOut: z.int().describe("Number of files that did not fit."),
+    leftOut: z.int().describe("Number of files that are left out because of the size limit."),
   })
   .meta({ title: "search-files" });
 
@@ -73,7 +73,7 @@ export function searchAgentRoutes(options: AgentRoutesOptions): readonly Route[]
       headers: repeatable,
       body: z.unknown(),
       takes: proposedSchema,
-      example: { name: "reads-first", hypothesis: "It edited before it had read the tests.", station: EXAMPLE },
+      example: { name: "reads-first", hypothesis: "The agent edits code before it reads the tests.", station: EXAMPLE },
       answers: { 201: { body: proposedAnswer, headers: replayedHeader } },
       problems: [...ofRunners.problems, "conflict", "invalid"],
       handle: async (request) => {
@@ -91,12 +91,14 @@ export function searchAgentRoutes(options: AgentRoutesOptions): readonly Route[]
       path: "/api/runs/{runId}/search-causes",
       operation: "recordSearchCause",
       summary: "Record why a task failed, as a reflection's agent",
-      description: `${claimNote} A second cause for a task replaces the first. Refused (409) for a run that proposes candidates.`,
+      description:
+        `${claimNote} A second cause for a task replaces the first. The service refuses causes from a run that ` +
+        "proposes candidates (409).",
       ...ofRunners,
       headers: repeatable,
       body: z.unknown(),
       takes: causeSchema,
-      example: { taskId: "task_1", cause: "config", evidence: "It edited before it had read the tests." },
+      example: { taskId: "task_1", cause: "config", evidence: "The agent edits code before it reads the tests." },
       answers: { 201: { body: causeAnswer, headers: replayedHeader } },
       problems: [...ofRunners.problems, "conflict", "invalid"],
       handle: async (request) => {

@@ -22,13 +22,13 @@ const STATION = "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}";
 const page = z.strictObject({
   before: cursor
     .optional()
-    .describe("The id of a search; returns older ones. Returns none if the list does not contain that search."),
+    .describe("The id of a search; returns older searches. Returns none if the list does not contain that search."),
   limit: pageSize().describe("The number of searches."),
 });
 
 const listed = z.strictObject({
   items: z.array(searchItemSchema),
-  next: z.string().nullable().describe("The `before` parameter for the next page; null at the end."),
+  next: z.string().nullable().describe("The `before` parameter for the next page; null when there is none."),
 });
 
 interface SearchReads {

@@ -54,27 +54,29 @@ function toTextChoice(texts: readonly string[], description: string) {
 
 const setId = z
   .string("must be a text")
-  .describe("A replay set of the station, with runs of at least 5 different tasks.");
+  .describe("A replay set of the station. The set must have runs of at least 5 different tasks.");
 
 const budget = z.strictObject({
-  iterations: countTo(10, "The maximum number of runs of its agent."),
-  perIteration: countTo(5, "The maximum number of candidates that each run may propose."),
+  iterations: countTo(10, "The maximum number of runs of the search's agent."),
+  perIteration: countTo(5, "The maximum number of candidates that each run of the agent may propose."),
   ceiling: z.strictObject({
     amount: z.number("must be a number").meta({
       description:
-        "The maximum that the search may spend: more than 0, with at least 0.01 for each of its replay runs.",
+        "The maximum amount that the search may spend: more than 0, with at least 0.01 for each of its replay " +
+        "runs.",
       maximum: 1_000,
     }),
-    currency: z.string("must be a text").describe("ISO 4217, in capitals."),
+    currency: z.string("must be a text").describe("The ISO 4217 code, in capital letters."),
   }),
   concurrency: countTo(10, "Number of replay copies that run at the same time.").default(4),
-  repeats: countTo(5, "Copies of each run, in each of its replays.").default(1),
+  repeats: countTo(5, "Number of copies of each run in each replay.").default(1),
 });
 
 const objective = toTextChoice(
   objectives,
-  "`cost` means the cost of candidates that succeed as often as the live config. If it is absent or null, it is " +
-    "`cost` when the live config succeeds on more than 95 % of the set, else `success`.",
+  "`success`: find configs that succeed more often. `cost`: find configs that succeed as often as the live " +
+    "config, but cost less. If it is absent or null, the objective is `cost` when the live config succeeds on more " +
+    "than 95 % of the set, and `success` otherwise.",
 );
 
 const exampleBudget = { iterations: 4, perIteration: 3, ceiling: { amount: 20, currency: "EUR" } };
@@ -87,8 +89,8 @@ const agent = z.strictObject({
     .string("must be a text")
     .nullable()
     .default(null)
-    .meta({ description: "Null for the harness's default.", minLength: 1, maxLength: 60 }),
-  effort: toTextChoice(efforts, "Null for the harness's default."),
+    .meta({ description: "The agent's model; null for the harness's default.", minLength: 1, maxLength: 60 }),
+  effort: toTextChoice(efforts, "The agent's effort level; null for the harness's default."),
 });
 
 const asked = z.strictObject({ setId, budget, agent, objective });
@@ -98,7 +100,7 @@ const started = z
     id: z.string(),
     seedReplayId: z.string().describe("The replay of the live config that becomes the set's baseline."),
     objective: searchItemSchema.shape.objective,
-    warnings: z.array(searchWarningSchema).describe("As in an estimate; the search started anyway."),
+    warnings: z.array(searchWarningSchema).describe("As in an estimate. The search started despite these warnings."),
   })
   .meta({ title: "started search" });
 
@@ -119,10 +121,10 @@ function startRoute({ runtime, sealer }: SearchRoutesOptions): Route {
     isCheckedFirst: true,
     summary: "Start a search for a better config of a station",
     description:
-      "Takes a snapshot of the live config, draws the held-out tasks, and replays the live config on every run " +
-      "of the set. Its agent then proposes candidates based on the searched runs, and the best are confirmed on " +
-      "the held-out tasks. One ceiling covers all of this. A station has one active search at a time, and keeps " +
-      "the latest 50.",
+      "Takes a snapshot of the live config, selects the held-out tasks, and replays the live config on every " +
+      "run of the set. The search's agent then proposes candidates based on the searched runs, and the search " +
+      "confirms the best candidates on the held-out tasks. One ceiling covers all of this. A station has one " +
+      "active search at a time, and keeps the latest 50.",
     access: "any",
     body: asked,
     example: { setId: "rset_1", budget: exampleBudget, agent: { harness: "command" }, objective: "success" },
@@ -146,7 +148,7 @@ function stopRoute({ runtime, sealer }: SearchRoutesOptions): Route {
     method: "POST",
     path: "/api/teams/{teamId}/searches/{searchId}/stop",
     summary: "Stop a search",
-    description: "Withdraws or stops the run of its agent and its replays, and starts nothing more.",
+    description: "Withdraws or stops the run of the search's agent and the search's replays, and starts nothing more.",
     access: "any",
     headers: repeatable,
     answers: { 204: { body: null, headers: replayedHeader } },

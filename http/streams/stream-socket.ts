@@ -60,12 +60,12 @@ export function streamSocket(options: StreamOptions): SocketRoute {
   const rate = new RateLimit({ max: SUBSCRIPTIONS_A_SECOND, perMs: 1_000, burst: SUBSCRIPTIONS_AT_ONCE, clock });
   return {
     path: "/api/stream",
-    summary: "Stream changes of what the caller may see",
+    summary: "Stream changes of the data that the caller may read",
     description:
-      'Then send `{"subscribe": "<topic>"}`, with `after` to continue after a sequence number, or ' +
+      'After that, send `{"subscribe": "<topic>"}`, with `after` to continue after a sequence number, or ' +
       '`{"unsubscribe": "<topic>"}`. A topic is `workspace`, `team`, `task`, `run`, `hook-occurrence`, ' +
-      "`replay-set`, `replay` or `search`, `/` and an id. The service sends `{topic, seq, kind, data}` with a " +
-      "`kind` of `snapshot`, `change`, `reset` or `error`.",
+      "`replay-set`, `replay` or `search`, then `/` and an id. The service sends `{topic, seq, kind, data}` " +
+      "with a `kind` of `snapshot`, `change`, `reset` or `error`.",
     credentials: ["session", "token"],
     isServedReadOnly: true,
     maxMessageBytes: 4_096,

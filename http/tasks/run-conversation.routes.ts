@@ -49,7 +49,7 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
     subjectRoute(runToWorkOn(runtime), {
       method: "POST",
       path: "/api/runs/{runId}/messages",
-      summary: "Send a message to an active run (its task's assignee)",
+      summary: "Send a message to an active run, as its task's assignee",
       access: "person",
       body: speech,
       headers: { "idempotency-key": "optional" },
@@ -68,8 +68,9 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
       path: "/api/runs/{runId}/approvals",
       summary: "List a run's requests for approval, newest first",
       description:
-        "Includes permissions that the harness asks for, and tool calls of integrations. `approver` may answer " +
-        "an open one. While it is null, nobody may, until the task is assigned.",
+        "Includes permissions that the harness asks for, and tool calls of integrations. The person in " +
+        "`approver` may answer an open approval. While `approver` is null, nobody may answer; assign the task " +
+        "first.",
       access: "any",
       query: z.strictObject({ before: idCursor("apr"), limit: pageSize() }),
       answers: { 200: z.strictObject({ items: z.array(approvalSchema) }) },
@@ -80,26 +81,30 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
     }),
     answerRoute(options, {
       name: "approve",
-      summary: "Approve a call as requested (the task's assignee, or the person whose own rule asks)",
-      description: "Works once: an approval that was answered, or whose run has ended, is refused with 409.",
+      summary: "Approve a call as requested",
+      description:
+        "Only for the task's assignee, or the person whose own rule requires the approval. Works once: if the " +
+        "approval was answered or its run has ended, the service responds with 409.",
       body: z.strictObject({}),
       toAnswer: () => ({ verdict: "approved", edited: null, note: null }),
     }),
     answerRoute(options, {
       name: "edit",
-      summary: "Approve a call with other inputs (the task's assignee, or the person whose own rule asks)",
+      summary: "Approve a call with other inputs",
       description:
-        "The service validates the inputs of a tool call like the agent's inputs (422; the approval stays open), " +
-        "and runs the hooks on `tool.using` with them before the call.",
+        "Only for the task's assignee, or the person whose own rule requires the approval. The service " +
+        "validates the inputs of a tool call like the agent's inputs (422; the approval stays open), and runs " +
+        "the hooks on `tool.using` with them before the call.",
       body: z.strictObject({ inputs: inputsSchema }),
       toAnswer: ({ inputs }) => ({ verdict: "approved", edited: writeJson(inputs), note: null }),
     }),
     answerRoute(options, {
       name: "dismiss",
-      summary: "Deny a call (the task's assignee, or the person whose own rule asks)",
+      summary: "Deny a call",
       description:
-        "The agent receives the reason and continues without the call. The service dismisses a tool call that " +
-        "nobody answers after 24 hours, or after 3 days of waiting in its run.",
+        "Only for the task's assignee, or the person whose own rule requires the approval. The agent receives " +
+        "the reason and continues without the call. If nobody answers a tool call, the service dismisses it " +
+        "after 24 hours, or after 3 days of waiting in its run.",
       body: dismissal,
       toAnswer: ({ reason }) => ({ verdict: "dismissed", edited: null, note: reason === "" ? null : reason }),
     }),

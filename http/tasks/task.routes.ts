@@ -46,8 +46,8 @@ const opening = z.strictObject({
   assignee: z.string().nullable().optional(),
   pullRequest: text(2_000)
     .optional()
-    .describe("The address of a pull request, which its runs review and never change."),
-  branch: text(255).optional().describe("A branch, which its runs review and never change."),
+    .describe("The URL of a pull request. The task's runs review the pull request and never change it."),
+  branch: text(255).optional().describe("The name of a branch. The task's runs review the branch and never change it."),
 });
 
 const listing = z.strictObject({
@@ -171,17 +171,17 @@ function commandRoutes(options: TaskRoutesOptions): readonly Route[] {
   const nothing = z.strictObject({});
   return [
     commandRoute(options, "answer", {
-      summary: "Answer the task's question (its assignee)",
+      summary: "Answer the task's question, as its assignee",
       body: speech,
       toMessage: (body, by) => ({ type: "task.answer", by, text: body.text }),
     }),
     commandRoute(options, "stop", {
-      summary: "Stop the active run (its assignee)",
+      summary: "Stop the active run, as the task's assignee",
       body: nothing,
       toMessage: (_body, by) => ({ type: "task.stop", by }),
     }),
     commandRoute(options, "retry", {
-      summary: "Run the station again",
+      summary: "Run the task's station again",
       body: nothing,
       toMessage: (_body, by) => ({ type: "task.retry", by }),
     }),
@@ -239,8 +239,8 @@ function assignRoute({ runtime, sealer }: TaskRoutesOptions): Route {
   return subjectRoute(taskToWorkOn(runtime), {
     method: "POST",
     path: "/api/tasks/{taskId}/assign",
-    summary: "Assign the task to someone on its team, or to nobody",
-    description: "The new assignee answers the task's questions from then on, including waiting approvals.",
+    summary: "Assign the task to a member of its team, or to nobody",
+    description: "From then on, the new assignee answers the task's questions, including waiting approvals.",
     access: "person",
     body: z.strictObject({ assignee: z.string().nullable() }),
     headers: { "idempotency-key": "optional" },

@@ -27,7 +27,7 @@ const CALLS_AT_ONCE = 5;
 const ownApprovalSchema = approvalSchema
   .extend({
     taskId: z.string(),
-    link: z.string().describe("The address of the task."),
+    link: z.string().describe("The URL of the task."),
     hint: z.string().nullable().describe("What must happen before you may answer; null if you may answer now."),
   })
   .meta({ title: "approval of a person" });
@@ -49,8 +49,8 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
       path: "/api/runs/{runId}/tool-calls",
       summary: "List the integration tool calls of a run's agent, newest first",
       description:
-        "Shows the result of each. A failed call with the code `outcome-unknown` may or may not have taken " +
-        "effect; the service does not repeat it.",
+        "Includes the result of each call. A failed call with the code `outcome-unknown` may or may not have " +
+        "taken effect; the service does not repeat it.",
       access: "any",
       query: z.strictObject({
         before: idCursor("call"),
@@ -68,9 +68,9 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
       path: "/api/approvals",
       summary: "List the open approvals that you can answer, over all tasks, newest first",
       description:
-        "Covers your tasks, and calls that your own rule asks about, in every workspace that you are a member " +
-        "of. Approvals of tasks without an assignee are listed for everybody on their team, with a `hint`: " +
-        "assign the task first.",
+        "Covers your tasks, and calls for which your own rule requires approval, in every workspace that you " +
+        "are a member of. Approvals of tasks without an assignee are listed for everybody on their team, with " +
+        "a `hint`: assign the task first.",
       access: "person",
       query: z.strictObject({
         state: z.enum(["open"], "must be open").default("open"),

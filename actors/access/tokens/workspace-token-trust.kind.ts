@@ -55,7 +55,8 @@ export function tokenTrustKind({ allowList }: { readonly allowList: AllowList })
       definedBy: z
         .string()
         .describe(
-          "The person that minted tokens act for, even after they leave the workspace; `warnings` then say so.",
+          "The person that tokens of this trust act for, even after that person leaves the workspace. " +
+            "`warnings` report when the person has left.",
         ),
     },
     complete: (fields, scope) => ({ fields, added: { definedBy: toDefiner(scope) } }),

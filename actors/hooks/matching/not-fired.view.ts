@@ -17,11 +17,13 @@ const hookOccurrenceSummary = z.strictObject({ id: z.string(), state: z.string()
 const mismatchSchema = z.strictObject({
   condition: z
     .enum(["on", ...conditionNames, "written"])
-    .describe("The first condition that does not hold; `written`: the hook was written as it is after the event."),
-  wanted: z.unknown().describe("What the hook asks for."),
+    .describe(
+      "The first condition that did not match. `written`: the hook got its current definition after the event.",
+    ),
+  wanted: z.unknown().describe("The value that the hook requires."),
   expression: z.string().nullable().describe("The condition as an expression; null for `on` and `written`."),
-  saw: z.unknown().describe("What the event had."),
-  error: z.string().nullable().describe("Why `when` came to nothing, when it did."),
+  saw: z.unknown().describe("The value that the event had."),
+  error: z.string().nullable().describe("The error, if the condition could not be evaluated; otherwise null."),
 });
 
 /**
@@ -35,7 +37,7 @@ export const hookMatchSchema = z
     notFired: mismatchSchema.nullable(),
     unknown: z
       .boolean()
-      .describe("Firings on events of that time are not stored any more, so nobody knows whether the hook fired."),
+      .describe("Whether the result is unknown: the service no longer stores firings for events of that time."),
   })
   .meta({ title: "hook-verdict" });
 

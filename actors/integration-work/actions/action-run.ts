@@ -14,19 +14,27 @@ export const actionAttemptSchema = z.strictObject({
   n: z.int(),
   at: z.string(),
   tookMs: z.number(),
-  method: z.string().nullable().describe("Null when no request was made."),
-  origin: z.string().nullable().describe("Scheme, host and port that it went to."),
-  status: z.int().nullable().describe("Null when nothing responded."),
+  method: z.string().nullable().describe("The method of the request; null if no request was sent."),
+  origin: z.string().nullable().describe("The scheme, host and port of the request; null if no request was sent."),
+  status: z.int().nullable().describe("The status of the response; null if there was no response."),
   body: z
     .string()
     .nullable()
     .describe(
-      "The first 4 KiB of the answer, as JSON text where it is JSON, secrets masked; null when nothing responded, and " +
-        "of all attempts but the last, whose answers are not kept.",
+      "The first 4 KiB of the response, with secrets masked; JSON text if the response is JSON. Null if there " +
+        "was no response, and for all attempts except the last, whose responses are not stored.",
     ),
   code: z.string().nullable(),
-  reason: z.string().nullable().describe("Why it failed; of a success, which captures and marks have no value."),
-  retryAfterMs: z.number().nullable().describe("How long the host asked to be left alone, at most an hour."),
+  reason: z
+    .string()
+    .nullable()
+    .describe(
+      "Why the attempt failed. For a success, the captures and marks that have no value; null if all have one.",
+    ),
+  retryAfterMs: z
+    .number()
+    .nullable()
+    .describe("The wait that the host requested, in milliseconds, at most one hour; null if it requested none."),
 });
 
 /** An action run as the API returns it. */
@@ -38,15 +46,18 @@ export const actionRunSchema = z
     event: z
       .enum(["task.opened", "task.moved", "task.asked", "task.finished", "task.closed"])
       .nullable()
-      .describe("What happened to the task; null for a schedule's."),
-    binding: z.int().nullable().describe("The binding's index in `on` then; null for a schedule's."),
+      .describe("The task event that started the run; null for a schedule."),
+    binding: z
+      .int()
+      .nullable()
+      .describe("The index of the binding in `on` when the event occurred; null for a schedule."),
     taskId: z.string().nullable(),
     state: z.enum(actionRunStates),
     begunAt: z.string(),
     endedAt: z.string().nullable(),
-    retryAt: z.string().nullable().describe("When it is tried again, while it waits."),
-    resends: z.string().nullable().describe("The run that it does again."),
-    resentAs: z.string().nullable().describe("The last run that did it again."),
+    retryAt: z.string().nullable().describe("When the service retries the run; null unless the state is `waiting`."),
+    resends: z.string().nullable().describe("The run that this run repeats; null if it is not a repetition."),
+    resentAs: z.string().nullable().describe("The latest run that repeats this one; null if there is none."),
     attempts: z.array(actionAttemptSchema),
   })
   .meta({ title: "action-run" });

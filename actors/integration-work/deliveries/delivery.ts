@@ -11,8 +11,14 @@ export const entryOutcomes = ["opened", "said", "unmatched", "unrouted", "failed
 
 /** The outcome of one entry that an event's `when` accepted. */
 export const deliveryEntrySchema = z.strictObject({
-  event: z.int().describe("The event's place in the definition, from 0 on."),
-  item: z.int().nullable().describe("The entry of its `forEach`; null without one, and for all that are left out."),
+  event: z.int().describe("The index of the event in the definition, from 0."),
+  item: z
+    .int()
+    .nullable()
+    .describe(
+      "The index of the entry in `forEach`. Null for an event without `forEach`, and for the result of all entries " +
+        "beyond the limit.",
+    ),
   outcome: z.enum(entryOutcomes),
   taskId: z.string().nullable(),
   reason: z.string().nullable(),
@@ -24,21 +30,33 @@ export const deliveryItemSchema = z
     id: z.string(),
     integrationId: z.string(),
     source: z.enum(deliverySources),
-    key: z.string().nullable().describe("Identifies what its sender sends again; null where nothing does."),
+    key: z
+      .string()
+      .nullable()
+      .describe("Identifies repetitions of the delivery by its sender; null if the delivery has no key."),
     receivedAt: z.string(),
     state: z.enum(deliveryStates),
     reason: z.string().nullable(),
     endedAt: z.string().nullable(),
-    attempts: z.int().describe("How often the lookup that it waits for was tried."),
-    retryAt: z.string().nullable().describe("When its lookup is tried again, while it waits."),
+    attempts: z.int().describe("Number of attempts of the lookup that the delivery waits for."),
+    retryAt: z.string().nullable().describe("When the service retries the lookup; null unless the state is `waiting`."),
     keyProblem: z
       .string()
       .nullable()
-      .describe("Why nothing does, though `delivery` is to say what: it is worked however often it comes."),
-    repeated: z.int().describe("How often it came again under its key, and was not taken."),
-    bodyBytes: z.int().nullable().describe("Null once the body was dropped for newer ones."),
+      .describe(
+        "Why the delivery has no key, although the definition sets `delivery`; otherwise null. Without a key, " +
+          "the service processes every repetition.",
+      ),
+    repeated: z.int().describe("Number of repeated deliveries with the same key. The service did not process them."),
+    bodyBytes: z
+      .int()
+      .nullable()
+      .describe("The size of the body, in bytes; null if the body was dropped to make space for newer bodies."),
     redeliveryOf: z.string().nullable(),
-    redeliveredAs: z.string().nullable().describe("The last delivery that repeats it."),
+    redeliveredAs: z
+      .string()
+      .nullable()
+      .describe("The latest delivery that processes this one again; null if there is none."),
   })
   .meta({ title: "delivery-item" });
 

@@ -11,11 +11,13 @@ import { findBody } from "./delivery-body.table.js";
 export const deliverySchema = z
   .strictObject({
     ...deliveryItemSchema.shape,
-    headers: z.record(z.string(), z.string()).describe("Without credentials and signatures."),
-    body: z.string().nullable().describe("The first 64 KiB as text; null once it was dropped."),
-    isCut: z.boolean().describe("Whether the body is longer."),
-    causes: z.array(z.string()).describe("The firings and events that led to it, oldest first."),
-    skipped: z.int().describe("Entries that no `when` let through."),
+    headers: z
+      .record(z.string(), z.string())
+      .describe("The headers of the delivery, without credentials and signatures."),
+    body: z.string().nullable().describe("The first 64 KiB of the body, as text; null if the body was dropped."),
+    isCut: z.boolean().describe("Whether the body is longer than 64 KiB, so that `body` is cut."),
+    causes: z.array(z.string()).describe("The hook firings and events that caused the delivery, oldest first."),
+    skipped: z.int().describe("Number of entries that no `when` accepted."),
     entries: z.array(deliveryEntrySchema),
   })
   .meta({ title: "delivery" });
@@ -32,7 +34,10 @@ export const refusedDeliveriesSchema = z
         reason: z
           .enum(deliveryFaults)
           .nullable()
-          .describe("Why it was not verified; its sender is not told. Null where an earlier release refused it."),
+          .describe(
+            "Why verification failed. The sender does not see this. Null for deliveries that an earlier release " +
+              "refused.",
+          ),
       }),
     ),
   })

@@ -34,7 +34,7 @@ const raiseSchema = z.strictObject({
       title: z.string(),
       description: z.string(),
       assigneeEmail: z.string().nullable(),
-      assignee: z.string().nullable().describe("The team member with that mail address; null if there is none."),
+      assignee: z.string().nullable().describe("The team member with that email address; null if there is none."),
     })
     .nullable(),
   branch: z.string().nullable(),
@@ -51,8 +51,8 @@ export const tryResultSchema = z
     response: z
       .strictObject({ body: z.unknown() })
       .nullable()
-      .describe("The answer of `respond`. The service does nothing else with the delivery."),
-    responseProblem: z.string().nullable().describe("Why `respond` does not answer, or why its answer is empty."),
+      .describe("The response of `respond`. The service does nothing else with the delivery."),
+    responseProblem: z.string().nullable().describe("Why `respond` does not answer, or why its response is empty."),
     key: z.string().nullable(),
     keyProblem: z
       .string()
@@ -82,7 +82,7 @@ export const tryResultSchema = z
         reason: z
           .string()
           .nullable()
-          .describe("The reasons: why no task is raised, which entries are skipped, or which fields have no value."),
+          .describe("Why no task is raised, which entries are skipped, or which fields have no value."),
       }),
     ),
     isCut: z.boolean().describe("Whether there are more entries than shown."),

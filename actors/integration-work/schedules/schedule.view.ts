@@ -8,7 +8,7 @@ import { listSchedules, type ScheduleRow } from "./schedule.table.js";
 export const scheduleSchema = z
   .strictObject({
     action: z.string(),
-    nextAt: z.string().nullable().describe("When it runs next; null while it runs."),
+    nextAt: z.string().nullable().describe("When the schedule runs next; null during a run."),
   })
   .meta({ title: "action-schedule" });
 

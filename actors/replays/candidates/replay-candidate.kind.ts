@@ -158,9 +158,9 @@ export const replayCandidateKind: Kind<ReplayCandidateBody> = {
       changes: z
         .array(configChangeSchema)
         .describe(
-          "The block's changes to the station as it was then. Omits `check`, `diffs`, `timeoutMinutes`, " +
-            "`runners`, `name`, `passesTo` and `alerts`; `warnings` say where the first four differ from the station as " +
-            "it is now.",
+          "The block's changes to the station as it was when the candidate was created. Omits `check`, " +
+            "`diffs`, `timeoutMinutes`, `runners`, `name`, `passesTo` and `alerts`; `warnings` say where the " +
+            "first four differ from the current station.",
         ),
     }),
     createdAt: z.string(),

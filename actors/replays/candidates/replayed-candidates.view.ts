@@ -21,15 +21,20 @@ const time = z.iso.datetime();
 export const replayedCandidatesSchema = z
   .strictObject({
     period: z.strictObject({ name: z.enum(periods), from: time, to: time }),
-    truncated: z.boolean().describe(`Whether there were more than the newest ${MAX_CANDIDATE_REPLAYS} replays.`),
+    truncated: z
+      .boolean()
+      .describe(
+        `Whether there were more than ${MAX_CANDIDATE_REPLAYS} replays. Only the newest ${MAX_CANDIDATE_REPLAYS} ` +
+          "are listed.",
+      ),
     items: z.array(
       z.strictObject({
         set: z.strictObject({ id: z.string(), name: z.string() }),
         lineId: z.string(),
         stationId: z.string(),
         stationKey: z.string(),
-        baseline: replaySummarySchema.nullable().describe("The set's baseline as it is now."),
-        replays: z.array(replaySummarySchema).describe("Newest first."),
+        baseline: replaySummarySchema.nullable().describe("The set's current baseline; null if it has none."),
+        replays: z.array(replaySummarySchema).describe("The replays, newest first."),
       }),
     ),
   })

@@ -19,9 +19,9 @@ export const replayRunSchema = z
     id: z.string(),
     replayId: z.string(),
     setId: z.string(),
-    originalRunId: z.string().describe("The run that it repeats."),
+    originalRunId: z.string().describe("The run that this run repeats."),
     taskId: z.string(),
-    repeat: z.int().describe("Which copy of that run, from 1."),
+    repeat: z.int().describe("The number of this copy of the original run, from 1."),
     title: z.string(),
     state,
     outcome,
@@ -31,7 +31,7 @@ export const replayRunSchema = z
     endedAt,
     fingerprint,
     stepCount: z.int(),
-    steps: z.array(stepSchema).describe("In order; `after` and `limit` say which."),
+    steps: z.array(stepSchema).describe("The steps in order; `after` and `limit` select the page."),
   })
   .meta({ title: "replay run" });
 
@@ -40,7 +40,9 @@ export const replayRunConfigSchema = runConfigSchema
   .extend({
     runId: z.string(),
     fingerprint,
-    skills: z.array(z.strictObject({ key: z.string(), digest: z.string().describe("SHA-256 of its content.") })),
+    skills: z.array(
+      z.strictObject({ key: z.string(), digest: z.string().describe("The SHA-256 digest of the skill's content.") }),
+    ),
   })
   .meta({ title: "replay run config" });
 

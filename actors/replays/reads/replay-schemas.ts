@@ -13,68 +13,73 @@ const count = z.int();
 const share = z.number().nullable();
 const time = z.iso.datetime();
 const outcome = z.enum(["win", "loss", "tie"]);
-const few = z.boolean().describe("Whether it is of fewer than 5 tasks, which tell little.");
+const few = z.boolean().describe("Whether the figure is based on fewer than 5 tasks, which makes it unreliable.");
 
 /** The success rate with its 95 % interval, bootstrapped over tasks; null while no task is scored. */
 export const intervalSchema = z.strictObject({ rate: z.number(), low: z.number(), high: z.number() }).nullable();
 
 const interval = intervalSchema.describe(
-  "Success with its 95 % interval, bootstrapped over tasks; null while no task is scored.",
+  "The success rate with its 95 % interval, bootstrapped over tasks; null while no task is scored.",
 );
 
 /** The gain in success over another replay. */
 export const gainSchema = z.strictObject({
-  gain: z.number().describe("Success gained on the tasks that both sides scored, paired task by task."),
+  gain: z.number().describe("The gain in success on the tasks that both sides scored, paired task by task."),
   low: z.number(),
   high: z.number(),
   verdict: z.enum(["better", "worse", "within-noise"]),
   minGain: z.number().describe("The smallest gain that the line counts as real."),
-  tasks: count.describe("The tasks that both sides scored."),
+  tasks: count.describe("Number of tasks that both sides scored."),
   few,
 });
 
 const totals = z.strictObject({
   successRate: share.describe(
-    "Of each task the share of its scored copies that succeeded, averaged over tasks scored.",
+    "The success rate, from 0 to 1: for each task the share of its scored copies that succeeded, averaged over " +
+      "the scored tasks. Null while no task is scored.",
   ),
   interval,
   tasks: count,
   tasksScored: count,
   few,
-  entries: count.describe("Copies; and of these the settled, the scored, and those settled without a score."),
-  settled: count,
-  scored: count,
-  unscored: count,
+  entries: count.describe("Number of copies."),
+  settled: count.describe("Number of settled copies."),
+  scored: count.describe("Number of scored copies."),
+  unscored: count.describe("Number of copies that settled without a score."),
   spent: spentSchema.describe(
-    "What copies reported, with first judgings, in the ceiling's currency; amounts in others do not count. Less than " +
-      "`progress.spent`, which has all that counts against the ceiling.",
+    "The costs that copies reported, including first judgings, in the ceiling's currency. Excludes amounts in " +
+      "other currencies. `progress.spent` is higher: it has everything that counts against the ceiling.",
   ),
   costPerRun: spentSchema
     .nullable()
-    .describe("Spent for each scored copy. Null while none is, and when one is unpriced or in another currency."),
+    .describe(
+      "The amount spent per scored copy. Null if no copy is scored, or if a cost is unknown or in another " +
+        "currency.",
+    ),
 });
 
 const progress = z.strictObject({
   settled: count,
   of: count,
   spent: spentSchema.describe(
-    "What counts against the ceiling: `totals.spent`, with second judgings, pairs, and what unpriced copies and calls " +
-      "are taken to cost. Rises after the end until `judged`.",
+    "The amount that counts against the ceiling: `totals.spent`, second judgings, pairs, and the assumed cost " +
+      "of copies and calls without a price. Can rise after the replay has ended, until `judged` is true.",
   ),
   ceiling: spentSchema,
   expectedEnd: time
     .nullable()
     .describe(
-      "If copies go on settling as fast as on average since the start. Null unless it runs and waits for nothing; " +
-        "judging that is left then is not in it.",
+      "The expected end if copies continue to settle at the average rate since the start. Excludes judging " +
+        "that remains after that. Null unless the replay is running, has a settled copy, and does not wait.",
     ),
   waiting: z
     .string()
     .nullable()
     .describe(
-      "What it waits for; null when it goes on. `model`: the model that judges does not answer for now. `runner`: none " +
-        "of its runs is with a runner and none takes the next one, since none that fits is connected or none is free; " +
-        "`waiting` of `GET /api/runs/{runId}` of a queued copy says why. Streams do not say `runner`.",
+      "What the replay waits for; null if it does not wait. `model`: the model that judges does not respond. " +
+        "`runner`: no runner has one of the replay's runs, and none can take the next one, because no suitable " +
+        "runner is connected or free. `waiting` in `GET /api/runs/{runId}` of a queued copy has the reason. " +
+        "Streams never report `runner`.",
     ),
 });
 
@@ -83,8 +88,9 @@ const replayCandidateShape = z.strictObject({
   id: z
     .string()
     .describe(
-      "Read as a replay candidate where the kind is `proposed` or `live`. The config of one with the answer is only " +
-        "read of its runs: `GET /api/teams/{teamId}/runs/{runId}/config`.",
+      "The id of the replay candidate if the kind is `proposed` or `live`. Candidates of other kinds cannot be " +
+        "read as resources. The config of a candidate with the answer can only be read from its runs: `GET " +
+        "/api/teams/{teamId}/runs/{runId}/config`.",
     ),
   name: z.string(),
   kind: z.enum(candidateKinds),
@@ -94,38 +100,46 @@ const searchShape = z
   .strictObject({ searchId: z.string(), candidateName: z.string() })
   .nullable()
   .describe(
-    "The search that started it, with its name of the candidate, `seed` for the live config. What one of its candidates " +
-      "gained on searched runs it was chosen by: the search has its gain on held-out runs beside it.",
+    "The search that started the replay, and the search's name of the candidate (`seed` for the live config); " +
+      "null for other replays. The search chooses candidates by their gain on the searched runs. Read the gain " +
+      "on the held-out runs in the search.",
   );
 
 /** A replay without its copies and figures, as its stream publishes it. */
 export const replayRowSchema = z.strictObject({
   id: z.string(),
   setId: z.string(),
-  setVersion: count.describe("The version of the set that it replays."),
+  setVersion: count.describe("The version of the set that the replay repeats."),
   lineId: z.string(),
   stationId: z.string(),
   stationKey: z.string(),
   candidate: replayCandidateShape,
-  fingerprint: z.string().describe("Of the config that it runs with."),
+  fingerprint: z.string().describe("The fingerprint of the replayed config."),
   state: z
     .enum(replayStates)
-    .describe("`finished` once every copy has a result; judging may go on after that, until `judged`."),
+    .describe("`finished` when every copy has a result. Judging can continue until `judged` is true."),
   judged: z
     .boolean()
     .describe(
-      "Whether all judging is over and nothing more is spent. After a replay has finished, second judgings and checks " +
-        "and pairs with the replay in `pairedWith` go on, once that has ended too.",
+      "Whether all judging has ended and nothing more is spent. After a replay has finished, second judgings " +
+        "and second checks continue, and comparisons with the replay in `pairedWith` start when that replay has " +
+        "ended too.",
     ),
-  repeats: count.describe("How many times it replays each run."),
+  repeats: count.describe("Number of copies of each run."),
   ceiling: spentSchema,
   createdAt: time,
-  startedAt: time.nullable().describe("When a runner took its first copy."),
+  startedAt: time.nullable().describe("The time when a runner claimed the first copy; null before that."),
   endedAt: time.nullable(),
   probe: z
     .boolean()
-    .describe("Whether it checks the set: changes that it leaves are judged and checked again, for the set's health."),
-  pairedWith: z.string().nullable().describe("The replay that its changes are set beside."),
+    .describe(
+      "Whether the replay checks the set: the changes of its copies are judged and checked a second time, for " +
+        "the set's health.",
+    ),
+  pairedWith: z
+    .string()
+    .nullable()
+    .describe("The replay whose changes the model compares with the changes of this replay; null if there is none."),
   search: searchShape,
   progress: progress.omit({ expectedEnd: true }),
 });
@@ -133,22 +147,31 @@ export const replayRowSchema = z.strictObject({
 const replayShape = {
   ...replayRowSchema.shape,
   progress,
-  isBaseline: z.boolean().describe("Whether others of its set are compared with it."),
+  isBaseline: z
+    .boolean()
+    .describe("Whether the replay is the set's baseline, which other replays of the set are compared with."),
   totals,
   pairsAgainstBaseline: z
     .strictObject({ wins: count, losses: count, ties: count })
     .nullable()
-    .describe("Tasks; null where `pairedWith` is."),
+    .describe("Number of tasks by the outcome of their comparison; null if `pairedWith` is null."),
   comparedWith: z
     .strictObject({ replayId: z.string(), successRate: share, interval, tasks: count, few })
     .nullable()
-    .describe("What its gain is against, with its success on the tasks that both scored."),
+    .describe(
+      "The replay that the gain is measured against, with its success on the tasks that both replays scored; " +
+        "null if there is none.",
+    ),
   againstBaseline: gainSchema
-    .extend({ otherScoring: z.boolean().describe("Whether the two sides are scored differently.") })
+    .extend({ otherScoring: z.boolean().describe("Whether the two replays are scored differently.") })
     .nullable()
-    .describe("Its gain over the replay in `comparedWith`; null while no task is scored on both sides."),
+    .describe(
+      "The gain over the replay in `comparedWith`; null if there is none, and while no task is scored on both " +
+        "sides.",
+    ),
   detectableGain: share.describe(
-    "The gain that noise alone seldom reaches between two such replays. Null under 5 tasks, and where no replay of the live config repeated a run.",
+    "The gain that noise alone rarely exceeds between two such replays. Null with fewer than 5 tasks, and if " +
+      "replays of the live config scored no task twice.",
   ),
 };
 
@@ -185,23 +208,28 @@ const taskRowSchema = z.strictObject({
   candidate: z.array(comparedCopySchema),
   baseline: z.array(comparedCopySchema),
   candidateSuccess: share,
-  candidateScored: count.describe("The copies that `candidateSuccess` is of; and those of `baselineSuccess`."),
+  candidateScored: count.describe("Number of copies that `candidateSuccess` is based on."),
   baselineSuccess: share,
-  baselineScored: count,
-  costDelta: delta.describe("This replay's mean less the other's, in their currency; null until all copies settled."),
+  baselineScored: count.describe("Number of copies that `baselineSuccess` is based on."),
+  costDelta: delta.describe(
+    "This replay's mean cost minus the other replay's mean cost, in their currency; null until all copies of " +
+      "both have settled.",
+  ),
   msDelta: delta,
   stepsDelta: delta,
   regressed: z.boolean(),
-  pair: outcome.nullable().describe("From most of its compared copies; null when none is."),
+  pair: outcome.nullable().describe("The outcome of most of the task's compared copies; null if none was compared."),
 });
 
 /** A complete replay, as the endpoint for a single replay returns it. */
 export const replaySchema = z
   .strictObject({
     ...replayShape,
-    baselineId: z.string().nullable().describe("Its set's baseline as it is now."),
-    entries: z.array(copySchema).describe("Its copies, by run in the set's order, then by copy."),
-    comparison: z.array(taskRowSchema).describe("A row for each task beside `comparedWith`, regressions first."),
+    baselineId: z.string().nullable().describe("The set's current baseline; null if it has none."),
+    entries: z.array(copySchema).describe("The copies of the replay, by run in the order of the set, then by copy."),
+    comparison: z
+      .array(taskRowSchema)
+      .describe("A row for each task, compared with the replay in `comparedWith`; regressions first."),
   })
   .meta({ title: "replay" });
 

@@ -9,9 +9,11 @@ export const replaySetFields = z.strictObject({
   stationId: z.string(),
   /** The station's key, which never changes for a station id. */
   stationKey: z.string(),
-  version: z.int().describe("Rises with each run that is added or taken out."),
+  version: z.int().describe("Increases when a run is added or removed."),
   createdAt: z.iso.datetime(),
-  guardsChanges: z.boolean().describe("Whether changes of the station are to be checked with it. None is yet."),
+  guardsChanges: z
+    .boolean()
+    .describe("Whether the set guards its station's changes: replay checks of planned changes replay this set."),
 });
 
 /** A named set of ended runs of one station, which replays can repeat. The runs are its entries. */

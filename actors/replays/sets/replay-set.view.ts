@@ -17,24 +17,26 @@ import { setHealthSchema, setHealthView } from "./set-health.view.js";
 
 const refusalCodes = Object.keys(runRefusals) as [RunRefusalCode, ...RunRefusalCode[]];
 const time = z.iso.datetime();
-const outcome = z.enum(taskOutcomes).describe("What became of the run in its task; `other` where nothing says it.");
+const outcome = z
+  .enum(taskOutcomes)
+  .describe("The outcome of the run in its task. `other` includes a run whose outcome is not known yet.");
 const count = z.int();
 
 /** The fields that a set and the list of a station's runs show for a run. */
 const runShape = {
   runId: z.string(),
   taskId: z.string(),
-  title: z.string().describe("The task's."),
-  replayable: z.boolean().describe("Whether the run can be repeated."),
+  title: z.string().describe("The title of the task."),
+  replayable: z.boolean().describe("Whether replays can repeat the run."),
   refusal: z
     .strictObject({ code: z.enum(refusalCodes), reason: z.string() })
     .nullable()
-    .describe("Why the run cannot be repeated; null when it can."),
+    .describe("Why replays cannot repeat the run; null if they can."),
   outcome,
   origin: z
     .string()
     .nullable()
-    .describe("Where its task came from: `person`, `station` or an integration's key; null where nothing says it."),
+    .describe("The origin of the task: `person`, `station`, or the key of an integration; null if unknown."),
   endedAt: time.nullable(),
 };
 
@@ -44,8 +46,9 @@ const entrySchema = z.strictObject({
     .enum(["pending", "kept"])
     .nullable()
     .describe(
-      "How the commits that the run began from are kept for the set: `pending` while a runner is looked for that has " +
-        "them, for up to 7 days; null while a branch of the repository holds them, and for a run without.",
+      "Whether the service stores the commits that the run started from. `kept`: the commits are stored for " +
+        "the set. `pending`: the service looks for a runner that has the commits, for up to 7 days. Null while a " +
+        "branch of the repository has the commits, and for a run without commits.",
     ),
   addedAt: time,
 });
@@ -54,11 +57,18 @@ const entrySchema = z.strictObject({
 export const replayableRunSchema = z
   .strictObject({
     ...runShape,
-    inSet: z.array(z.strictObject({ id: z.string(), name: z.string() })).describe("The sets that it is in."),
+    inSet: z
+      .array(z.strictObject({ id: z.string(), name: z.string() }))
+      .describe("The replay sets that contain the run."),
     spent: spentSchema.nullable(),
     steps: count,
-    ms: count.nullable().describe("From the start of its agent to its end; null when it did not start."),
-    fingerprint: z.string().describe("Of the config that it ran with."),
+    ms: count
+      .nullable()
+      .describe(
+        "The time from the start of the run's agent to the end of the run, in milliseconds; null if the agent did " +
+          "not start.",
+      ),
+    fingerprint: z.string().describe("The fingerprint of the run's config."),
   })
   .meta({ title: "replayable-run" });
 
@@ -68,11 +78,13 @@ const { guardsChanges, ...named } = replaySetFields.shape;
 export const replaySetSchema = z
   .strictObject({
     ...named,
-    stationLeft: z.boolean().describe("Whether the line no longer has the station."),
-    entries: z.array(entrySchema).describe("Its runs, in the order in which they were added."),
+    stationLeft: z.boolean().describe("Whether the station was removed from its line."),
+    entries: z.array(entrySchema).describe("The runs of the set, in the order of addition."),
     guardsChanges,
     health: setHealthSchema,
-    minGain: z.number().describe("The gain that counts as real, of its line's `replayCheck`."),
+    minGain: z
+      .number()
+      .describe("The smallest gain that counts as real: `minGain` in the line's `replayCheck`, or 0.05 without one."),
     composition: z.strictObject({
       outcomes: z.array(z.strictObject({ outcome: z.enum(taskOutcomes), count })),
       origins: z.array(z.strictObject({ origin: z.string(), count })),
@@ -82,7 +94,10 @@ export const replaySetSchema = z
       balanceWarning: z
         .strictObject({ dominant: z.enum(taskOutcomes), count, entries: count })
         .nullable()
-        .describe("One outcome covers more than two thirds of 6 runs or more."),
+        .describe(
+          "Set if one outcome other than `other` covers more than two thirds of the runs, in a set of 6 runs or " +
+            "more; otherwise null.",
+        ),
     }),
   })
   .meta({ title: "replay-set" });

@@ -7,8 +7,8 @@ const count = z.int();
 const time = z.iso.datetime().nullable();
 const interval = z.strictObject({ rate: z.number(), low: z.number(), high: z.number() });
 const sampled = {
-  tasks: count.describe("The tasks that were scored."),
-  few: z.boolean().describe("Whether these are fewer than 5, which tell little."),
+  tasks: count.describe("Number of scored tasks."),
+  few: z.boolean().describe("Whether fewer than 5 tasks are scored, which makes the figure unreliable."),
 };
 const look = z.enum(["passed", "failed"]);
 
@@ -19,17 +19,25 @@ export const setHealthSchema = z.strictObject({
       replayId: z.string(),
       fingerprint: z.string(),
       repeats: count,
-      perRepeat: z.array(z.number().nullable()).describe("Success of the first copies, the second and so on."),
-      spread: z.number().describe("The highest of them less the lowest."),
-      flippedTasks: z.array(z.string()).describe("Tasks of which copies both succeeded and failed."),
+      perRepeat: z
+        .array(z.number().nullable())
+        .describe(
+          "The success rates of the first copies, of the second copies, and so on; null for copies of which none " +
+            "is scored.",
+        ),
+      spread: z.number().describe("The highest rate in `perRepeat` minus the lowest."),
+      flippedTasks: z.array(z.string()).describe("The ids of the tasks with both a succeeded and a failed copy."),
       measuredAt: time,
       noisyInOneCopy: z.boolean(),
-      neededRepeats: count.describe("The copies of each run that bring the noise under `minGain`."),
-      suggestedRepeats: count.describe("The same, at most 5."),
+      neededRepeats: count.describe("Number of copies of each run that reduces the noise below `minGain`."),
+      suggestedRepeats: count.describe("`neededRepeats`, but at most 5."),
       ...sampled,
     })
     .nullable()
-    .describe("Null until a replay of the live config that copied each run more than once has finished."),
+    .describe(
+      "The variation of success between copies of the live config. Null until a replay of the live config with " +
+        "more than one copy of each run has finished, and if fewer than two of its repeats have a scored copy.",
+    ),
   saturation: z
     .strictObject({
       replayId: z.string(),
@@ -40,19 +48,23 @@ export const setHealthSchema = z.strictObject({
       ...sampled,
     })
     .nullable()
-    .describe("Null until a replay of the live config over the whole set has finished."),
+    .describe(
+      "The success of the live config. Null until a replay of the live config over the whole set, outside a " +
+        "search, has finished.",
+    ),
   judge: z
     .strictObject({
       replayId: z.string(),
-      compared: count.describe("Changes that were judged twice, both with a verdict."),
+      compared: count.describe("Number of changes that were judged twice, with a verdict both times."),
       agreed: count,
       pending: count,
       agreement: z.number().nullable(),
-      unstable: z.boolean().describe("Whether agreement is below 0.8."),
+      unstable: z.boolean().describe("Whether `agreement` is below 0.8."),
     })
     .nullable()
     .describe(
-      "Null until a check of the set asked for a second judging. The first baseline of a config checks the set, where that has 5 runs or more.",
+      "How often the judge decides the same way about the same change. Null until a check of the set requested " +
+        "a second judging. The first baseline of a config checks the set if the set has 5 runs or more.",
     ),
   checks: z
     .strictObject({
@@ -70,7 +82,10 @@ export const setHealthSchema = z.strictObject({
       ),
     })
     .nullable()
-    .describe("Null until a check of the set asked for a second check, as for `judge`."),
+    .describe(
+      "The results of repeated checks of the same changes. Null until a check of the set requested a second " +
+        "check.",
+    ),
   oracle: z
     .strictObject({
       replayId: z.string(),
@@ -79,14 +94,25 @@ export const setHealthSchema = z.strictObject({
       state: z.enum(replayStates),
       againstReplayId: z.string(),
       againstState: z.enum([...replayStates, "gone"]),
-      answered: count.describe("The runs that it replays: those whose original was accepted or sent back."),
-      live: z.number().nullable().describe("Success on these runs; null until both finished, as all that follows."),
+      answered: count.describe(
+        "Number of runs that the replay repeats: those whose original was accepted or sent back.",
+      ),
+      live: z
+        .number()
+        .nullable()
+        .describe(
+          "The success rate of the live config on these runs. Null until both replays have finished, as are " +
+            "`withAnswer`, `gain` and `roomToImprove`.",
+        ),
       withAnswer: z.number().nullable(),
       gain: gainSchema.nullable(),
-      roomToImprove: z.boolean().nullable().describe("Null also while fewer than 5 tasks were scored on both sides."),
+      roomToImprove: z
+        .boolean()
+        .nullable()
+        .describe("Whether `gain.verdict` is `better`. Also null while fewer than 5 tasks are scored on both sides."),
     })
     .nullable()
-    .describe("Null until the live config was replayed with the answer."),
+    .describe("The newest replay of the live config whose runs receive the answer. Null until there is one."),
 });
 
 export type SetHealthView = Shown<typeof setHealthSchema>;

@@ -31,8 +31,9 @@ export const proposedBlockSchema = z
     error: ({ input }) => (input === undefined ? undefined : "is a station block, as a line holds it"),
   })
   .describe(
-    'A whole station block, whose omitted fields have their defaults, or `{"from": "live"}` with the fields that change: ' +
-      "every other field is copied from the live station at that moment. A read returns the whole block.",
+    'A whole station block, in which omitted fields have their defaults, or `{"from": "live"}` with the fields ' +
+      "to change: the service copies all other fields from the live station at that moment. A read returns the " +
+      "whole block.",
   );
 
 /**

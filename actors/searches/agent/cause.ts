@@ -22,5 +22,5 @@ export const causeSchema = z.strictObject({
     .max(MAX_TEXT_CHARACTERS, tooLong)
     .nullable()
     .default(null)
-    .describe("What to change of the config; left out where nothing is suggested."),
+    .describe("The suggested change to the config; null if there is none."),
 });

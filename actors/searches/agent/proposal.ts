@@ -14,14 +14,14 @@ const tooLong = `must be at most ${MAX_HYPOTHESIS_CHARACTERS} characters`;
 
 /** A candidate in the form that an agent proposes. `refuse-proposals.ts` has the further rules. */
 export const proposalSchema = z.strictObject({
-  name: slug.describe("Used once in a search; never `seed`."),
+  name: slug.describe("The name of the candidate: unique in the search, and not `seed`."),
   hypothesis: z
     .string()
     .min(1, "must not be empty")
     .max(MAX_HYPOTHESIS_CHARACTERS, tooLong)
     .nullable()
     .default(null)
-    .describe("Why it should do better."),
+    .describe("Why the candidate should do better."),
   station: proposedBlockSchema,
 });
 

@@ -13,42 +13,56 @@ export const scoreIntervalSchema = intervalSchema.describe(
 const pairs = z
   .strictObject({ wins: count, losses: count, ties: count })
   .nullable()
-  .describe("Tasks that the judge found better, worse or as good, side by side with the seed's replay.");
+  .describe(
+    "Number of tasks that the judge found better, worse or equally good, side by side with the seed's replay; " +
+      "null for the seed.",
+  );
 
 /** A candidate's results on the searched runs. */
 export const searchedFiguresSchema = z.strictObject({
-  searchScore: share.describe("Success on the searched runs, from 0 to 1."),
+  searchScore: share.describe("The success rate on the searched runs, from 0 to 1; null while no task is scored."),
   searchInterval: scoreIntervalSchema,
-  searchScored: count.describe("Copies of searched runs that are scored."),
-  searchTasks: count.describe("Searched tasks that are scored: those that `searchScore` is of."),
+  searchScored: count.describe("Number of scored copies of searched runs."),
+  searchTasks: count.describe("Number of scored searched tasks, on which `searchScore` is based."),
   searchedGain: gainSchema
     .nullable()
     .describe(
-      "Over the seed, on the searched runs: what the candidate was chosen by, so that the best of many useless ones is " +
-        "`better` here in every third search. Read it with `heldOutGain`. Null for the seed.",
+      "The gain over the seed on the searched runs, by which the search chooses candidates. In one of three " +
+        "searches, the best of many useless candidates is `better` here. Read it together with `heldOutGain`. " +
+        "Null for the seed.",
     ),
   searchedPairs: pairs,
   costPerRun: spentSchema
     .nullable()
-    .describe("Spent for each scored copy of the searched runs; null while any is unpriced or in another currency."),
+    .describe(
+      "The amount spent per scored copy of the searched runs; null if a cost is unknown or in another currency.",
+    ),
 });
 
 /** A candidate's results on the held-out runs. */
 export const heldOutFiguresSchema = z.strictObject({
   heldOutScore: share,
   heldOutInterval: scoreIntervalSchema,
-  heldOutScored: count.describe("Copies of held-out runs that are scored."),
-  heldOutTasks: count.describe("Held-out tasks that are scored."),
+  heldOutScored: count.describe("Number of scored copies of held-out runs."),
+  heldOutTasks: count.describe("Number of scored held-out tasks, on which `heldOutScore` is based."),
   heldOutGain: gainSchema
     .nullable()
-    .describe("Over the seed, on runs that nothing was chosen by; null until it was held out, and for the seed."),
+    .describe(
+      "The gain over the seed on the held-out runs, which the search does not choose candidates by. Null until " +
+        "the held-out replays have finished, and for the seed.",
+    ),
   heldOutPairs: pairs,
   heldOutCost: z
     .strictObject({
-      tasks: count.describe("Held-out tasks whose cost is known on both sides."),
-      chance: z.number().describe("How likely a config that costs as much as the live one is to look as cheap."),
-      cheaper: z.boolean().describe("Whether that is 1 in 120 at most; with under 7 tasks it never is."),
+      tasks: count.describe("Number of held-out tasks whose cost is known on both sides."),
+      chance: z
+        .number()
+        .describe("The probability, from 0 to 1, that a config with the live config's cost looks at least as cheap."),
+      cheaper: z.boolean().describe("Whether `chance` is at most 1/120. Never true with fewer than 7 tasks."),
     })
     .nullable()
-    .describe("Cost beside the live config's on held-out runs; null until it is known, and for the seed."),
+    .describe(
+      "The comparison with the live config's cost on the held-out runs; null until the costs are known, and for " +
+        "the seed.",
+    ),
 });

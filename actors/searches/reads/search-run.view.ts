@@ -16,7 +16,7 @@ export const searchRunSchema = z
     searchId: z.string(),
     lineId: z.string(),
     stationId: z.string(),
-    iteration: z.int().describe("The number of the iteration that it is a run of."),
+    iteration: z.int().describe("The number of the iteration that the run belongs to."),
     kind: z.enum(iterationKinds),
     agent: searchItemSchema.shape.agent,
     state,
@@ -28,7 +28,7 @@ export const searchRunSchema = z
     endedAt,
     fingerprint,
     stepCount: z.int(),
-    steps: z.array(stepSchema).describe("In order; `after` and `limit` say which."),
+    steps: z.array(stepSchema).describe("The steps in order; `after` and `limit` select the page."),
   })
   .meta({ title: "search run" });
 

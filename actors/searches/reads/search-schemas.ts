@@ -27,31 +27,33 @@ const onlyOnSeenTasks = z
   .enum(["marked", "too-few-held-out"])
   .nullable()
   .describe(
-    "Of a candidate that is `better` on the searched runs. `marked`: on the held-out runs it is not, so that its gain " +
-      "showed only on tasks that it was chosen by. `too-few-held-out`: fewer than 5 held-out tasks are scored on both " +
-      "sides, which tell neither way. Null otherwise, until `heldOutGain` is known, and for the seed.",
+    "Set for a candidate that is `better` on the searched runs. `marked`: it is not `better` on the held-out " +
+      "runs, so its gain showed only on tasks that it was chosen by. `too-few-held-out`: fewer than 5 held-out " +
+      "tasks are scored on both sides, which is too few to decide. Null otherwise, until `heldOutGain` is known, " +
+      "and for the seed.",
   );
 
 const best = z
   .strictObject({
     candidateId: z.string(),
     name: z.string(),
-    seed: z.boolean().describe("Whether it is the live config: nothing better was confirmed."),
+    seed: z.boolean().describe("Whether the best is the live config, because no better candidate was confirmed."),
     searchScore: share,
     searchInterval: scoreIntervalSchema,
-    searchTasks: count.describe("The tasks that its score is of, as `heldOutTasks`."),
+    searchTasks: count.describe("Number of tasks on which `searchScore` is based."),
     heldOutScore: share,
     heldOutInterval: scoreIntervalSchema,
-    heldOutTasks: count,
+    heldOutTasks: count.describe("Number of tasks on which `heldOutScore` is based."),
     costPerRun: spentSchema.nullable(),
     onlyOnSeenTasks,
   })
   .nullable()
   .describe(
-    "The candidate to choose, as far as is known. One that was never held out is never best, nor one that is `worse` " +
-      "there; with objective `cost`, nor one whose `heldOutCost` is not `cheaper`. Of several the one with the highest score, " +
-      "then the cheapest (with `cost` the other way round), then the greatest held-out gain, then the first. Null until " +
-      "the live config was replayed.",
+    "The candidate to choose, according to the results so far. A candidate qualifies if it beats the live " +
+      "config on the searched runs, was held out, and is not `worse` on the held-out runs. With objective " +
+      "`cost`, it must also be `cheaper` in `heldOutCost`. The highest score wins, then the lowest cost (with " +
+      "objective `cost` the reverse), then the greatest held-out gain, then the first admitted candidate. If " +
+      "none qualifies, the best is the live config. Null until the live config's replay has finished.",
   );
 
 /** A search in a list. */
@@ -67,49 +69,53 @@ export const searchItemSchema = z
       .enum(searchEndings)
       .nullable()
       .describe(
-        "Why it stopped searching; null while it searches. `iterations-used`: the last iteration ended; `ceiling`: the rest " +
-          "of the ceiling pays neither the next run of the agent nor the next replay; `no-proposals`: two iterations in a " +
-          "row admitted no candidate; `no-improvement`: two in a row brought nothing better, after a reflection or a gain; " +
-          "`nothing-to-improve`: the live config succeeded on every searched copy; `no-config-cause`: the reflection found " +
-          "no failure that the config caused; `agent-failed`: two runs of the agent in a row failed; `config-changed`: the " +
-          "station's config is not the one that the search started with; `station-left`: station, line or team was removed; " +
-          "`seed-failed`: the live config's replay did not finish or scored nothing; `stopped`: a person stopped it. After " +
-          "the last three nothing is held out.",
+        "Why the search stopped searching; null while it searches. `iterations-used`: the last iteration " +
+          "ended. `ceiling`: the rest of the ceiling covers neither the next run of the agent nor the next " +
+          "replay. `no-proposals`: two iterations in a row admitted no candidate. `no-improvement`: two " +
+          "iterations in a row found nothing better, after a reflection or a gain. `nothing-to-improve`: the " +
+          "live config succeeded on every searched copy. `no-config-cause`: the reflection found no failure that " +
+          "the config caused. `agent-failed`: two runs of the agent in a row failed. `config-changed`: the " +
+          "station's config is no longer the one that the search started with. `station-left`: the station, line " +
+          "or team was removed. `seed-failed`: the live config's replay did not finish or scored nothing. " +
+          "`stopped`: a person stopped the search. After `station-left`, `seed-failed` and `stopped`, no " +
+          "candidate is held out.",
       ),
     agent: z.strictObject({
       harness: z.string(),
-      model: z.string().nullable().describe("Null for the harness's default, as `effort`."),
-      effort: z.enum(efforts).nullable(),
+      model: z.string().nullable().describe("The agent's model; null for the harness's default."),
+      effort: z.enum(efforts).nullable().describe("The agent's effort level; null for the harness's default."),
     }),
     budget: z.strictObject({
-      iterations: count.describe("The most times that its agent runs."),
-      perIteration: count.describe("The most candidates that each of its runs may propose."),
+      iterations: count.describe("Maximum number of runs of the agent."),
+      perIteration: count.describe("Maximum number of candidates that each run of the agent may propose."),
       ceiling: spentSchema,
       concurrency: count,
       repeats: count,
     }),
-    objective: z.enum(objectives).describe("What orders its frontier and its best."),
-    iterationsRun: count.describe("Times that its agent ran or is running."),
-    proposed: count.describe("Candidates that its agent proposed and that were admitted."),
+    objective: z.enum(objectives).describe("The objective that orders the frontier and decides the best candidate."),
+    iterationsRun: count.describe("Number of runs of the agent so far, including one that is running."),
+    proposed: count.describe("Number of admitted candidates that the agent proposed."),
     best,
     bestBecause: z
       .strictObject({
         code: z.enum(bestReasons),
-        text: z.string().describe("The same in a sentence."),
+        text: z.string().describe("The explanation of `code`, in one sentence."),
       })
       .nullable()
       .describe(
-        "Why the best is the best; null while `best` is, and for a best that an earlier release noted. Of the live config: " +
-          "`no-candidate` (no candidate's replay has finished), `none-better` (none beats it on the searched runs), " +
-          "`none-held-out` (those that do have no held-out gain), `none-confirmed` (those that do are worse on the held-out " +
-          "runs; with objective `cost`, or not cheaper there). Of a candidate: `only-confirmed` (no other is), or what puts " +
-          "it before the others that are confirmed: `highest-score`, `cheapest`, `greatest-held-out-gain`, `first-admitted`.",
+        "Why `best` was chosen. Null if `best` is null, and if an earlier release chose it. For the live " +
+          "config: `no-candidate` (no candidate's replay has finished), `none-better` (no candidate beats it on " +
+          "the searched runs), `none-held-out` (the candidates that beat it have no held-out gain), " +
+          "`none-confirmed` (the candidates that beat it are worse on the held-out runs or, with objective " +
+          "`cost`, not cheaper there). For a candidate: `only-confirmed` (no other candidate is confirmed), or " +
+          "its advantage over the other confirmed candidates: `highest-score`, `cheapest`, " +
+          "`greatest-held-out-gain`, `first-admitted`.",
       ),
     startedAt: time,
     endedAt: time.nullable(),
     spent: spentSchema.describe(
-      "What its replays and its agent's runs reported so far, in the ceiling's currency. One that reports nothing in it counts " +
-        "against the ceiling besides.",
+      "The costs that the search's replays and agent runs have reported so far, in the ceiling's currency. " +
+        "Costs that are unknown or in another currency are not included, but count against the ceiling.",
     ),
   })
   .meta({ title: "search in a list" });
@@ -117,7 +123,10 @@ export const searchItemSchema = z
 const replayState = z
   .enum([...replayStates, "gone"])
   .nullable()
-  .describe("Null until the replay is ordered. `stopped` without an id: the set had no room for it.");
+  .describe(
+    "The state of the replay; null until the search requests the replay. `stopped` without a replay id: the set " +
+      "had no space for the replay.",
+  );
 
 const { costPerRun, ...searchedShape } = searchedFiguresSchema.shape;
 
@@ -125,23 +134,31 @@ const { costPerRun, ...searchedShape } = searchedFiguresSchema.shape;
 export const searchCandidateSchema = z
   .strictObject({
     candidateId: z.string(),
-    name: z.string().describe("As its agent named it; `seed` for the live config."),
+    name: z.string().describe("The name that the agent gave the candidate; `seed` for the live config."),
     seed: z.boolean(),
-    iteration: count.nullable().describe("The one that proposed it; null for the seed."),
+    iteration: count.nullable().describe("The number of the iteration that proposed the candidate; null for the seed."),
     hypothesis: z.string().nullable(),
     fingerprint: z.string().nullable(),
-    changes: z.array(configChangeSchema).describe("From the live config that the search began with."),
-    replayId: z.string().nullable().describe("Of the searched runs; the seed's is of the whole set."),
+    changes: z.array(configChangeSchema).describe("The changes to the live config that the search started with."),
+    replayId: z
+      .string()
+      .nullable()
+      .describe("The replay of the searched runs; for the seed, the replay of the whole set."),
     replayState,
-    heldOutReplayId: z.string().nullable().describe("Null for the seed: its replay has the held-out runs too."),
+    heldOutReplayId: z
+      .string()
+      .nullable()
+      .describe("The replay of the held-out runs; null for the seed, whose replay of the whole set includes them."),
     heldOutReplayState: replayState,
     ...searchedShape,
     ...heldOutFiguresSchema.shape,
     costPerRun,
-    spent: spentSchema.describe("By its replays."),
+    spent: spentSchema.describe("The cost of the candidate's replays."),
     onFrontier: z.boolean(),
     onlyOnSeenTasks,
-    pullRequest: candidatePullRequestSchema.nullable().describe("Null until a person picks it, and for the seed."),
+    pullRequest: candidatePullRequestSchema
+      .nullable()
+      .describe("The config pull request. Null until a person picks the candidate, and always for the seed."),
   })
   .meta({ title: "search candidate" });
 
@@ -152,10 +169,13 @@ const reflection = z
     standing: z
       .string()
       .nullable()
-      .describe("The candidate whose failures it looks into: the seed when nothing is better. Null until it looked."),
+      .describe(
+        "The candidate whose failures the reflection examines: the seed if no candidate beat it. Null until the " +
+          "reflection has examined them.",
+      ),
     tasks: z
       .array(z.strictObject(failedTask))
-      .describe("Searched tasks that it failed, 10 at most; never held-out ones."),
+      .describe("The searched tasks that the candidate failed, at most 10; never held-out tasks."),
     causes: z.array(
       z.strictObject({
         ...failedTask,
@@ -165,26 +185,31 @@ const reflection = z
         recordedAt: time,
       }),
     ),
-    outcome: z.enum(reflectionOutcomes).nullable().describe("Null until it ended."),
-    endedSearch: z.boolean().describe("True for every outcome but `went-on`."),
+    outcome: z.enum(reflectionOutcomes).nullable().describe("The outcome of the reflection; null until it ends."),
+    endedSearch: z
+      .boolean()
+      .describe("Whether the reflection ended the search. True for every outcome except `went-on`."),
   })
   .nullable()
-  .describe("Null where it proposes.");
+  .describe("Null for an iteration that proposes candidates.");
 
 /** An iteration of a search. */
 export const searchIterationSchema = z
   .strictObject({
     number: count,
     kind: z.enum(iterationKinds),
-    runId: z.string().nullable().describe("Read at `search-runs`."),
+    runId: z
+      .string()
+      .nullable()
+      .describe("The run of the agent. Read it with `GET /api/teams/{teamId}/search-runs/{runId}`."),
     state: z.enum(iterationStates),
-    attempts: count.describe("Times that the agent proposed, also those that were refused."),
-    proposed: z.array(z.string()).describe("The ids of the candidates that were admitted."),
-    agentSpent: spentSchema.nullable().describe("Null until it is known."),
-    reason: z.string().nullable().describe("Why it failed; null when it did not."),
+    attempts: count.describe("Number of proposals by the agent, including refused ones."),
+    proposed: z.array(z.string()).describe("The ids of the admitted candidates."),
+    agentSpent: spentSchema.nullable().describe("The cost of the agent's run; null until it is known."),
+    reason: z.string().nullable().describe("Why the iteration failed; null if it did not fail."),
     reflection,
     wantedAt: time,
-    startedAt: time.nullable().describe("When a runner took its run."),
+    startedAt: time.nullable().describe("The time when a runner claimed the agent's run; null before that."),
     endedAt: time.nullable(),
   })
   .meta({ title: "search iteration" });
@@ -197,26 +222,30 @@ export const searchWarningSchema = z
     z
       .strictObject({ kind: z.literal("noise-unmeasured") })
       .describe(
-        "How much success moves by chance is not known: no replay of the live config with more than one copy of each run.",
+        "The variation of success by chance is unknown: no replay of the live config with more than one copy " +
+          "of each run has finished.",
       ),
     z
       .strictObject({
         kind: z.literal("noisy"),
         spread: z.number(),
         minGain: z.number(),
-        neededRepeats: count.describe("More than 5: no search can tell such a gain from noise."),
+        neededRepeats: count.describe(
+          "Number of copies of each run that reduces the noise below `minGain`. If it is more than 5, no search " +
+            "can tell such a gain from noise.",
+        ),
         suggestedRepeats: count,
       })
-      .describe("With so few repeats success moves by chance more than a gain of `minGain` would."),
+      .describe("With so few copies of each run, success varies by chance more than a gain of `minGain`."),
     z
       .strictObject({ kind: z.literal("saturated"), rate: z.number() })
-      .describe("The live config succeeds so often that hardly a gain can show."),
+      .describe("The live config succeeds on more than 95 % of the set, so hardly any gain can show."),
     z
       .strictObject({ kind: z.literal("judge-unstable"), agreement: z.number(), compared: count })
-      .describe("The judge, asked again about the same change, often says something else."),
+      .describe("The judge often decides differently when it judges the same change again."),
     z
       .strictObject({ kind: z.literal("flaky-checks"), flaky: count, rechecked: count })
-      .describe("The check, run again on the same change, ended otherwise for some."),
+      .describe("For some changes, the check passed once and failed once."),
     z
       .strictObject({
         kind: z.literal("no-headroom"),
@@ -225,21 +254,21 @@ export const searchWarningSchema = z
         high: z.number(),
         answered: count,
       })
-      .describe("Told how the work should have turned out, the live config did no better beyond chance."),
+      .describe("Even when its runs received the expected outcome, the live config did not do better beyond chance."),
     z
       .strictObject({ kind: z.literal("thin-budget"), allotted: spentSchema, expected: spentSchema })
-      .describe("The replay of the live config may spend less than it is expected to cost."),
+      .describe("The replay of the live config may spend less than its expected cost."),
     z
       .strictObject({ kind: z.literal("too-few-to-confirm"), heldOutTasks: count, neededTasks: count })
-      .describe("Too few tasks are held out to confirm any gain; with objective `cost`, any lower cost."),
+      .describe("Too few tasks are held out to confirm a gain or, with objective `cost`, a lower cost."),
     z
       .strictObject({ kind: z.literal("judging-not-set-up") })
-      .describe("The station has a judge and the service has no model: no copy that is to be judged is scored."),
+      .describe("The station has a judge, but the service has no model: copies that need a judge get no score."),
     z
       .strictObject({ kind: z.literal("other-currency") })
       .describe(
-        "Every run of the set that reported a cost reported it in another currency than the ceiling's: a copy that does " +
-          "so counts a share of the ceiling, whatever it costs.",
+        "Every run of the set that reported a cost used another currency than the ceiling. Each such copy " +
+          "counts as a share of the ceiling, whatever its cost.",
       ),
   ])
   .meta({ title: "search warning" });
@@ -253,35 +282,42 @@ export const earlierSearchSchema = searchItemSchema
 export const searchSchema = z
   .strictObject({
     ...searchItemSchema.shape,
-    setVersion: count.describe("The version of the set that it was drawn from."),
+    setVersion: count.describe("The version of the set from which the search took its runs."),
     waiting: z
       .enum(["runner", "model"])
       .nullable()
       .describe(
-        "What it waits for; null while it goes on. `runner`: none that fits is connected or free for its agent's run or " +
-          "for its replays, and nothing of it runs. `model`: the model that judges does not answer for now.",
+        "What the search waits for; null if it does not wait. `runner`: none of its runs is running, and no " +
+          "suitable runner is connected or free for the agent's run or the replays. `model`: the model that " +
+          "judges does not respond.",
       ),
     split: z.strictObject({
       searchedTasks: count,
       heldOutTasks: count,
-      searched: splitRuns.describe("What candidates are proposed from and chosen by."),
-      heldOut: splitRuns.describe("What confirms them. Nothing of these is ever shown to its agent."),
+      searched: splitRuns.describe(
+        "The runs from which the agent proposes candidates, and by which the search chooses them.",
+      ),
+      heldOut: splitRuns.describe("The runs that confirm candidates. The agent never sees any data of these runs."),
     }),
     iterations: z.array(searchIterationSchema),
     seed: searchCandidateSchema,
-    candidates: z.array(searchCandidateSchema).describe("Without the seed, in the order in which they were admitted."),
+    candidates: z.array(searchCandidateSchema).describe("The candidates without the seed, in the order of admission."),
     frontier: z
       .array(z.string())
       .describe(
-        "Candidates that none does better than for as little, cheapest first, with the seed. With objective `cost` only " +
-          "those whose `searchedGain` is `better` or `within-noise`.",
+        "The ids of the candidates, including the seed, that no other candidate beats at the same or a lower " +
+          "cost; cheapest first. With objective `cost`, only those whose `searchedGain.verdict` is `better` or " +
+          "`within-noise`.",
       ),
-    onlyOnSeenTasks: count.describe("How many candidates of the frontier are `marked`."),
+    onlyOnSeenTasks: count.describe("Number of candidates on the frontier whose `onlyOnSeenTasks` is `marked`."),
     minGain: z.number(),
     earlierSearches: z
       .array(earlierSearchSchema)
-      .describe("The 20 before it over the same set, newest first: what they found was chosen by the same runs."),
-    warnings: z.array(searchWarningSchema).describe("Those of its budget and its split."),
+      .describe(
+        "The 20 latest earlier searches over the same set, newest first. They chose their results by the same " +
+          "runs.",
+      ),
+    warnings: z.array(searchWarningSchema).describe("The warnings at the start of the search."),
   })
   .meta({ title: "search" });
 
@@ -297,12 +333,14 @@ export const estimateSchema = z
     heldOutTasks: count,
     runs: z
       .strictObject({ seed: count, searchReplays: count, heldOutReplays: count, agent: count, total: count })
-      .describe("The most runs that it may start, with copies."),
+      .describe("Maximum number of runs that the search may start, including copies."),
     ceiling: spentSchema,
     perReplayAllotments: z
       .strictObject({ seed: spentSchema, searchReplay: spentSchema, heldOutReplay: spentSchema, agentRun: spentSchema })
-      .describe("What each of its replays and of its agent's runs may spend of the ceiling."),
-    estimatedDuration: count.nullable().describe("In milliseconds; null when no run of the set was timed."),
+      .describe("The maximum amount of the ceiling that each replay and each agent run may spend."),
+    estimatedDuration: count
+      .nullable()
+      .describe("The estimated duration, in milliseconds; null if no run of the set was timed."),
     minGain: z.number(),
     objective: z.enum(objectives),
     warnings: z.array(searchWarningSchema),
