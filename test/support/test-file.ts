@@ -89,6 +89,12 @@ export async function runTestFiles(files: readonly string[], options: TestFileOp
  * that start processes keep the default, because each fork copies the page tables of the memory in use.
  */
 const LARGE_YOUNG_GENERATION = "--max-semi-space-size=64";
+/**
+ * Makes V8 optimize only code that runs four times as much as usual. Most files end before optimized code pays for its
+ * compilation, which takes a fifth of the time of files that start services. From Node 22 on, V8 has a cheaper compiler
+ * in between, and later versions do not have this flag.
+ */
+const LATE_OPTIMIZATION = Number.parseInt(process.versions.node, 10) < 22 ? ["--interrupt-budget=600000"] : [];
 
 interface Hearing {
   /** Handles a line of standard output; returns true if the next file starts with it, which restarts the time limit. */
@@ -105,7 +111,7 @@ async function runProcess(
   hearing: Hearing,
 ): Promise<string | null> {
   const env = { ...process.env, TAP: "1", TAP_TIMEOUT: "0" };
-  const flags = isStarting ? [] : [LARGE_YOUNG_GENERATION];
+  const flags = [...LATE_OPTIMIZATION, ...(isStarting ? [] : [LARGE_YOUNG_GENERATION])];
   const child = spawn(process.execPath, [...flags, ...args], {
     env,
     detached: true,
