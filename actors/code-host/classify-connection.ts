@@ -47,7 +47,7 @@ export function classifyConnection(
       return classifyClaimed(message, context, turn);
     case "name.ask":
       return toEvent(isInstalled(context) ? "claim.kept" : "claim.lapsed", message);
-    // No transition handles a message of an unknown type.
+    // Other messages, such as `woken`, are events of the machine as they are.
     default:
       return message;
   }

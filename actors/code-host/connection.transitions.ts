@@ -15,7 +15,10 @@ import { installationClaimsRef, toName } from "./installation-claims.machine.js"
 
 /** The stored state of a connection between turns. */
 export interface CodeHostConnectionContext extends InstallationKey {
-  /** Null if the installation is not connected to the workspace. */
+  /**
+   * Null before the installation is first connected, and after a disconnection. A deleted installation keeps its
+   * connection.
+   */
   readonly connection: CodeHostConnection | null;
   /** Confirmations in progress. */
   readonly attempts: readonly Attempt[];

@@ -30,7 +30,7 @@ export interface HostedNews {
     | { readonly branch: string }
     /** The previous name of a repository that was renamed or transferred. */
     | { readonly formerName: string }
-    /** The installation lost or regained access to the repository. */
+    /** The installation gained or lost access to the repository. */
     | "reach";
 }
 
@@ -45,7 +45,7 @@ const place = z.object({
   repository: z.object({ id: repositoryId, full_name: fullName, updated_at: timeMs.optional().catch(undefined) }),
 });
 
-/** Returns the repository fields of an event's news. */
+/** Returns the installation and the repository of an event's news. */
 function toPlace({ installation, repository }: z.output<typeof place>): Omit<HostedNews, "about"> {
   const { full_name, id, updated_at } = repository;
   return { installationId: installation.id, repository: full_name, repositoryId: id, namedAtMs: updated_at };

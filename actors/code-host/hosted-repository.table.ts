@@ -10,7 +10,7 @@ export interface HostedRepository {
   readonly log: string;
   /** The installation that last reported the repository. */
   readonly installationId: number;
-  /** When the code host reported the name, by the code host's clock, in milliseconds since 1970. */
+  /** The latest time of a stored report, by the code host's clock, in milliseconds since 1970; 0 if none had a time. */
   readonly asOfMs: number;
 }
 

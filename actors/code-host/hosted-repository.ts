@@ -55,7 +55,7 @@ export function storeHosted(turn: Turn, reported: ReportedRepository): boolean {
   hostedRepositories.put(turn, partition, [host, repositoryId], row);
   hostedNames.put(turn, partition, name.toLowerCase(), { host, repositoryId });
   for (const one of row.formerNames) {
-    // Keep the name's entry if another repository has the name now.
+    // Another repository may have the name now.
     if (hostedNames.get(turn, partition, one.toLowerCase()) === undefined)
       hostedNames.put(turn, partition, one.toLowerCase(), { host, repositoryId });
   }

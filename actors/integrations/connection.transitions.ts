@@ -73,7 +73,7 @@ export const idleContext: Omit<IntegrationConnectionContext, "integrationId" | "
  * token is renewed that long before its expiry.
  */
 const RENEW_BEFORE_MS = 5 * 60 * 1_000;
-/** Minimum time between two renewals, in milliseconds, even if the token's lifetime is shorter. */
+/** Minimum time between receiving tokens and renewing them, in milliseconds, even if their lifetime is shorter. */
 const MIN_RENEWAL_INTERVAL_MS = 30_000;
 /** Waits after failed renewals, in milliseconds; the last one repeats. */
 const RETRY_MS = [10_000, 60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000];

@@ -14,7 +14,7 @@ export const integrationConnectionSchema = z
     email: z.string().nullable(),
     /** `none` only if a user has settings but no connection. */
     state: z.enum(["none", "linking", "connected", "refreshing", "broken"]),
-    /** The host's name for the account; null if the integration does not read it. */
+    /** The host's name for the account; null if unknown. */
     account: z.string().nullable(),
     scopes: z.array(z.string()),
     connectedBy: z.string().nullable(),
@@ -44,7 +44,7 @@ export interface LinkedAccount {
   readonly expiresAtMs: number | null;
   readonly scopes: readonly string[];
   readonly terms: LinkedTerms;
-  /** The host's name for the account; null if the definition does not read it. */
+  /** The host's name for the account; null if the definition or the response gives none. */
   readonly account: string | null;
 }
 

@@ -6,10 +6,10 @@ export const pollSchema = z
   .strictObject({
     /** `off` while the definition has no poll. The cursor stays for a later poll. */
     state: z.enum(["off", "resting", "asking"]),
-    /** Empty before the first poll. */
+    /** Empty until a response or a user gives one. */
     cursor: z.string(),
     lastAt: z.string().nullable(),
-    /** The status of the last response; null if there was no response. */
+    /** The status of the response to the last request; null if it had none. */
     lastStatus: z.int().nullable(),
     /** When the next request runs; null during a request, and while the poll is off. */
     nextAt: z.string().nullable(),

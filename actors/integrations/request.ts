@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { expression, jsonTemplate, template } from "../expressions/schemas.js";
 
-/** A name for a value that a block passes to later blocks. */
+/** The name of a value that expressions can read. */
 export const variableName = z
   .string()
   .max(64, "must be at most 64 characters")
@@ -13,7 +13,7 @@ const headerName = z
   .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be a header name")
   .refine((name) => !/^(host|content-length|transfer-encoding|connection)$/i.test(name), "is set by the service");
 
-/** The name of a header to read. */
+/** The name of a header that carries a signature or a credential. */
 export const headerField = headerName;
 
 const MAX_NAMES = 100;

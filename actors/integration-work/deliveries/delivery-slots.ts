@@ -6,7 +6,7 @@ import { type DeliveryReady, deliveryRef } from "./delivery.messages.js";
 /** Time between watch messages to the deliveries with a slot, in milliseconds. */
 const WATCH_MS = 10 * 60 * 1_000;
 
-/** Maximum number of queued deliveries whose ids are in memory, so that no rows need to be read. */
+/** Queued ids up to this number stay in the context, so that no rows need to be read. */
 const MAX_UPCOMING = 32;
 /** Maximum number of queue rows to read at once. */
 const MAX_ROWS = 8;

@@ -12,7 +12,7 @@
  * | working  | delivery.gone (any message, without a row)            | working   | stops                             |
  * | working  | delivery.done (all outcomes are recorded)             | done      | stops                             |
  * | working  | delivery.failed (the definition was removed, an       | failed    | stops                             |
- * |          | effect crashed, or there are only failures)           |           |                                   |
+ * |          | effect crashed, or entries failed, none succeeded)    |           |                                   |
  * | working  | delivery.ignored (`mine`, or no `when` is true)       | ignored   | stops                             |
  * | working  | delivery.unrouted (no route, or no line)              | unrouted  | stops                             |
  * | waiting  | woken                                                 | waiting   | asks for a slot                   |

@@ -74,7 +74,7 @@ export interface Redelivered {
   readonly replayed: boolean;
 }
 
-/** The deliveries to redeliver: those of the period that ended in one of `states` and were not redelivered since. */
+/** The period and the states of the deliveries to redeliver. `listRedeliverable` selects them. */
 export interface RedeliveryPeriod {
   readonly fromMs: number;
   /** Exclusive. */
@@ -120,7 +120,9 @@ export const deliveryIntakeRef = reference<SentToIntake>("delivery-intake");
 export interface WorkDelivery extends Message {
   readonly type: "delivery.work";
   readonly integrationId: string;
-  /** Whether the delivery may raise entries at once, because no earlier delivery still has entries to raise. */
+  /**
+   * Whether the delivery may raise entries at once: no earlier delivery has a slot, and no other delivery is raising.
+   */
   readonly isFirst: boolean;
 }
 

@@ -59,7 +59,7 @@ export function findRefusedDeliveries(reading: Reading, { workspaceId, id }: Vis
   return refusedDeliveries.get(reading, workspaceId, id) ?? { count: 0, latest: [] };
 }
 
-/** Maximum number of deliveries to count for one answer. {@link COUNTED_AT_ONCE} is the maximum per slice. */
+/** Counting stops when at least this many deliveries are counted. {@link COUNTED_AT_ONCE} is the maximum per slice. */
 const MAX_COUNTED = 10_000;
 const COUNTED_AT_ONCE = 200;
 

@@ -1,7 +1,6 @@
 /**
  * Evaluates the entries of a delivery in slices. The generator yields wherever other work may run. Evaluation has a
- * cost limit, so it always ends, with the same result on every machine. An expression that exceeds the limit fails only
- * its own entry.
+ * cost limit, so it always ends, with the same result on every machine.
  */
 import { writeJson } from "../../exact-json.js";
 import { DYN } from "../../expressions/cel-types.js";

@@ -11,7 +11,7 @@ import type { RaisedFile, RaisedOpening, TaskMark } from "../../tasks/team-marks
 import { cutText, toWellFormedJson } from "../../well-formed.js";
 import type { EvaluatedRaise } from "./evaluated-delivery.js";
 
-/** Thrown when an expression exceeds the cost limit. The expression's entry then fails. */
+/** Thrown when an expression exceeds the cost limit. */
 export class TooExpensive extends Error {
   override readonly name = "TooExpensive";
 }

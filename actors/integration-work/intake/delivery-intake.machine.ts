@@ -14,7 +14,7 @@
  * | taking   | delivery.ready                             | taking   | lets it raise after all earlier deliveries     |
  * | taking   | delivery.left                              | taking   | gives the slot to the next delivery; removes   |
  * |          |                                            |          | the oldest deliveries above the limit          |
- * | taking   | delivery.due                               | taking   | queues it, ordered by id                       |
+ * | taking   | delivery.due                               | taking   | gives it a slot or queues it, ordered by id    |
  * | taking   | delivery.redeliver                         | taking   | starts a new delivery, or refuses              |
  * | taking   | deliveries.redeliver                       | taking   | redelivers 20 per second                       |
  * | taking   | woken                                      | taking   | continues a redelivery period, removes old     |

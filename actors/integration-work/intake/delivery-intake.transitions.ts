@@ -18,7 +18,7 @@ import { queuedDeliveries, refusedDeliveries } from "./delivery-intake.table.js"
  */
 const MAX_REFUSED = 20;
 const MAX_REFUSED_CHARACTERS = 2_000;
-/** Maximum number of deliveries, and of keys, to remove per turn. */
+/** Maximum number of rows of each kind to remove per turn. */
 const SWEPT_AT_ONCE = 50;
 
 export function countRecorded({ turn, id, bytes }: Delivered<DeliveryRecorded>, context: IntakeContext): IntakeContext {

@@ -14,7 +14,7 @@ const ABSENT = Buffer.alloc(0);
 export interface SharedCredential {
   /** The received header; empty if absent. */
   readonly header: string;
-  /** The possible byte encodings of the received credential; empty if the header is unreadable. */
+  /** The possible byte encodings of the received credential; empty if the header is absent or unreadable. */
   readonly given: readonly Buffer[];
   /** Returns the possible byte encodings of the credential that a secret's value defines. */
   readonly expected: (secret: string) => readonly Buffer[];

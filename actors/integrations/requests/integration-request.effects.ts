@@ -1,6 +1,6 @@
 /**
- * The effect that sends integration requests: for actions of tools, bindings and schedules, for polls, and for lookups
- * and attachments of events. Each request goes only to those hosts of the integration that the deployment allows.
+ * The effect that sends integration requests: for actions and polls, and for lookups and attachments of events. Each
+ * request goes only to those hosts of the integration that the deployment allows.
  *
  * 1. A request that a killed process may have sent is repeated only if the input allows it, and if the method was GET
  *    at the start and still is.
@@ -134,7 +134,7 @@ function failed({ clock, log }: IntegrationRequestOptions, id: string, error: un
   return { ...unsent(clock.now()), code: "errored", reason: "it went wrong" };
 }
 
-/** Returns the result of a request that was not sent. */
+/** Returns the result of a request that has no response, without its code and reason. */
 function unsent(atMs: number): Omit<IntegrationRequestResult, "code" | "reason"> {
   const none = { method: null, origin: null, status: null, success: false, response: null, retryAfterMs: null };
   return { at: timeText(atMs), tookMs: 0, ...none, captures: "{}" };
