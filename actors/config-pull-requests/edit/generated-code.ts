@@ -72,7 +72,7 @@ function codeIn(repository: Repository, file: CodeFile): readonly GeneratedCode[
   const code = blanked(file.text, [...gaps, { start: at, end: file.text.length }]);
   const quoted = [...nodesIn(root, "template_literal"), ...nodesIn(root, "literal_value")]
     .map(({ start, end }) => ({ start, text: file.text.slice(start, end) }))
-    .filter(({ text }) => /\\[n"]/.test(text));
+    .filter(({ text }) => /\\[n"]|^"?\s*[\w-]+\s*=\s/.test(text));
   return [
     ...(code.trim() === "" ? [] : [toCode(repository, { path: file.path, text: unescaped(code) }, file)]),
     ...quoted.map((each) => placed(repository, file, each)),
@@ -83,15 +83,18 @@ function codeIn(repository: Repository, file: CodeFile): readonly GeneratedCode[
 /** Returns the contents that a function encodes, such as `jsonencode`, as code that may call any module. */
 function encodedIn(file: CodeFile, root: SyntaxNode): readonly GeneratedCode[] {
   const generating = toHolder(file.text, root).blocks.filter(({ type }) => GENERATES.test(type));
-  return generating
-    .flatMap(({ node }) => nodesIn(node, "function_call"))
-    .filter((node) => /^\w*encode\s*\(/.test(toText(file.text, node)))
-    .map(({ start, end }) => {
-      const text = file.text.slice(start, end);
-      const code = unknownCode({ path: file.path, text: "" }, file);
-      const blocks = /\bmodule\b/.test(text) ? code.whole.blocks.map((each) => ({ ...each, file, start })) : [];
-      return { ...code, text, whole: { ...code.whole, blocks }, place: () => toPlace(file, { start }) };
-    });
+  return generating.flatMap(({ node: block }) =>
+    nodesIn(block, "function_call")
+      .filter((node) => /^\w*encode\s*\(/.test(toText(file.text, node)))
+      .map(({ start, end }) => {
+        const text = file.text.slice(start, end);
+        const code = unknownCode({ path: file.path, text: "" }, file);
+        const blocks = /\bmodule\b/.test(text) ? code.whole.blocks.map((each) => ({ ...each, file, start })) : [];
+        // The names in a file for Terraform are attributes.
+        const attributes = new Map(/\.tf/.test(toText(file.text, block)) ? [["", text]] : []);
+        return { ...code, text, whole: { ...code.whole, blocks, attributes }, place: () => toPlace(file, { start }) };
+      }),
+  );
 }
 
 /** Returns the `content` blocks of `generate_hcl` blocks. */
@@ -191,27 +194,44 @@ function readsIn(repository: Repository, file: CodeFile): readonly WrittenPath[]
   return generating.flatMap(({ node }) => pathsIn(file.text, node)).filter(({ use }) => use === "read");
 }
 
-function jsonTexts(value: unknown): readonly string[] {
-  if (typeof value === "string") return value.includes("\n") ? [value] : [];
-  if (Array.isArray(value)) return value.flatMap(jsonTexts);
-  return isFields(value) ? Object.values(value).flatMap(jsonTexts) : [];
+/** Returns the texts in a JSON file that may be code: those with several lines, and all texts of `generate`. */
+function jsonTexts(value: unknown, isGenerated = false): readonly string[] {
+  if (typeof value === "string") return isGenerated || value.includes("\n") ? [value] : [];
+  if (Array.isArray(value)) return value.flatMap((each: unknown) => jsonTexts(each, isGenerated));
+  if (!isFields(value)) return [];
+  return Object.entries(value).flatMap(([name, each]) => jsonTexts(each, isGenerated || GENERATES.test(name)));
+}
+
+/** The modules that generated code may change. */
+interface ChangedModule {
+  /** The folders of the modules. */
+  readonly folders: readonly string[];
+  /** The paths of the files of the Terragrunt units that run the modules. */
+  readonly units: readonly string[];
+  /** All configuration files of the repository. */
+  readonly files: readonly CodeBlock[];
 }
 
 /**
  * Returns the place of generated code that may change what the modules in some folders mean; null if there is none.
  * Code with lines or teams counts wherever it is generated. Other code counts if it may be written into one of the
- * folders, because its file is in or above the folder or belongs to the module's Terragrunt unit, and if it declares
- * variables, sets values or may be an override file.
+ * folders, because its file is in or above the folder, is imported or belongs to the module's Terragrunt unit, and if
+ * it declares variables, sets values or may be an override file.
  */
 export function changerIn(
   repository: Repository,
   generated: readonly GeneratedCode[],
-  { folders, units }: { readonly folders: readonly string[]; readonly units: readonly string[] },
+  { folders, units, files }: ChangedModule,
 ): string | null {
+  const isNear = (path: string) => folders.some((folder) => isWithin(folder, dirname(path)));
+  // Terramate imports files from any folder.
+  const isAnywhere = files.some(({ file: { path }, blocks }) => {
+    return isPlan(path) && isNear(path) && blocks.some(({ type }) => type === "import");
+  });
   for (const { whole, text, place, by } of generated) {
     const line = text.search(/\bservice_(line|team)\b/);
     if (line >= 0) return place(line);
-    if (!units.includes(by.path) && !folders.some((folder) => isWithin(folder, dirname(by.path)))) continue;
+    if (!isAnywhere && !units.includes(by.path) && !isNear(by.path)) continue;
     if (whole.attributes.size > 0) return place(Math.max(0, text.search(/\S/)));
     const changing = mayOverride(repository, by) ? /^(?!(provider|terraform)$)/ : /^(variable|tm_dynamic)$/;
     const block = whole.blocks.find(({ type }) => changing.test(type));

@@ -181,8 +181,9 @@ function countsIn(text: string, node: SyntaxNode): readonly number[] | null {
   const written = toText(text, inner);
   const [only, ...more] = inner.children.filter(({ type }) => type === "expression");
   if (/^"?\d+"?$/.test(written)) return [Number(written.replaceAll('"', ""))];
-  if (inner.type === "expression" && only !== undefined && more.length === 0 && /^\(/.test(written))
-    return countsIn(text, only);
+  const isInParentheses =
+    inner.type === "expression" && inner.children.every(({ type }) => /^(expression|comment)$/.test(type));
+  if (isInParentheses && only !== undefined && more.length === 0) return countsIn(text, only);
   if (inner.type === "conditional" && only !== undefined) {
     const condition = toText(text, only).trim();
     const branches =

@@ -101,10 +101,15 @@ async function whyChanged(
   if (workspace !== null) return `${manyTimes(root)}: ${workspace} depends on the workspace. ${LOSS}`;
   const units = [];
   for (const own of unitsOf(files, of.calls, folders)) {
-    const { included } = await readUnit(repository, own);
-    units.push(own.file.path, ...included.map(({ file }) => file.path));
+    const unit = await readUnit(repository, own);
+    const { path } = unit.own.file;
+    // Terragrunt copies the files in the unit's folder into the module.
+    const added = repository.entries.find((each) => dirname(each.path) === dirname(path) && isModuleFile(each.path));
+    if (added !== undefined && dirname(path) !== dirname(of.path))
+      return `${path}:1 runs the module with the other file ${added.path}:1. ${LOSS}`;
+    units.push(path, ...unit.included.map(({ file }) => file.path));
   }
-  const changer = changerIn(repository, of.generated, { folders, units });
+  const changer = changerIn(repository, of.generated, { folders, units, files });
   return changer === null ? null : `Code that is generated at ${changer} may change the module. ${LOSS}`;
 }
 
