@@ -4,7 +4,7 @@ import { toPlace } from "./edit-source.js";
 import { nodesIn, type SyntaxNode, TooDeep, toHolder, toText } from "./hcl-syntax.js";
 import { isFields, isJson, readJson } from "./json-code.js";
 import { isWithin } from "./links.js";
-import { mayName, pathsIn } from "./read-paths.js";
+import { mayName, pathsIn, type WrittenPath } from "./read-paths.js";
 import { type CodeFile, isPlan, type Repository } from "./repository.js";
 import { blanked } from "./splice.js";
 
@@ -37,10 +37,13 @@ export async function readGenerated(
   if (!plans.some(({ text }) => GENERATES.test(text))) return [];
   const written = plans.flatMap((file) => codeIn(repository, file));
   const fetched: GeneratedCode[] = [];
-  for (const [path, by] of textsRead(repository, plans)) {
-    const text = fetched.length < MAX_TEXTS ? await repository.read(path) : "";
-    if (typeof text !== "string" || fetched.length >= MAX_TEXTS) fetched.push(unknownCode({ path, text: "" }, by));
-    else fetched.push(toCode(repository, { path, text: unescaped(text) }, by));
+  for (const { path, by } of textsRead(repository, plans)) {
+    const text = path === null || fetched.length >= MAX_TEXTS ? null : await repository.read(path);
+    fetched.push(
+      path !== null && typeof text === "string"
+        ? toCode(repository, { path, text: unescaped(text) }, by)
+        : unknownCode({ path: path ?? by.path, text: "" }, by),
+    );
   }
   return [...written, ...fetched];
 }
@@ -49,7 +52,10 @@ const GENERATES = /\bgenerate(_hcl|_file)?\b/;
 const CALLS = /\bmodule\s*\\*"|\btm_dynamic\b/;
 
 function codeIn(repository: Repository, file: CodeFile): readonly GeneratedCode[] {
-  if (isJson(file.path)) return jsonTexts(readJson(file.text)).map((text) => placed(repository, file, text));
+  if (isJson(file.path))
+    return jsonTexts(readJson(file.text)).map((text) =>
+      placed(repository, file, { text, start: Math.max(0, file.text.indexOf(JSON.stringify(text))) }),
+    );
   const root = repository.parse(file);
   if (root === null) return [unknownCode(file, file)];
   // Everything else becomes blank, so that the code keeps its offsets.
@@ -65,12 +71,30 @@ function codeIn(repository: Repository, file: CodeFile): readonly GeneratedCode[
   }
   const code = blanked(file.text, [...gaps, { start: at, end: file.text.length }]);
   const quoted = [...nodesIn(root, "template_literal"), ...nodesIn(root, "literal_value")]
-    .map((node) => toText(file.text, node))
-    .filter((text) => /\\n/.test(text));
+    .map(({ start, end }) => ({ start, text: file.text.slice(start, end) }))
+    .filter(({ text }) => /\\[n"]|^"?\s*[\w-]+\s*=\s/.test(text));
   return [
     ...(code.trim() === "" ? [] : [toCode(repository, { path: file.path, text: unescaped(code) }, file)]),
-    ...quoted.map((text) => placed(repository, file, text)),
+    ...quoted.map((each) => placed(repository, file, each)),
+    ...encodedIn(file, root),
   ];
+}
+
+/** Returns the contents that a function encodes, such as `jsonencode`, as code that may call any module. */
+function encodedIn(file: CodeFile, root: SyntaxNode): readonly GeneratedCode[] {
+  const generating = toHolder(file.text, root).blocks.filter(({ type }) => GENERATES.test(type));
+  return generating.flatMap(({ node: block }) =>
+    nodesIn(block, "function_call")
+      .filter((node) => /^\w*encode\s*\(/.test(toText(file.text, node)))
+      .map(({ start, end }) => {
+        const text = file.text.slice(start, end);
+        const code = unknownCode({ path: file.path, text: "" }, file);
+        const blocks = /\bmodule\b/.test(text) ? code.whole.blocks.map((each) => ({ ...each, file, start })) : [];
+        // The names in a file for Terraform are attributes.
+        const attributes = new Map(/\.tf/.test(toText(file.text, block)) ? [["", text]] : []);
+        return { ...code, text, whole: { ...code.whole, blocks, attributes }, place: () => toPlace(file, { start }) };
+      }),
+  );
 }
 
 /** Returns the `content` blocks of `generate_hcl` blocks. */
@@ -99,10 +123,13 @@ function unescaped(text: string): string {
 }
 
 /** Reads code that is written as a string. All of its blocks have the string's place. */
-function placed(repository: Repository, file: CodeFile, text: string): GeneratedCode {
+function placed(
+  repository: Repository,
+  file: CodeFile,
+  { text, start }: { readonly text: string; readonly start: number },
+): GeneratedCode {
   const plain = text.replaceAll("\\n", "\n").replaceAll('\\"', '"').replace(/^"|"$/g, "");
   const code = toCode(repository, { path: file.path, text: unescaped(plain) }, file);
-  const start = Math.max(0, file.text.indexOf(isJson(file.path) ? JSON.stringify(text) : text));
   const blocks = code.whole.blocks.map((block) => ({ ...block, file, start, nodes: new Map() }));
   return { ...code, whole: { ...code.whole, file, start, blocks }, place: () => toPlace(file, { start }) };
 }
@@ -132,48 +159,79 @@ function unknownCode(file: CodeFile, by: CodeFile): GeneratedCode {
   return { whole, text: "", root, place: () => `${file.path}:1`, by };
 }
 
-/** Returns the files that the `generate` blocks read, each with the file of the block. */
-function textsRead(repository: Repository, plans: readonly CodeFile[]): ReadonlyMap<string, CodeFile> {
-  const { entries, links } = repository;
-  const paths = entries.filter(({ kind, path }) => kind === "file" && !isPlan(path)).map(({ path }) => path);
-  const found = new Map<string, CodeFile>();
-  for (const file of plans.filter(({ text }) => GENERATES.test(text))) {
-    const root = repository.parse(file);
-    const { blocks = [], members = [] } = root === null ? {} : toHolder(file.text, root);
-    const generating = [
-      ...blocks.filter(({ type }) => GENERATES.test(type)),
-      ...members.filter(({ name }) => GENERATES.test(name ?? "")),
-    ];
-    const reads = generating.flatMap(({ node }) => pathsIn(file.text, node)).filter(({ use }) => use === "read");
-    for (const read of reads.slice(0, MAX_TEXTS)) {
-      for (const path of paths)
-        if (mayName(read, file.path, { target: path, module: ".", links })) found.set(path, file);
-    }
-  }
-  return found;
+/** A file whose text is generated code, or null if it is unknown, and the file that generates the code. */
+interface TextRead {
+  readonly path: string | null;
+  readonly by: CodeFile;
 }
 
-function jsonTexts(value: unknown): readonly string[] {
-  if (typeof value === "string") return value.includes("\n") ? [value] : [];
-  if (Array.isArray(value)) return value.flatMap(jsonTexts);
-  return isFields(value) ? Object.values(value).flatMap(jsonTexts) : [];
+/** Returns the files that the `generate` blocks read. */
+function textsRead(repository: Repository, plans: readonly CodeFile[]): readonly TextRead[] {
+  const { entries, links } = repository;
+  const paths = entries.flatMap(({ kind, path }) => (kind === "file" && !isPlan(path) ? [path] : []));
+  const found = new Map<string, TextRead>();
+  for (const by of plans.filter(({ text }) => GENERATES.test(text))) {
+    for (const read of readsIn(repository, by)) {
+      const name = /[^/]+$/.exec(read.parts.at(-1) ?? "")?.[0];
+      // A name that is known ends the path of the file, unless a symlink has another name.
+      const ending = name === undefined || entries.some(({ kind }) => kind === "symlink") ? null : name;
+      const isFound = (path: string) =>
+        (ending === null || path.endsWith(ending)) && mayName(read, by.path, { target: path, module: ".", links });
+      if (name === undefined || found.size > MAX_TEXTS) found.set("", { path: null, by });
+      else for (const path of paths.filter(isFound)) found.set(path, { path, by });
+    }
+  }
+  return [...found.values()];
+}
+
+function readsIn(repository: Repository, file: CodeFile): readonly WrittenPath[] {
+  const root = repository.parse(file);
+  const { blocks = [], members = [] } = root === null ? {} : toHolder(file.text, root);
+  const generating = [
+    ...blocks.filter(({ type }) => GENERATES.test(type)),
+    ...members.filter(({ name }) => GENERATES.test(name ?? "")),
+  ];
+  return generating.flatMap(({ node }) => pathsIn(file.text, node)).filter(({ use }) => use === "read");
+}
+
+/** Returns the texts in a JSON file that may be code: those with several lines, and all texts of `generate`. */
+function jsonTexts(value: unknown, isGenerated = false): readonly string[] {
+  if (typeof value === "string") return isGenerated || value.includes("\n") ? [value] : [];
+  if (Array.isArray(value)) return value.flatMap((each: unknown) => jsonTexts(each, isGenerated));
+  if (!isFields(value)) return [];
+  return Object.entries(value).flatMap(([name, each]) => jsonTexts(each, isGenerated || GENERATES.test(name)));
+}
+
+/** The modules that generated code may change. */
+interface ChangedModule {
+  /** The folders of the modules. */
+  readonly folders: readonly string[];
+  /** The paths of the files of the Terragrunt units that run the modules. */
+  readonly units: readonly string[];
+  /** All configuration files of the repository. */
+  readonly files: readonly CodeBlock[];
 }
 
 /**
  * Returns the place of generated code that may change what the modules in some folders mean; null if there is none.
  * Code with lines or teams counts wherever it is generated. Other code counts if it may be written into one of the
- * folders, because its file is in or above the folder or belongs to the module's Terragrunt unit, and if it declares
- * variables, sets values or may be an override file.
+ * folders, because its file is in or above the folder, is imported or belongs to the module's Terragrunt unit, and if
+ * it declares variables, sets values or may be an override file.
  */
 export function changerIn(
   repository: Repository,
   generated: readonly GeneratedCode[],
-  { folders, units }: { readonly folders: readonly string[]; readonly units: readonly string[] },
+  { folders, units, files }: ChangedModule,
 ): string | null {
+  const isNear = (path: string) => folders.some((folder) => isWithin(folder, dirname(path)));
+  // Terramate imports files from any folder.
+  const isAnywhere = files.some(({ file: { path }, blocks }) => {
+    return isPlan(path) && isNear(path) && blocks.some(({ type }) => type === "import");
+  });
   for (const { whole, text, place, by } of generated) {
     const line = text.search(/\bservice_(line|team)\b/);
     if (line >= 0) return place(line);
-    if (!units.includes(by.path) && !folders.some((folder) => isWithin(folder, dirname(by.path)))) continue;
+    if (!isAnywhere && !units.includes(by.path) && !isNear(by.path)) continue;
     if (whole.attributes.size > 0) return place(Math.max(0, text.search(/\S/)));
     const changing = mayOverride(repository, by) ? /^(?!(provider|terraform)$)/ : /^(variable|tm_dynamic)$/;
     const block = whole.blocks.find(({ type }) => changing.test(type));

@@ -21,14 +21,16 @@ export async function refuseLineReaders(
   const module = await repository.module(dirname(source.path));
   if ("fault" in module) return;
   const [, type, name] = found.path;
-  const line = new RegExp(`(?<![\\w-])(?<!data\\s*\\.\\s*)${type}\\s*\\.\\s*${name}(?![\\w-])`, "g");
+  const line = new RegExp(`(?<![\\w-])${type}\\s*\\.\\s*${name}(?![\\w-])`, "g");
   for (const file of module.files) {
-    const at = readerIn(repository, file, line);
-    if (at === null) continue;
-    const output = outputAt(repository, file, at);
-    if (output !== null && !(await isOutputRead(repository, output, calls))) continue;
-    const message = `At ${toPlace(source, found.resource)}, another expression reads the line's stations: at ${toPlace(file, { start: at })}.`;
-    refuse("ambiguous", message);
+    const outputs = outputsIn(repository, file);
+    for (const start of readersIn(repository, file, line)) {
+      const output = outputs.get(start);
+      if (output !== undefined && !(await isOutputRead(repository, output, calls))) continue;
+      const at = toPlace(file, { start });
+      const message = `At ${toPlace(source, found.resource)}, another expression reads the line's stations: at ${at}.`;
+      refuse("ambiguous", message);
+    }
   }
 }
 
@@ -37,41 +39,50 @@ const STEP = /^\s*(?:\.\s*([A-Za-z_][\w-]*)|\[\s*\\?"([\w-]+)\\?"\s*\]|(\[|\.\s*
 /** Attributes that refer to a resource itself, not to its values. */
 const NAMING = /^(depends_on|replace_triggered_by|to|from|target)$/;
 
-/** Returns the offset of the first expression that reads the line's stations; null if there is none. */
-function readerIn(repository: Repository, file: CodeFile, line: RegExp): number | null {
+/** Returns the offsets of the expressions in a file that read the line's stations. */
+function readersIn(repository: Repository, file: CodeFile, line: RegExp): readonly number[] {
   const { text } = file;
-  if (text.search(line) < 0) return null;
+  if (text.search(line) < 0) return [];
   const root = repository.parse(file);
   const code =
     root === null ? text : blanked(text, [...nodesIn(root, "comment"), ...nodesIn(root, "template_literal")]);
   const naming =
     root === null ? [] : nodesIn(root, "attribute").filter(({ start }) => NAMING.test(nameAt(text, start)));
-  for (const { index, 0: written } of code.matchAll(line)) {
+  return [...code.matchAll(line)].flatMap(({ index, 0: written }) => {
     const [, attribute, key, indexed] =
       STEP.exec(text.slice(index + written.length, index + written.length + 200)) ?? [];
     const name = attribute ?? key;
-    if (name !== undefined && name !== "stations") continue;
+    const isData = /\bdata\s*\.\s*$/.test(code.slice(Math.max(0, index - 20), index));
+    if (isData || (name !== undefined && name !== "stations")) return [];
     // In JSON, a name alone is a text such as those of `depends_on`.
-    if (root === null && name === undefined && indexed === undefined && !isInTemplate(text, index)) continue;
-    if (!naming.some(({ start, end }) => start <= index && index < end)) return index;
-  }
-  return null;
+    if (root === null && name === undefined && indexed === undefined && !isInTemplate(text, index)) return [];
+    return naming.some(({ start, end }) => start <= index && index < end) ? [] : [index];
+  });
 }
 
 function nameAt(text: string, start: number): string {
   return /^[\w-]*/.exec(text.slice(start, start + 100))?.[0] ?? "";
 }
 
+/** Maximum number of characters between the start of a template and a reference in it. */
+const MAX_BEFORE = 1_000;
+
 function isInTemplate(text: string, index: number): boolean {
-  const before = text.slice(text.lastIndexOf("\n", index) + 1, index);
+  const before = text.slice(Math.max(0, index - MAX_BEFORE), index);
   return before.lastIndexOf("$" + "{") > before.lastIndexOf("}");
 }
 
-/** Returns the name of the output whose value is the whole line at an offset; null if there is none. */
-function outputAt(repository: Repository, file: CodeFile, at: number): string | null {
-  const { blocks } = readCode(repository, file);
-  const output = blocks.find(({ type, nodes }) => type === "output" && nodes.get("value")?.start === at);
-  return /\.\s*stations|\[/.test(output?.attributes.get("value") ?? "") ? null : (output?.labels[0] ?? null);
+/** Returns the names of the outputs whose value is only a reference to a resource, by the value's offset. */
+function outputsIn(repository: Repository, file: CodeFile): ReadonlyMap<number, string> {
+  const outputs = readCode(repository, file).blocks.filter(({ type }) => type === "output");
+  return new Map(
+    outputs.flatMap(({ labels: [name = ""], attributes, nodes }) => {
+      const value = nodes.get("value");
+      return value !== undefined && /^[\w-]+\s*\.\s*[\w-]+$/.test(attributes.get("value") ?? "")
+        ? [[value.start, name]]
+        : [];
+    }),
+  );
 }
 
 /** Whether an expression may read the stations of a line through an output of the line's module. */
@@ -79,8 +90,8 @@ async function isOutputRead(repository: Repository, output: string, [call]: Modu
   const code = await repository.code();
   if ("fault" in code) return true;
   const path = call?.block.file.path ?? "";
-  // Other root modules and Terragrunt units read the outputs of a root module by this name.
-  if (!isModuleFile(path)) return code.files.some(({ text }) => /\boutputs\b/.test(text));
+  // Other root modules, units and stacks read the outputs of a root module by these names.
+  if (!isModuleFile(path)) return code.files.some(({ text }) => /outputs\b|\bcomponent\s*\./.test(text));
   const reference = new RegExp(
     `(?<![\\w-])module\\s*\\.\\s*${call?.block.labels[0]}(?![\\w-])\\s*(?:\\[[^\\]]*\\]\\s*)?((?:\\.\\s*[\\w-]+\\s*)*)`,
     "g",

@@ -36,7 +36,9 @@ export function callsIn(repository: Repository, named: string | undefined, whole
   return callers.flatMap((block) => {
     const source = block.attributes.get("source");
     if (source === undefined) return [];
-    const calls = toCalls(repository, { source, path, named, isModule });
+    // Terragrunt resolves a relative source in the folder of the unit, not of a file that the unit includes.
+    const isPlaced = block.type !== "terraform" || /(^|\/)terragrunt\.hcl(\.json)?$/.test(path);
+    const calls = toCalls(repository, { source, path: isPlaced ? path : null, named, isModule });
     return [{ block, times: toTimes(repository, block), calls, isIncluded: !isModule }];
   });
 }
@@ -66,8 +68,10 @@ function isGeneratedCall({ type, labels }: CodeBlock): boolean {
 export function includesIn(repository: Repository, { file: { path }, blocks }: CodeBlock): readonly FileInclude[] {
   if (isModuleFile(path) || !isPlan(path)) return [];
   return blocks.flatMap((block) => {
-    const given = block.type === "include" ? block.attributes.get("path") : undefined;
-    if (given === undefined) return [];
+    if (block.type !== "include") return [];
+    const given = block.attributes.get("path");
+    // In JSON, the path of a labelled include is not found. It may be any.
+    if (given === undefined) return [{ block, includes: (file: string) => file !== path }];
     const { parts } = readPath(repository.syntax, given);
     const base = parts[0] === null ? null : dirname(path);
     // `find_in_parent_folders` searches only the folders above.
@@ -81,7 +85,7 @@ export function includesIn(repository: Repository, { file: { path }, blocks }: C
 interface Source {
   /** The text of the `source` expression. */
   readonly source: string;
-  /** The file that contains the call; null for generated code, which may be placed in any folder. */
+  /** The file whose folder a relative path starts in; null if the folder is unknown. */
   readonly path: string | null;
   /** The name of the repository, `owner/name`; undefined if it is unknown. */
   readonly named: string | undefined;
@@ -177,8 +181,9 @@ function countsIn(text: string, node: SyntaxNode): readonly number[] | null {
   const written = toText(text, inner);
   const [only, ...more] = inner.children.filter(({ type }) => type === "expression");
   if (/^"?\d+"?$/.test(written)) return [Number(written.replaceAll('"', ""))];
-  if (inner.type === "expression" && only !== undefined && more.length === 0 && /^\(/.test(written))
-    return countsIn(text, only);
+  const isInParentheses =
+    inner.type === "expression" && inner.children.every(({ type }) => /^(expression|comment)$/.test(type));
+  if (isInParentheses && only !== undefined && more.length === 0) return countsIn(text, only);
   if (inner.type === "conditional" && only !== undefined) {
     const condition = toText(text, only).trim();
     const branches =

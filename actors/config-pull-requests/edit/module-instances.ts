@@ -5,7 +5,7 @@ import { changerIn, type GeneratedCode, readGenerated } from "./generated-code.j
 import { isJson } from "./json-code.js";
 import { callsIn, generatedCallsIn, includesIn, type ModuleCall } from "./module-calls.js";
 import { listFolders } from "./path-pattern.js";
-import { isModuleFile, isOverride, isValues, type Repository } from "./repository.js";
+import { isModuleFile, isNamedValues, isOverride, isValues, type Repository } from "./repository.js";
 import { readUnit, unitsOf } from "./unit-files.js";
 import { isFlat, isReadByEachRun, isValuesFor, moduleFolders } from "./variable-values.js";
 import { manyWorkspaces, workspaceIn } from "./workspaces.js";
@@ -101,10 +101,15 @@ async function whyChanged(
   if (workspace !== null) return `${manyTimes(root)}: ${workspace} depends on the workspace. ${LOSS}`;
   const units = [];
   for (const own of unitsOf(files, of.calls, folders)) {
-    const { included } = await readUnit(repository, own);
-    units.push(own.file.path, ...included.map(({ file }) => file.path));
+    const unit = await readUnit(repository, own);
+    const { path } = unit.own.file;
+    // Terragrunt copies the files in the unit's folder into the module. Stacks of Terraform do not.
+    const copies = !/\.tf(component|stack)\.(hcl|json)$/.test(path) && dirname(path) !== dirname(of.path);
+    const added = repository.entries.find((each) => dirname(each.path) === dirname(path) && isModuleFile(each.path));
+    if (copies && added !== undefined) return `${path}:1 runs the module with the other file ${added.path}:1. ${LOSS}`;
+    units.push(path, ...unit.included.map(({ file }) => file.path));
   }
-  const changer = changerIn(repository, of.generated, { folders, units });
+  const changer = changerIn(repository, of.generated, { folders, units, files });
   return changer === null ? null : `Code that is generated at ${changer} may change the module. ${LOSS}`;
 }
 
@@ -253,7 +258,7 @@ function valuesFor(
     const { path } = whole.file;
     const isFor = isValuesFor(path, folder, modules);
     const sets = () => [...whole.attributes.keys()].some((name) => declared.has(name));
-    if (!isValues(path)) return isFor !== false && isFlat(whole) && sets();
+    if (!isValues(path)) return isFor !== false && isNamedValues(path) && isFlat(whole) && sets();
     return modules.has(dirname(path)) && isReadByEachRun(path, dirname(path)) ? false : (isFor ?? sets());
   });
 }

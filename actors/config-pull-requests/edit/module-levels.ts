@@ -36,7 +36,10 @@ export async function openLevel(
   const path = call?.block.file.path ?? "";
   const isCalled = call !== undefined && isModuleFile(path);
   const caller = isCalled ? { block: call.block, above: await openLevel(repository, dirname(path), above) } : null;
-  const unit = call !== undefined && !isCalled ? call.block : await ownUnit(repository, folder);
+  // A stack runs the unit that is in the called folder.
+  const isStack = call !== undefined && /^(unit|stack)$/.test(call.block.type);
+  const own = call === undefined || isStack ? await ownUnit(repository, folder) : null;
+  const unit = own ?? (call !== undefined && !isCalled ? call.block : null);
   const values =
     caller !== null
       ? () => []

@@ -112,7 +112,7 @@ function namedParts(text: string, node: SyntaxNode, names: Names): readonly Part
 const NAME = /^((local|var|each)\.)?[A-Za-z_][\w-]*$/;
 /** Matches attributes of resources whose values are ids or addresses, and variables that are named as ids. */
 const IDS =
-  /^(?!(var|local|module|path|each|count|terraform|dependency|global|values)\.)[\w.[\]"-]+\.(id|arn|uid|url|self_link|\w+_(id|arn|ip|url|uri|dns))$|^var\.\w+_(id|arn)$/;
+  /^(?!(var|local|module|path|each|count|terraform|dependency|global|values)\.)(self|(data\.)?[\w-]+\.[\w-]+(\[[^\]]*\])?)\.(id|arn|uid|url|self_link|\w+_(id|arn|ip|url|uri|dns))$|^var\.\w+_(id|arn)$/;
 
 /** Returns the name and the arguments of a function call. */
 export function toCall(text: string, call: SyntaxNode) {

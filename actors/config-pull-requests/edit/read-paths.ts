@@ -102,7 +102,8 @@ function contextIn(text: string, node: SyntaxNode, context: Context): Context {
   if (node.type !== "block" && name !== "provisioner")
     return isProvider && CREDENTIALS.test(name) ? { ...context, isCredential: true } : context;
   const isOfProvider = isProvider || (use === undefined && name === "provider");
-  const names = node.type === "block" ? withEach(text, node, context.names) : context.names;
+  // The blocks within a block use its `each`, also those of `dynamic`.
+  const names = use === undefined ? withEach(text, node, context.names) : context.names;
   return { ...context, use: toUse(name, label, use), names, isProvider: isOfProvider };
 }
 

@@ -130,9 +130,9 @@ export function isValues(path: string): boolean {
   return /\.tfvars(\.json)?$/.test(path);
 }
 
-/** Whether a file may be a variable file with another ending. Terragrunt's own files are not. */
-function isNamedValues(path: string): boolean {
-  return isPlan(path) && /\.hcl$/.test(path) && !/(^|\/)terragrunt(\.stack)?\.hcl$/.test(path);
+/** Whether a file may be a variable file with another ending. The files of Terragrunt and Packer are not. */
+export function isNamedValues(path: string): boolean {
+  return isPlan(path) && /\.hcl$/.test(path) && !/(^|\/)terragrunt(\.stack)?\.hcl$|\.pkr(vars)?\.hcl$/.test(path);
 }
 
 /** Whether Terraform reads a file as part of its folder's module. */

@@ -11,18 +11,24 @@ export interface UnitFiles {
   readonly isWhole: boolean;
 }
 
-/** Reads the files of the unit in a file. An include with an unknown path includes every file that it may name. */
-export async function readUnit(repository: Repository, own: CodeBlock): Promise<UnitFiles> {
+/**
+ * Reads the files of the unit that a file belongs to: the unit that includes the file, otherwise the file itself. An
+ * include with an unknown path includes every file that it may name.
+ */
+export async function readUnit(repository: Repository, file: CodeBlock): Promise<UnitFiles> {
   const code = await repository.code();
-  if ("fault" in code) return { own, included: [], isWhole: false };
-  const plans = code.files.filter(({ path }) => isPlan(path)).map((file) => readCode(repository, file));
+  if ("fault" in code) return { own: file, included: [], isWhole: false };
+  const plans = code.files.filter(({ path }) => isPlan(path)).map((each) => readCode(repository, each));
+  const includes = new Map(plans.map((whole) => [whole.file.path, includesIn(repository, whole)]));
+  const own =
+    plans.find(({ file: { path } }) => includes.get(path)?.some((each) => each.includes(file.file.path))) ?? file;
   const found = new Map([[own.file.path, own]]);
   let isWhole = true;
   for (const [, whole] of found) {
-    for (const { includes } of includesIn(repository, whole)) {
-      const included = plans.filter(({ file }) => includes(file.path));
+    for (const each of includes.get(whole.file.path) ?? []) {
+      const included = plans.filter(({ file: { path } }) => each.includes(path));
       isWhole &&= included.length > 0;
-      for (const each of included) if (!found.has(each.file.path)) found.set(each.file.path, each);
+      for (const plan of included) if (!found.has(plan.file.path)) found.set(plan.file.path, plan);
     }
   }
   return { own, included: [...found.values()].slice(1), isWhole };

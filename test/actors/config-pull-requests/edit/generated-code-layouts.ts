@@ -136,7 +136,57 @@ function changeLayouts(): readonly Layout[] {
   const own = { "live/a/terragrunt.hcl": `${include}${unit}` };
   const below = (code: string, path?: string): TreeFiles => ({ ...own, "live/root.hcl": generate(code, path) });
   const locals = 'locals {\n  a = "x"\n}\n';
+  const encoded = (text: string) => `generate "m" {\n  path = "m.tf.json"\n  contents = jsonencode(${text})\n}\n`;
+  const values = (contents: string) => `${unit}generate "m" {\n  path = "a.auto.tfvars"\n  contents = ${contents}\n}\n`;
   return [
+    made(
+      "encoded calls",
+      { "a/terragrunt.hcl": encoded('{ module = { x = { source = "../modules/line" } } }') },
+      /a\/terragrunt\.hcl:3/,
+    ),
+    made(
+      "calls that Terramate encodes",
+      {
+        "m.tm.hcl": encoded("{ module = { x = local.x } }")
+          .replace("generate ", "generate_file ")
+          .replace("contents", "content"),
+      },
+      /m\.tm\.hcl:3/,
+    ),
+    made(
+      "encoded values",
+      { "live/a/terragrunt.hcl": unit + encoded('{ team_id = "team_2" }') },
+      /live\/a\/terragrunt\.hcl:6/,
+    ),
+    made("values in a string", { "live/a/terragrunt.hcl": values('"team_id = 1"') }, /live\/a\/terragrunt\.hcl:6/),
+    made(
+      "values in JSON",
+      {
+        "live/a/terragrunt.hcl.json":
+          '{"terraform":{"source":"../../modules//line"},"generate":{"m":{"path":"a.auto.tfvars","contents":"team_id = 1"}}}',
+      },
+      /live\/a\/terragrunt\.hcl\.json:1/,
+    ),
+    made(
+      "generated values that a stack imports",
+      {
+        "x/m.tm.hcl": generateHcl("    a = 1\n", "a.auto.tfvars"),
+        "stack.tm.hcl": 'import {\n  source = "/x/m.tm.hcl"\n}\n',
+      },
+      /x\/m\.tm\.hcl:3/,
+    ),
+    made(
+      "once: generated values that nothing imports",
+      { "x/m.tm.hcl": generateHcl("    a = 1\n", "a.auto.tfvars") },
+      null,
+    ),
+    ...["x_override.tf", "v.tf"].map((name) =>
+      made(
+        `${name} in the unit's folder`,
+        { "live/a/terragrunt.hcl": unit, [`live/a/${name}`]: locals },
+        new RegExp(`live/a/${name}:1`),
+      ),
+    ),
     made("generated lines", { "a/terragrunt.hcl": generate(lines) }, /a\/terragrunt\.hcl:4/),
     made("lines that Terramate generates", { "a/m.tm.hcl": generateHcl(lines) }, /a\/m\.tm\.hcl:3/),
     made(

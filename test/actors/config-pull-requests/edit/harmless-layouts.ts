@@ -155,6 +155,12 @@ function fileSetLayouts(): readonly Layout[] {
       own(each('fileset(path.module, "prompts/*.md")', `${MODULE}/${OPEN}${name}}`)),
       own(each('fileset(path.module, "**/*.md")', `${MODULE}/${OPEN}${name}}`)),
     ]),
+    own(
+      each("local.files", value).replace(
+        "  content",
+        `  dynamic "y" {\n    for_each = fileset(path.module, "rules/*")\n    content {\n      a = file("${value}")\n    }\n  }\n  content`,
+      ),
+    ),
     own(each("local.files", value)),
     own(each("fileset(path.module, local.pattern)", value)),
     layout(each('fileset(path.module, "../lines/prompts/*.md")', value), /at other\/b\.tf:\d/),

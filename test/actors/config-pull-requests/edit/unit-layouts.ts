@@ -109,6 +109,31 @@ export function unitInputLayouts(): readonly Layout[] {
       { ...unit(`exclude {\n  if = true\n  actions = ["all"]\n}\n${team1}`), "live/b/terragrunt.hcl": source + team2 },
       /live\/a\/terragrunt\.hcl:1 and live\/b/,
     ),
+    otherTeam("a unit that includes its source, and gives another team", {
+      "_env/line.hcl": `${source}${team1}`,
+      "live/a/terragrunt.hcl": `include "e" {\n  path = "../../_env/line.hcl"\n}\n${team2}`,
+    }),
+    made(
+      "once: a unit that includes its source, and gives the team",
+      {
+        "_env/line.hcl": `${source}${team2}`,
+        "live/a/terragrunt.hcl": `include "e" {\n  path = "../../_env/line.hcl"\n}\n${team1}`,
+      },
+      null,
+    ),
+    refusedTeam("a unit in JSON with a labelled include", {
+      "live/a/terragrunt.hcl.json":
+        '{"include":{"root":{"path":"../root.hcl"}},"terraform":{"source":"../../modules//line"}}',
+      "live/root.hcl": "inputs = local.x\n",
+    }),
+    refusedTeam("a unit in JSON with arguments", {
+      "live/a/terragrunt.hcl.json":
+        '{"terraform":{"source":"../../modules//line","extra_arguments":{"x":{"commands":["apply"],"arguments":["-var","team_id=x"]}}},"inputs":{"team_id":"team_1"}}',
+    }),
+    otherTeam("a stack's unit in the module's own folder", {
+      "modules/line/terragrunt.hcl": team2,
+      "live/terragrunt.stack.hcl": 'unit "a" {\n  source = "../modules/line"\n  path = "a"\n}\n',
+    }),
     otherTeam("a unit in the module's own folder", { "modules/line/terragrunt.hcl": team2 }),
     otherTeam("a unit in the module's own folder with an include", {
       "modules/line/terragrunt.hcl": include,
