@@ -17,6 +17,9 @@ A resource (what stands under \`/api/resources\`) is created with an \`Idempoten
 replays, take an \`Idempotency-Key\` too, and do without. Within a version of this API, fields and operations are only
 added.
 
+People on a team, and workspace tokens with the scope \`work\`, open its tasks and add notes. A token closes only the
+tasks that it opened. Answers, messages to runs, stops and approvals need a signed-in person.
+
 Replays repeat past runs of a station under a config that is proposed, and say what it gains and costs. Ended runs are
 gathered in a replay set; a replay candidate, which is a resource, is the station as it is proposed; a replay runs every
 run of the set under it. It is compared with the set's baseline, a replay of the station as it is. The scope \`read\` reads

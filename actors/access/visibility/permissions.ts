@@ -29,6 +29,7 @@ const scopePermissions: Readonly<Record<Scope, readonly Permission[]>> = {
   secrets: ["read", "manage-secrets"],
   runners: ["read", "manage-runners"],
   trusts: ["read", "manage-token-trusts"],
+  work: ["read", "work"],
 };
 
 /**
@@ -53,6 +54,7 @@ const alsoGrants: Readonly<Record<Scope, readonly Scope[]>> = {
   secrets: ["read"],
   runners: ["read"],
   trusts: ["read"],
+  work: ["read"],
 };
 
 /** Returns whether the held scopes, and those they also grant, include all wanted scopes. */
@@ -64,6 +66,7 @@ export function holdsScopes(granted: readonly Scope[], wanted: readonly Scope[])
 export function forbiddenTitle(permission: Permission, about: string): string {
   if (permission === "plan") return "Not allowed to plan";
   if (permission === "open-workspaces") return "Not allowed to open a workspace";
+  if (permission === "work") return "Not allowed to open tasks";
   if (permission === "administer") return `Not allowed to administer the ${about}`;
   return `Not allowed to change the ${about}`;
 }
