@@ -1,8 +1,8 @@
 /** A person's role in a workspace. */
 export type Role = "owner" | "admin" | "member";
 
-/** A scope of a workspace token. */
-export type Scope = "read" | "plan" | "configure" | "secrets" | "runners" | "trusts";
+/** A scope of a workspace token. The reference defines all but `work`. */
+export type Scope = "read" | "plan" | "configure" | "secrets" | "runners" | "trusts" | "work";
 
 /** A signed-in person. */
 export interface PersonCaller {

@@ -1,4 +1,7 @@
-/** A caller's permission, by its name in the API reference (configuration API, Permissions). */
+/**
+ * A caller's permission, by the reference's name (configuration API, Permissions). `work` is an addition: a token needs
+ * it to open tasks. People need to be on the team instead.
+ */
 export type Permission =
   | "read"
   | "plan"
@@ -7,4 +10,5 @@ export type Permission =
   | "manage-runners"
   | "manage-token-trusts"
   | "administer"
-  | "open-workspaces";
+  | "open-workspaces"
+  | "work";

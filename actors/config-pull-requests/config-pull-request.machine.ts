@@ -35,7 +35,7 @@ import { createChart, type InTurn, toEvent } from "../../runtime/cells/chart.js"
 import { defineActor } from "../../runtime/cells/define-actor.js";
 import { isEffectResult } from "../../runtime/effects/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../runtime/turns/turn.js";
-import { isTokenOver } from "../access/tokens/workspace-token.queries.js";
+import { refuseEndedToken } from "../access/tokens/workspace-token.queries.js";
 import { permit, seesOutcomes } from "../access/visibility/visibility.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import { retryWaitMs } from "../outbound/http/retry-wait.js";
@@ -100,9 +100,8 @@ function toPick(message: PickCandidate, turn: TurnReading) {
 /** Checks the caller again in the turn, because they may have lost access while the message waited. */
 function refuseCaller(turn: TurnReading, { caller, candidate: { teamId } }: PickCandidate): Refusal | null {
   const { partition } = turn.self;
-  if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
-    return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
-  }
+  const ended = refuseEndedToken(turn, caller, turn.now);
+  if (ended !== null) return ended;
   const isThere = findResource(turn, partition, "team", teamId) !== undefined;
   if (!isThere || !seesOutcomes(turn, caller, partition, teamId)) return { refused: "not-found" };
   return permit(turn, caller, partition, "plan", "config-pull-request");

@@ -1,5 +1,6 @@
 import type { Fact, GateQuestion } from "../../runtime/turns/turn.js";
 import { BOOL, DYN, STRING, type Type, toList, toMap } from "../expressions/cel-types.js";
+import type { ShownOpener } from "../opener.js";
 
 /** Maximum number of stored events per team. Older events are removed. */
 export const MAX_STORED_EVENTS = 1_000;
@@ -106,6 +107,8 @@ export interface EventTask {
   readonly repositories: readonly string[];
   /** Pull request address or null. */
   readonly pullRequest: string | null;
+  /** Null if unknown; absent in stored events of earlier releases. */
+  readonly openedBy?: ShownOpener | null;
 }
 
 /** An event that has happened or is about to. Facts and gate questions about work share this payload. */

@@ -1,6 +1,7 @@
 import type { Writing } from "../../storage/store.js";
 import type { LineFields } from "../lines/line.js";
 import { findLine, findStation } from "../lines/line.queries.js";
+import { type Opener, toShownOpener } from "../opener.js";
 import type { EventTask, WorkEvent } from "./catalogue.js";
 import { recordEvent } from "./event-log.table.js";
 
@@ -21,6 +22,8 @@ export interface EventTaskValues {
   readonly branch?: string | null;
   /** Null or absent if the task has no pull request. */
   readonly pullRequest?: { readonly url: string } | null;
+  /** Null or absent if unknown. */
+  readonly openedBy?: Opener | null;
 }
 
 /** The task that an event is about, and the causes of the event. */
@@ -42,6 +45,7 @@ export function toEventTask(task: EventTaskValues, line: LineFields | undefined)
     marks: task.marks,
     repositories: line?.repositories.map((repository) => repository.name) ?? [],
     pullRequest: task.pullRequest?.url ?? null,
+    openedBy: toShownOpener(task.openedBy ?? null),
   };
 }
 

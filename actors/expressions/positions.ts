@@ -34,6 +34,7 @@ export const hookNames: Readonly<Record<string, Type>> = {
     marks: MARKS,
     repositories: toList(STRING),
     pullRequest: DYN,
+    openedBy: DYN,
   }),
   run: toObject({ id: STRING }),
   vars: MARKS,

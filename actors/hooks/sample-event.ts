@@ -56,6 +56,7 @@ export function createSampleEvent(
       marks: {},
       repositories: [repository(match)],
       pullRequest: null,
+      openedBy: { kind: "person", userId: "usr_sample" },
     },
     run: workEvents[on].inRun ? { id: "run_sample" } : null,
     event: { at: new Date(nowMs).toISOString(), ...samples[on](match) },

@@ -1,9 +1,9 @@
 import type { Reading } from "../../storage/store.js";
+import type { Opener } from "../opener.js";
 import type { FailureCode, Spent } from "../runners/protocol.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { retain } from "../tables/retention.js";
 import type { CallTally } from "./call-tally.js";
-import type { Opener } from "./opener.js";
 import type { RunOutcomeRow, TaskOutcome } from "./run-outcome.table.js";
 import { toDay } from "./stay.table.js";
 

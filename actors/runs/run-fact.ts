@@ -1,7 +1,7 @@
 import type { Turn } from "../../runtime/turns/turn.js";
 import type { RunConfig } from "../lines/fingerprint.js";
 import { boundMoney } from "../money.js";
-import type { Opener } from "../run-facts/opener.js";
+import type { Opener } from "../opener.js";
 import { DEFAULT_MODEL, type RunFact, runFacts } from "../run-facts/run-fact.table.js";
 import { type RunOutcomeRow, runOutcomes } from "../run-facts/run-outcome.table.js";
 import { toDay } from "../run-facts/stay.table.js";

@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import type { EventSubject } from "../events/event-task.js";
-import type { Opener } from "../run-facts/opener.js";
+import type { Opener } from "../opener.js";
 import type { StoredText } from "../tables/text-blobs.js";
 
 /** The kinds of actors that can own a run. */

@@ -1,5 +1,6 @@
 import { toEvent } from "../../runtime/cells/chart.js";
 import type { Answered, TurnReading } from "../../runtime/turns/turn.js";
+import { refuseEndedToken } from "../access/tokens/workspace-token.queries.js";
 import { findLine, findStation, laterStations } from "../lines/line.queries.js";
 import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
 import { isRefusal, type Refusal, type Refused, toRefused } from "../refusal.js";
@@ -32,6 +33,9 @@ export function classifyTask(
   turn: TurnReading,
 ) {
   const { runId } = context;
+  const token = "token" in message ? message.token : undefined;
+  const ended = token === undefined ? null : refuseEndedToken(turn, token, turn.now);
+  if (ended !== null) return toRefused("token.refused", ended);
   const repeat = toRepeatEvent(message, turn);
   if (repeat !== null) return repeat;
   switch (message.type) {

@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import type { VisibleTeam } from "../access/members/team.queries.js";
-import { refuseTeamWork } from "../access/members/team-work.js";
-import type { PersonCaller } from "../caller.js";
+import { refuseOpening } from "../access/members/team-work.js";
+import type { Caller } from "../caller.js";
 import type { LineFields } from "../lines/line.js";
 import { findStation } from "../lines/line.queries.js";
 import { invalid, isRefusal, type Refusal } from "../refusal.js";
@@ -10,7 +10,7 @@ import type { Idempotency } from "../resources/resource.messages.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import { findBranchReview } from "./reviewing.js";
 import type { TaskRow } from "./task.js";
-import type { OpenTask } from "./task.messages.js";
+import { type OpenTask, toSender } from "./task.messages.js";
 import { tasks } from "./task.table.js";
 import { toTaskReview, type WantedReview } from "./task-review.js";
 
@@ -18,22 +18,22 @@ import { toTaskReview, type WantedReview } from "./task-review.js";
 export interface WantedTask extends Pick<OpenTask, "title" | "description" | "url" | "station">, WantedReview {
   /** The line's key. */
   readonly line: string;
-  /** User id, or null for nobody. The default is the person who opens the task. */
+  /** User id, or null for nobody. The default is the person who opens the task, and nobody for a token. */
   readonly assignee?: string | null | undefined;
 }
 
 /**
  * Finds the task that an earlier request with this key opened, even if its line has changed since; null if there is
- * none. Refuses people who are not on the team, and a different body. A concurrent request is only found later, in the
- * task's turn.
+ * none. Refuses callers who may not open tasks in the team, and a different body. A concurrent request is only found
+ * later, in the task's turn.
  */
 export function findOpenedTask(
   reading: Reading,
-  caller: PersonCaller,
+  caller: Caller,
   team: VisibleTeam,
   { idempotency, nowMs }: { readonly idempotency: Idempotency; readonly nowMs: number },
 ): TaskRow | Refusal | null {
-  const refused = refuseTeamWork(reading, caller, team);
+  const refused = refuseOpening(reading, caller, team);
   if (refused !== null) return refused;
   const earlier = findAttempt(reading, team.workspaceId, idempotency, nowMs);
   if (earlier === null || isRefusal(earlier)) return earlier;
@@ -41,16 +41,16 @@ export function findOpenedTask(
 }
 
 /**
- * Builds the message that opens the task. Refuses people who are not on the team, an unknown line or station, and an
- * invalid review target.
+ * Builds the message that opens the task. Refuses callers who may not open tasks in the team, an unknown line or
+ * station, and an invalid review target.
  */
 export function toOpenTask(
   reading: Reading,
-  caller: PersonCaller,
+  caller: Caller,
   team: VisibleTeam,
   wanted: WantedTask,
 ): OpenTask | Refusal {
-  const refused = refuseTeamWork(reading, caller, team);
+  const refused = refuseOpening(reading, caller, team);
   if (refused !== null) return refused;
   const { workspaceId, teamId, teamKey } = team;
   const { title, description, url, station } = wanted;
@@ -64,7 +64,7 @@ export function toOpenTask(
   const { branch } = wanted;
   const known = branch === undefined ? null : findBranchReview(reading, workspaceId, line.fields, branch);
   const reviews = known ?? named;
-  const assignee = wanted.assignee === undefined ? caller.userId : wanted.assignee;
+  const opener = caller.kind === "person" ? caller.userId : null;
   return {
     type: "task.open",
     teamId,
@@ -73,8 +73,8 @@ export function toOpenTask(
     description,
     url,
     station,
-    assignee,
-    by: caller.userId,
+    assignee: wanted.assignee === undefined ? opener : wanted.assignee,
+    ...toSender(caller),
     ...(reviews !== null && { reviews }),
   };
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { findLine } from "../lines/line.queries.js";
-import { toShownOpener } from "../run-facts/opener.js";
+import { toShownOpener } from "../opener.js";
 import type { ApprovalRow } from "../runs/approval.js";
 import { listAssigneesApprovals } from "../runs/approvals.js";
 import { readStoredText, type StoredText, toStreamText } from "../tables/text-blobs.js";

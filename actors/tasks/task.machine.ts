@@ -48,7 +48,7 @@
  * | any but new  | asking.other, over.other (run.asking,   | same    |                                               |
  * |              | run.over of another run)                |         |                                               |
  * | queued       | began.other (run.began of another run)  | queued  |                                               |
- * | any but new  | task.note                               | same    | a person's note                               |
+ * | any but new  | task.note                               | same    | a note of a person or a token                 |
  * | any but new  | raise.tell                              | same    | the event's text is a note, never an answer;  |
  * |              |                                         |         | its marks, branch and channel are set         |
  * | any but new  | task.mark                               | same    | marks are set                                 |
@@ -63,6 +63,8 @@
  * |              | key that was used before)               |         | about; a new actor ends                       |
  * | any          | repeat.refused (the same, with another  | same    | refused; a new actor ends                     |
  * |              | body)                                   |         |                                               |
+ * | any          | token.refused (a command of a token     | same    | refused; a new actor ends                     |
+ * |              | that has ended)                         |         |                                               |
  */
 import { createChart, type InTurn } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
@@ -73,8 +75,8 @@ import type { TaskContext, TaskRow } from "./task.js";
 import { type TaskAnswer, taskRef } from "./task.messages.js";
 import { beginRetention, forgetTask } from "./task.retention.js";
 import {
+  addCallersNote,
   addNote,
-  addPersonsNote,
   advance,
   close,
   endOpening,
@@ -98,7 +100,7 @@ const { on, machine } = createChart<TaskContext, ReturnType<typeof classifyTask>
 /** Transitions of every state after the first. */
 const always = {
   ...on("pull-request.changed", takePullRequest),
-  ...on("task.note", addPersonsNote),
+  ...on("task.note", addCallersNote),
   ...on("raise.tell", reportRaised),
   ...on("task.mark", markTask),
   ...on("asking.other"),
@@ -148,6 +150,7 @@ const taskMachine = machine({
     ...on("note", ({ turn, ...note }) => addNote(turn, note)),
     ...on("command.repeated", answerAgain),
     ...on("repeat.refused", answerRefusal),
+    ...on("token.refused", answerRefusal),
   },
   states: {
     new: {
@@ -159,6 +162,7 @@ const taskMachine = machine({
         ...on("opening.refused", answerRefusal, stopActor),
         ...on("command.repeated", answerAgain, stopActor),
         ...on("repeat.refused", answerRefusal, stopActor),
+        ...on("token.refused", answerRefusal, stopActor),
         ...on("forget.due", ({ turn }) => forgetTask(turn)),
       },
     },

@@ -1,9 +1,9 @@
 import { reference } from "../../runtime/cells/reference.js";
 import type { Answered, Message } from "../../runtime/turns/turn.js";
+import type { Caller, TokenCaller } from "../caller.js";
 import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
 import type { Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";
-import type { Opener } from "../run-facts/opener.js";
 import type { OwnerMessage } from "../runs/run.messages.js";
 import type { TaskRow } from "./task.js";
 import type { TaskReview } from "./task-review.js";
@@ -18,7 +18,7 @@ interface TaskResult {
   readonly replayed: boolean;
 }
 
-/** A message that a person's request sends. The request may have an idempotency key. */
+/** A message that a request of a person or a token sends. The request may have an idempotency key. */
 interface Command extends Answered<TaskAnswer>, Keyed {}
 
 /** A message that a hook may cause. */
@@ -27,10 +27,23 @@ interface Caused extends Command {
   readonly causes?: readonly string[];
 }
 
+/** The sender of a command that people and tokens send. */
+interface Sender {
+  /** The person's user id; for a token, of the person that the token acts for. */
+  readonly by: string;
+  /** The token; absent if a person sends the command. */
+  readonly token?: TokenCaller;
+}
+
+/** Returns the sender of a caller's command. */
+export function toSender(caller: Caller): Sender {
+  return caller.kind === "person" ? { by: caller.userId } : { by: caller.issuedBy, token: caller };
+}
+
 /**
  * Opens a task. The actor's id is the id of the new task. If the key already opened a task, the answer is that task.
  */
-export interface OpenTask extends Caused {
+export interface OpenTask extends Caused, Sender {
   readonly type: "task.open";
   readonly teamId: string;
   readonly lineId: string;
@@ -42,10 +55,6 @@ export interface OpenTask extends Caused {
   readonly assignee: string | null;
   /** The review that the task's runs make; absent for none. */
   readonly reviews?: TaskReview;
-  /** The person who opens the task. */
-  readonly by: string;
-  /** The opener, if it is not a person; absent for `by`. */
-  readonly openedBy?: Opener;
 }
 
 /** Answers the task's question. Only the assignee may do this. */
@@ -69,9 +78,8 @@ export interface MoveTask extends Caused {
   readonly by: string;
   readonly to: string;
 }
-export interface CloseTask extends Caused {
+export interface CloseTask extends Caused, Sender {
   readonly type: "task.close";
-  readonly by: string;
 }
 export interface AssignTask extends Command {
   readonly type: "task.assign";
@@ -79,10 +87,9 @@ export interface AssignTask extends Command {
   readonly assignee: string | null;
 }
 
-/** Adds a person's note to the task. */
-export interface AddNote extends Command {
+/** Adds a note of a person or a token to the task. */
+export interface AddNote extends Command, Sender {
   readonly type: "task.note";
-  readonly by: string;
   readonly text: string;
 }
 

@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import type { VisibleTeam } from "../access/members/team.queries.js";
-import { refuseTeamWork } from "../access/members/team-work.js";
+import { refuseOpening, refuseTeamWork } from "../access/members/team-work.js";
 import { permit, seesOutcomes } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
@@ -94,6 +94,28 @@ export function findTaskToWorkOn(reading: Reading, caller: Caller, taskId: strin
   const { workspaceId, task } = found;
   return refuseTeamWork(reading, caller, { workspaceId, teamId: task.teamId }) ?? found;
 }
+
+/** Finds a task for members of its team, and for tokens with `work`. Refuses other readers with `forbidden`. */
+export function findTaskToAddTo(reading: Reading, caller: Caller, taskId: string): VisibleTask | Refusal {
+  const found = findVisibleTask(reading, caller, taskId);
+  if (isRefusal(found)) return found;
+  const { workspaceId, task } = found;
+  return refuseOpening(reading, caller, { workspaceId, teamId: task.teamId }) ?? found;
+}
+
+/** Finds a task for members of its team, and for the token that opened it. Refuses other readers with `forbidden`. */
+export function findTaskToClose(reading: Reading, caller: Caller, taskId: string): VisibleTask | Refusal {
+  const found = findTaskToAddTo(reading, caller, taskId);
+  if (isRefusal(found) || caller.kind === "person") return found;
+  const { openedBy } = found.task;
+  return openedBy?.kind === "token" && openedBy.tokenId === caller.tokenId ? found : notItsTask;
+}
+
+const notItsTask: Refusal = {
+  refused: "forbidden",
+  title: "Not the opener of the task",
+  detail: "A token closes only the tasks that it opened. Another token, a person or an integration opened this one.",
+};
 
 /** Finds a task for callers who may read the outcomes of its team. Refuses others with `not-found`. */
 export function findTaskOfOutcomes(reading: Reading, caller: Caller, taskId: string): VisibleTask | Refusal {

@@ -1,11 +1,13 @@
 import type { InTurn } from "../../runtime/cells/chart.js";
 import type { Delivered, Turn, TurnReading } from "../../runtime/turns/turn.js";
+import { nameToken } from "../access/tokens/workspace-token.queries.js";
 import { isOnTeam } from "../access/visibility/visibility.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { recordWorkEvent, toEventTask } from "../events/event-task.js";
 import type { TaskHappened, TaskHappening } from "../events/task-happening.js";
 import type { LineFields } from "../lines/line.js";
 import { findLine, findStation, laterStations } from "../lines/line.queries.js";
+import type { Opener } from "../opener.js";
 import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
 import { invalid, type Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";
@@ -103,7 +105,8 @@ export function refuseUnlessOpens(turn: TurnReading, { teamId, lineId, station, 
 
 export function openTask(event: Delivered<OpenTask>): TaskContext {
   const { turn, teamId, lineId, title, description, url, station, assignee, by } = event;
-  const openedBy = event.openedBy ?? ({ kind: "person", userId: by } as const);
+  const openedBy: Opener =
+    event.token === undefined ? { kind: "person", userId: by } : { kind: "token", ...nameToken(turn, event.token) };
   recordTaskRequest(turn, event, turn.self.id);
   const openedContext = beginTask(turn, {
     teamId,
@@ -301,7 +304,7 @@ function abandonRun(turn: Turn, context: TaskContext, end: Omit<EndRun, "type">)
 
 export function close(event: Delivered<CloseTask | WithdrawTask>, context: TaskContext): TaskContext {
   const { turn } = event;
-  if (event.type === "task.close") recordAct(turn, context.ended, "closed");
+  if (event.type === "task.close" && event.token === undefined) recordAct(turn, context.ended, "closed");
   abandonRun(turn, context, { outcome: "withdrawn", reason: "The task was closed." });
   const row = taskRow(turn);
   const closed = putTask(turn, row, { ...row, state: "closed", asks: null });
@@ -352,13 +355,20 @@ export function markTask({ turn, marks, replaces }: Delivered<MarkTask>): void {
   putTask(turn, row, { ...row, marks: addMarks(replaces ? {} : row.marks, marks) });
 }
 
-/** Adds the note of a person. */
-export function addPersonsNote(event: Delivered<AddNote>): void {
-  const { turn, by, text } = event;
+/** Adds the note of a person or a token. */
+export function addCallersNote(event: Delivered<AddNote>): void {
+  const { turn, text } = event;
   const row = taskRow(turn);
   recordTaskRequest(turn, event, row.id);
-  appendNote(turn, row, `person ${by}`, text);
+  appendNote(turn, row, toNoteSender(turn, event), text);
   answer(turn, row);
+}
+
+/** Returns the sender of a note: `person <id>`, `token <name>`, or `trust <key>` for a minted token. */
+function toNoteSender(turn: Turn, { by, token }: Pick<AddNote, "by" | "token">): string {
+  if (token === undefined) return `person ${by}`;
+  const { name, trust } = nameToken(turn, token);
+  return `${trust === null ? "token" : "trust"} ${name}`;
 }
 
 /** Refuses everyone but the assignee with a 403; null for the assignee. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Opener, shownOpenerSchema } from "../run-facts/opener.js";
+import { type Opener, shownOpenerSchema } from "../opener.js";
 import { failureSchema } from "../runners/protocol.js";
 import { approvalSchema } from "../runs/approval.js";
 import type { StoredText } from "../tables/text-blobs.js";
@@ -81,8 +81,12 @@ export type TaskNote = Shown<typeof taskNoteSchema>;
 export const taskNoteSchema = z.strictObject({
   seq: z.int(),
   at: z.string(),
-  /** `station <key>`, `hook <key>`, `person <id>`, `service`. */
-  from: z.string(),
+  from: z
+    .string()
+    .describe(
+      "`person <id>`, `token <name>`, `trust <key>` for a token that a trust minted, `station <key>`, `hook <key>`, " +
+        "`integration <key>`, or `service`.",
+    ),
   text: z.string(),
 });
 

@@ -4,8 +4,8 @@ import { findIntegrationConnection } from "../integrations/connection.table.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import { toRequestDigest } from "../integrations/requests/request-digest.js";
 import { findApprover } from "../integrations/tool-rule.js";
+import type { Opener } from "../opener.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
-import type { Opener } from "../run-facts/opener.js";
 import type { FrozenTool } from "../runs/frozen-tools.js";
 import type { ToolCallCode, ToolCallRow } from "./tool-call.js";
 

@@ -4,9 +4,10 @@ import {
   type CloseSession,
   type OpenSession,
   type SendLink,
+  type SetName,
 } from "../../actors/access/accounts/account.messages.js";
 import { mailAddress, maySignIn } from "../../actors/access/accounts/mail-address.js";
-import { sessionSchema } from "../../actors/access/accounts/session.js";
+import { sessionSchema, userName } from "../../actors/access/accounts/session.js";
 import { findEmailByLink, SESSION_MS } from "../../actors/access/accounts/session.queries.js";
 import { sessionView } from "../../actors/access/accounts/session.view.js";
 import { sealMail } from "../../actors/outbound/mail/mail.effects.js";
@@ -39,7 +40,14 @@ const setsCookie: Success = { body: null, headers: { "set-cookie": "The session'
 
 /** The routes for sign-in by a mailed link, and for the session that the link opens. */
 export function sessionRoutes(options: SessionRoutesOptions): readonly Route[] {
-  return [askForLink(options), openRoute(options), readRoute(options), closeRoute(options), pageRoute];
+  return [
+    askForLink(options),
+    openRoute(options),
+    readRoute(options),
+    nameRoute(options),
+    closeRoute(options),
+    pageRoute,
+  ];
 }
 
 function askForLink(options: SessionRoutesOptions): Route {
@@ -90,6 +98,24 @@ function readRoute({ runtime: { reading } }: SessionRoutesOptions): Route {
     access: "person",
     answers: { 200: sessionSchema },
     handle: ({ caller }) => ({ status: 200, body: sessionView(reading, caller) }),
+  });
+}
+
+function nameRoute({ runtime }: SessionRoutesOptions): Route {
+  return route({
+    method: "PATCH",
+    path: "/api/sessions/me",
+    summary: "Set the name of the signed-in person",
+    description: "The name is shown in every workspace from then on. At first it is the start of the mail address.",
+    access: "person",
+    body: z.strictObject({ name: userName }),
+    example: { name: "Ada Lovelace" },
+    answers: { 200: sessionSchema },
+    handle: async ({ caller, body }) => {
+      const message: SetName = { type: "name.set", name: body.name };
+      await runtime.ask(accountRef(caller.email), message);
+      return { status: 200, body: sessionView(runtime.reading, caller) };
+    },
   });
 }
 

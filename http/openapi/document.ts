@@ -18,6 +18,9 @@ header. Updating or deleting it requires an \`If-Match\` header with the version
 other writes, such as those of tasks, replay sets and replays, accept an optional \`Idempotency-Key\`, so that clients
 can safely repeat them. Within an API version, fields and operations are only added.
 
+People on a team, and workspace tokens with the scope \`work\`, open its tasks and add notes. A token closes only the
+tasks that it opened. Answers, messages to runs, stops and approvals need a signed-in person.
+
 Replays repeat past runs of a station with a proposed config, to measure what the config gains and costs. A replay set
 contains ended runs. A replay candidate is a resource with the proposed station. A replay repeats every run of the set
 with the candidate, and is compared with the set's baseline: a replay of the station's live config. Reading replays

@@ -12,9 +12,12 @@ import {
   type RetryTask,
   type StopTask,
   taskRef,
+  toSender,
 } from "../../actors/tasks/task.messages.js";
 import {
   findTaskFilter,
+  findTaskToAddTo,
+  findTaskToClose,
   findTaskToWorkOn,
   findVisibleTask,
   getTaskNow,
@@ -30,7 +33,7 @@ import { idCursor, pageSize, prunedBefore } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
 import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import { type Answer, type Route, route } from "../wire/route.js";
-import { type Subject, subjectRoute } from "../wire/subject-route.js";
+import { type SignedInAccess, type Subject, subjectRoute } from "../wire/subject-route.js";
 import { teamRoute } from "../wire/team-route.js";
 import { taskPage } from "./task-page.js";
 
@@ -85,7 +88,10 @@ function openRoute({ runtime, sealer }: TaskRoutesOptions): Route {
     method: "POST",
     path: "/api/teams/{teamId}/tasks",
     summary: "Open a task",
-    access: "person",
+    description:
+      "For people on the team, and for tokens with the scope `work`. Without `assignee`, a person's task is assigned to " +
+      "that person, and a token's task to nobody.",
+    access: "any",
     body: opening,
     headers: { "idempotency-key": "optional", "service-cause": "optional" },
     answers: { 201: { body: taskSchema, headers: replayedHeader } },
@@ -166,61 +172,73 @@ function pageRoute(): Route {
   });
 }
 
-/** The routes for people's commands on a task. A command's name is the last segment of its path. */
+/** The commands on a task. The name is the last segment of the path. */
 function commandRoutes(options: TaskRoutesOptions): readonly Route[] {
   const nothing = z.strictObject({});
   return [
     commandRoute(options, "answer", {
       summary: "Answer the task's question, as its assignee",
       body: speech,
-      toMessage: (body, by) => ({ type: "task.answer", by, text: body.text }),
+      toMessage: (body, { by }) => ({ type: "task.answer", by, text: body.text }),
     }),
     commandRoute(options, "stop", {
       summary: "Stop the active run, as the task's assignee",
       body: nothing,
-      toMessage: (_body, by) => ({ type: "task.stop", by }),
+      toMessage: (_body, { by }) => ({ type: "task.stop", by }),
     }),
     commandRoute(options, "retry", {
       summary: "Run the task's station again",
       body: nothing,
-      toMessage: (_body, by) => ({ type: "task.retry", by }),
+      toMessage: (_body, { by }) => ({ type: "task.retry", by }),
     }),
     commandRoute(options, "close", {
       summary: "Close the task",
+      description: "For people on the team, and for the token that opened the task, if it has the scope `work`.",
       body: nothing,
-      toMessage: (_body, by) => ({ type: "task.close", by }),
+      access: "any",
+      find: findTaskToClose,
+      toMessage: (_body, sender) => ({ type: "task.close", ...sender }),
     }),
     commandRoute(options, "move", {
       summary: "Move the task to a station",
       body: z.strictObject({ to: z.string() }),
-      toMessage: ({ to }, by) => ({ type: "task.move", by, to }),
+      toMessage: ({ to }, { by }) => ({ type: "task.move", by, to }),
     }),
     commandRoute(options, "notes", {
       summary: "Add a note to the task",
+      description: "For people on the team, and for tokens with the scope `work`.",
       body: speech,
-      toMessage: (body, by) => ({ type: "task.note", by, text: body.text }),
+      access: "any",
+      find: findTaskToAddTo,
+      toMessage: (body, sender) => ({ type: "task.note", ...sender, text: body.text }),
     }),
   ];
 }
 
 interface Command<Body extends z.ZodType> {
   readonly summary: string;
+  readonly description?: string;
   readonly body: Body;
-  /** Creates the message to the task. `by` is the person's user id. */
-  toMessage(body: z.output<Body>, by: string): AnswerTask | StopTask | RetryTask | CloseTask | MoveTask | AddNote;
+  /** `any` if tokens may send the command too. The default is `person`. */
+  readonly access?: SignedInAccess;
+  /** Finds the task for callers who may send the command. The default is the members of its team. */
+  readonly find?: typeof findTaskToWorkOn;
+  toMessage(
+    body: z.output<Body>,
+    sender: ReturnType<typeof toSender>,
+  ): AnswerTask | StopTask | RetryTask | CloseTask | MoveTask | AddNote;
 }
 
 function commandRoute<Body extends z.ZodType>(
   { runtime, sealer }: TaskRoutesOptions,
   name: string,
-  { summary, body, toMessage }: Command<Body>,
+  { access = "person", find = findTaskToWorkOn, toMessage, ...declared }: Command<Body>,
 ): Route {
-  return subjectRoute(taskToWorkOn(runtime), {
+  return subjectRoute<VisibleTask, SignedInAccess, Body>(taskTo(find, runtime), {
     method: "POST",
     path: `/api/tasks/{taskId}/${name}`,
-    summary,
-    access: "person",
-    body,
+    ...declared,
+    access,
     headers: { "idempotency-key": "optional", "service-cause": "optional" },
     answers: { 200: { body: taskSchema, headers: replayedHeader } },
     handle: async (request, found) => {
@@ -228,7 +246,7 @@ function commandRoute<Body extends z.ZodType>(
       const { workspaceId, task } = found;
       const idempotency = findIdempotency(sealer, request, `task.${name} ${task.id}`);
       const causes = toCauses(runtime, workspaceId, header("service-cause"));
-      const message = { ...toMessage(given, caller.userId), ...causes, idempotency };
+      const message = { ...toMessage(given, toSender(caller)), ...causes, idempotency };
       const answer = granted(await runtime.ask(taskRef(workspaceId, task.id), message));
       return showNow(runtime, found, answer.replayed);
     },
@@ -236,7 +254,7 @@ function commandRoute<Body extends z.ZodType>(
 }
 
 function assignRoute({ runtime, sealer }: TaskRoutesOptions): Route {
-  return subjectRoute(taskToWorkOn(runtime), {
+  return subjectRoute(taskTo(findTaskToWorkOn, runtime), {
     method: "POST",
     path: "/api/tasks/{taskId}/assign",
     summary: "Assign the task to a member of its team, or to nobody",
@@ -256,8 +274,8 @@ function assignRoute({ runtime, sealer }: TaskRoutesOptions): Route {
   });
 }
 
-function taskToWorkOn({ reading }: Runtime): Subject<VisibleTask> {
-  return { find: ({ caller, params }) => findTaskToWorkOn(reading, caller, params.taskId ?? "") };
+function taskTo(find: typeof findTaskToWorkOn, { reading }: Runtime): Subject<VisibleTask> {
+  return { find: ({ caller, params }) => find(reading, caller, params.taskId ?? "") };
 }
 
 function showNow({ reading }: Runtime, found: VisibleTask, replayed = false): Answer {

@@ -89,11 +89,12 @@ export function admit(route: Route, caller: Caller | null | Refusal): RouteReque
   if (caller !== null && isRefusal(caller)) return caller;
   if (route.access === "person") {
     if (caller?.kind === "person") return caller;
-    const title = caller === null ? {} : { title: "A signed-in user is required" };
+    const needed = "This endpoint requires a signed-in user; workspace tokens are not accepted.";
+    if (caller === null) return { refused: "unauthenticated", detail: needed };
     return {
       refused: "unauthenticated",
-      detail: "This endpoint requires a signed-in user; workspace tokens are not accepted.",
-      ...title,
+      title: "A signed-in user is required",
+      detail: `${needed} Your token is valid: sign in as a person to make this request.`,
     };
   }
   return caller ?? { refused: "unauthenticated", detail: "This endpoint requires a signed-in user or a token." };

@@ -26,6 +26,8 @@ const refusedTokens: readonly Case[] = [
   [{ scopes: undefined }, "scopes", /required/],
   [{ scopes: [] }, "scopes", needsBase],
   [{ scopes: ["secrets", "runners", "trusts"] }, "scopes", needsBase],
+  [{ scopes: ["work", "secrets"] }, "scopes", needsBase],
+  [{ scopes: ["work", "work"] }, "scopes", /^must name each scope once$/],
   [{ scopes: ["read", "plan", "read"] }, "scopes", /^must name each scope once$/],
   [{ scopes: ["admin"] }, "scopes[0]", /scope/],
   [{ description: "x".repeat(256) }, "description", /at most 255 characters/],
@@ -41,6 +43,8 @@ const takenTokens: readonly Record<string, unknown>[] = [
   { name: "a-1", description: "x".repeat(255) },
   { name: "a-2", description: "\u{1F680}".repeat(255) },
   { name: "a-3", scopes: ["trusts", "runners", "secrets", "configure", "plan", "read"] },
+  { name: "a-6", scopes: ["work"] },
+  { name: "a-7", scopes: ["work", "read", "secrets"] },
   { name: "a-4", expiresAt: inAnHour },
   { name: "a-5", expiresAt: "9999-12-31T23:59:59Z" },
 ];

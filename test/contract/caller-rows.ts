@@ -34,6 +34,7 @@ const scopeMay: Readonly<Record<string, readonly Permission[]>> = {
   secrets: ["read", "manage-secrets"],
   runners: ["read", "manage-runners"],
   trusts: ["read", "manage-token-trusts"],
+  work: ["read", "work"],
 };
 
 interface Inside {
@@ -75,6 +76,11 @@ const leadsAlone = row({ ...leads, teammate: 404, member: 404, token: 404 });
 const outcomes = row({ ...leads, teammate: "passes", member: 404, token: "passes" });
 /** Actions of team members on the team's tasks. The owner created the team, so is a member; the admin is not. */
 const teamWork = row({ owner: "passes", admin: 403, teammate: "passes", member: 403, token: 401 });
+/** As {@link teamWork}, and for tokens that may open tasks. */
+const opening: Row = (caller) =>
+  typeof caller === "object" || caller === "token of elsewhere" ? needs("work")(caller) : teamWork(caller);
+/** As {@link teamWork}, and for the token that opened the task, which no token did. */
+const closing: Row = (caller) => (typeof caller === "object" ? 403 : opening(caller));
 /** Only for the task's assignee. The assignee is the owner, who opened the task. */
 const assignees = row({ owner: "passes", admin: 403, teammate: 403, member: 403, token: 401 });
 /** Only for the assignee, on a resource that is visible only to callers who may read the team's results. */
@@ -276,7 +282,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/pull-requests/{id}": outcomes,
   "POST /api/pull-requests/{id}/retry": plansOutcomes,
   "POST /api/pull-requests/{id}/refresh": plansOutcomes,
-  "POST /api/teams/{teamId}/tasks": teamWork,
+  "POST /api/teams/{teamId}/tasks": opening,
   "GET /api/teams/{teamId}/tasks": read,
   "GET /api/tasks/{taskId}/attachments/{attachmentId}": nothingThere,
   "GET /api/tasks/{taskId}": read,
@@ -284,9 +290,9 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/tasks/{taskId}/answer": teamWork,
   "POST /api/tasks/{taskId}/stop": assignees,
   "POST /api/tasks/{taskId}/retry": teamWork,
-  "POST /api/tasks/{taskId}/close": teamWork,
+  "POST /api/tasks/{taskId}/close": closing,
   "POST /api/tasks/{taskId}/move": teamWork,
-  "POST /api/tasks/{taskId}/notes": teamWork,
+  "POST /api/tasks/{taskId}/notes": opening,
   "POST /api/tasks/{taskId}/assign": teamWork,
   "GET /api/tasks/{taskId}/runs": outcomes,
   "GET /api/runs/{runId}": outcomes,
@@ -317,6 +323,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/sign-in": anyone,
   "POST /api/sessions": ownCredential,
   "GET /api/sessions/me": signedIn,
+  "PATCH /api/sessions/me": signedIn,
   "GET /api/approvals": signedIn,
   "DELETE /api/sessions": signedIn,
   "GET /sign-in/{token}": anyone,

@@ -61,7 +61,7 @@ export const outsiders = [
 export const insiders = [
   ...["the owner", "an admin", "a member on the team", "a member", "a minted token"],
   ...["a token to read", "a token to plan", "a token to configure", "a token for secrets", "a token for runners"],
-  ...["a token for trusts"],
+  ...["a token for trusts", "a token to work"],
 ] as const;
 
 const scopesOf: Readonly<Record<string, readonly Scope[]>> = {
@@ -72,6 +72,7 @@ const scopesOf: Readonly<Record<string, readonly Scope[]>> = {
   "a token for secrets": ["read", "secrets"],
   "a token for runners": ["read", "runners"],
   "a token for trusts": ["read", "trusts"],
+  "a token to work": ["work"],
 };
 
 const ABSENT = "none_01J0000000000000000000000";
@@ -103,7 +104,7 @@ export async function openWorld(t: Test): Promise<World> {
   const foreign = await bearer(service, stranger, {
     workspaceId: elsewhere.workspaceId,
     name: "all",
-    scopes: ["configure", "secrets", "runners", "trusts"],
+    scopes: ["configure", "secrets", "runners", "trusts", "work"],
   });
   const revoked = await token({ name: "revoked", scopes: ["configure"] });
   await remove(owner, `/api/resources/tokens/${revoked.tokenId}`, 1);

@@ -9,6 +9,7 @@
  * | known   | session.open with a live link     | known   | consumes the link                                 |
  * | either  | session.open with no live link    | same    | refused `unauthenticated`                         |
  * | known   | session.close                     | known   | the session ends at once                          |
+ * | known   | name.set                          | known   | the user's name, from now on                      |
  * | either  | woken `expire`                    | same    | removes expired links and sessions                |
  * | unknown | the same, when no link is left    | (ended) | no rows remain for an address without account     |
  * | either  | effect.ended, the mail was sent   | same    | removes the mail                                  |
@@ -21,7 +22,7 @@ import type { Delivered, EffectEnded, Turn, Woken } from "../../../runtime/turns
 import { GLOBAL_PARTITION } from "../../../storage/keys.js";
 import { MAIL_EFFECT } from "../../outbound/mail/mail.effects.js";
 import type { Refusal } from "../../refusal.js";
-import { accountRef, type CloseSession, type OpenSession, type SendLink } from "./account.messages.js";
+import { accountRef, type CloseSession, type OpenSession, type SendLink, type SetName } from "./account.messages.js";
 import { SESSION_MS } from "./session.queries.js";
 import { SIGN_IN_LINK_MS, sessions, signInLinks, users } from "./session.table.js";
 
@@ -69,7 +70,7 @@ const usedUp: Refusal = { refused: "unauthenticated", detail: "This sign-in link
 
 const { on, choose, machine } = createChart<
   AccountContext,
-  SendLink | OpenSession | CloseSession | Woken | EffectEnded
+  SendLink | OpenSession | CloseSession | SetName | Woken | EffectEnded
 >();
 
 const opening = choose("session.open", { when: isLive, to: "known", act: openSession }, { act: refuse });
@@ -85,7 +86,7 @@ const accountMachine = machine({
   },
   states: {
     unknown: { on: opening },
-    known: { on: { ...opening, ...on("session.close", closeSession) } },
+    known: { on: { ...opening, ...on("session.close", closeSession), ...on("name.set", setName) } },
   },
 });
 
@@ -181,6 +182,11 @@ function refuse({ turn, linkHash }: Delivered<OpenSession>, context: AccountCont
 function closeSession({ turn, sessionHash }: Delivered<CloseSession>, context: AccountContext): AccountContext {
   sessions.remove(turn, GLOBAL_PARTITION, sessionHash);
   return { ...context, sessions: context.sessions.filter(({ hash }) => hash !== sessionHash) };
+}
+
+function setName({ turn, name }: Delivered<SetName>, { userId }: AccountContext): void {
+  const user = userId === null ? undefined : users.get(turn, GLOBAL_PARTITION, userId);
+  if (user !== undefined && user.name !== name) users.put(turn, GLOBAL_PARTITION, user.userId, { ...user, name });
 }
 
 /** Removes expired links, sessions and mails, and sets the wake-up for the next expiry. */

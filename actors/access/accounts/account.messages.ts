@@ -26,8 +26,14 @@ export interface CloseSession extends Message {
   readonly sessionHash: string;
 }
 
+/** Sets the user's name. Setting the current name again changes nothing. */
+export interface SetName extends Message {
+  readonly type: "name.set";
+  readonly name: string;
+}
+
 /** The account of a mail address. */
-export const accountRef = reference<SendLink | OpenSession | CloseSession, [email: string]>("account", (email) => [
-  GLOBAL_PARTITION,
-  email,
-]);
+export const accountRef = reference<SendLink | OpenSession | CloseSession | SetName, [email: string]>(
+  "account",
+  (email) => [GLOBAL_PARTITION, email],
+);

@@ -7,10 +7,16 @@ import { departedMemberWarning } from "./departed-member-warning.js";
 
 const NEEDS_A_BASE = "must include read, plan or configure; secrets, runners and trusts need one of them";
 
-const SCOPES = ["read", "plan", "configure", "secrets", "runners", "trusts"] as const;
+const SCOPES = ["read", "plan", "configure", "secrets", "runners", "trusts", "work"] as const;
 
 /** The scopes of a token in a request body. {@link checkScopes} checks the rules for the whole list. */
-export const tokenScopes = z.array(z.enum(SCOPES, `must be a scope: ${SCOPES.join(", ")}`)).min(1, NEEDS_A_BASE);
+export const tokenScopes = z
+  .array(z.enum(SCOPES, `must be a scope: ${SCOPES.join(", ")}`))
+  .min(1, NEEDS_A_BASE)
+  .describe(
+    "Each scope once. `secrets`, `runners` and `trusts` need `read`, `plan` or `configure`. `work`, which may be the " +
+      "only scope, grants `read` and lets the token open tasks, add notes, and close the tasks that it opened.",
+  );
 
 const schema = z.strictObject({
   name: slug,
@@ -85,12 +91,14 @@ function checkToken(fields: WorkspaceTokenFields, scope: WriteScope<WorkspaceTok
 }
 
 /**
- * Checks the rules for a list of scopes (configuration API, Workspace token). The schema has checked each scope's name.
+ * Checks the rules of scopes beyond their names (configuration API, Workspace token). `work` is complete without another
+ * scope, but is no base for `secrets`, `runners` and `trusts`.
  */
 export function checkScopes(given: readonly Scope[]): FieldError[] {
   const errors: FieldError[] = [];
   if (new Set(given).size !== given.length) errors.push({ path: "scopes", message: "must name each scope once" });
-  if (!given.some((scope) => scope === "read" || scope === "plan" || scope === "configure")) {
+  const hasBase = given.some((scope) => scope === "read" || scope === "plan" || scope === "configure");
+  if (!hasBase && !given.every((scope) => scope === "work")) {
     errors.push({ path: "scopes", message: NEEDS_A_BASE });
   }
   return errors;

@@ -1,5 +1,6 @@
 import type { Reading } from "../../../storage/store.js";
-import type { TokenCaller } from "../../caller.js";
+import type { Caller, TokenCaller } from "../../caller.js";
+import type { Refusal } from "../../refusal.js";
 import { findResource, isWorkspaceOpen, type ResourceRow } from "../../resources/resource.table.js";
 import { findResourceByHash } from "../../resources/resource-hash.table.js";
 import { findLiveCredential, hasExpiredCredential, isCredentialLive } from "./minted-credential.table.js";
@@ -19,10 +20,36 @@ export function findTokenCaller(reading: Reading, tokenHash: string, nowMs: numb
 /**
  * Returns whether a token that was valid when its request arrived is now revoked or expired, or its trust has changed.
  */
-export function isTokenOver(reading: Reading, { workspaceId, tokenId, trust }: TokenCaller, nowMs: number): boolean {
+function isTokenOver(reading: Reading, { workspaceId, tokenId, trust }: TokenCaller, nowMs: number): boolean {
   if (trust !== null) return !isCredentialLive(reading, workspaceId, { trustId: trust, id: tokenId }, nowMs);
   const token = findResource<WorkspaceTokenFields>(reading, workspaceId, "workspace-token", tokenId);
   return token === undefined || token.hidden[TOKEN_FIELD] === undefined || hasExpired(token, nowMs);
+}
+
+/** Refuses a token that has ended since its request arrived, as {@link isTokenOver} says; null for anyone else. */
+export function refuseEndedToken(reading: Reading, caller: Caller, nowMs: number): Refusal | null {
+  return caller.kind === "token" && isTokenOver(reading, caller, nowMs)
+    ? { refused: "unauthenticated", detail: "The token was revoked, or it has expired." }
+    : null;
+}
+
+/** A token, with what readers of its work need to name it. */
+export interface NamedToken {
+  readonly tokenId: string;
+  /** The token's name; for a minted token, its trust's key. */
+  readonly name: string;
+  /** The id of the trust that minted the token, or null. */
+  readonly trust: string | null;
+}
+
+/** Returns the name of a valid token. Its id stands in for the name of a token that no longer exists. */
+export function nameToken(reading: Reading, caller: TokenCaller): NamedToken {
+  const { workspaceId, tokenId, trust } = caller;
+  const named =
+    trust === null
+      ? findIssuedToken(reading, caller)
+      : findResource(reading, workspaceId, "workspace-token-trust", trust);
+  return { tokenId, name: named?.address ?? tokenId, trust };
 }
 
 /**

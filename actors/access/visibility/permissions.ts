@@ -30,6 +30,7 @@ const scopePermissions: Readonly<Record<Scope, readonly Permission[]>> = {
   secrets: ["read", "manage-secrets"],
   runners: ["read", "manage-runners"],
   trusts: ["read", "manage-token-trusts"],
+  work: ["read", "work"],
 };
 
 /**
@@ -54,6 +55,7 @@ const alsoGrants: Readonly<Record<Scope, readonly Scope[]>> = {
   secrets: ["read"],
   runners: ["read"],
   trusts: ["read"],
+  work: ["read"],
 };
 
 /** Returns whether the held scopes, together with the scopes that they grant, include all wanted scopes. */
@@ -65,6 +67,7 @@ export function holdsScopes(granted: readonly Scope[], wanted: readonly Scope[])
 export function forbiddenTitle(permission: Permission, about: string): string {
   if (permission === "plan") return "Not allowed to plan";
   if (permission === "open-workspaces") return "Not allowed to open a workspace";
+  if (permission === "work") return "Not allowed to open tasks";
   if (permission === "administer") return `Not allowed to administer the ${about}`;
   return `Not allowed to change the ${about}`;
 }

@@ -4,7 +4,7 @@ import type { Caller } from "../../caller.js";
 import type { Refusal } from "../../refusal.js";
 import type { Kind } from "../../resources/kind.js";
 import type { ResourceMessage } from "../../resources/resource.messages.js";
-import { isTokenOver } from "../tokens/workspace-token.queries.js";
+import { refuseEndedToken } from "../tokens/workspace-token.queries.js";
 import { forbid, permit } from "./visibility.js";
 
 /** A write of a resource, with the values that its permission depends on. */
@@ -56,8 +56,8 @@ const actions = { "resource.create": "create", "resource.update": "update", "res
 export function refuseInTurn(turn: Turn, kind: Kind, { type, caller }: ResourceMessage): Refusal | null {
   const action = actions[type];
   if (kind.heldBy === "none" && action === "create") return null;
-  if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
-    return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
-  }
-  return refuseWrite(turn, caller, { workspaceId: turn.self.partition, kind, action });
+  return (
+    refuseEndedToken(turn, caller, turn.now) ??
+    refuseWrite(turn, caller, { workspaceId: turn.self.partition, kind, action })
+  );
 }

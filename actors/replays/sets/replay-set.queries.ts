@@ -1,7 +1,7 @@
 import type { TurnReading } from "../../../runtime/turns/turn.js";
 import type { Reading } from "../../../storage/store.js";
 import { findTeamOfOutcomes, type VisibleTeam } from "../../access/members/team.queries.js";
-import { isTokenOver } from "../../access/tokens/workspace-token.queries.js";
+import { refuseEndedToken } from "../../access/tokens/workspace-token.queries.js";
 import { permit, seesOutcomes } from "../../access/visibility/visibility.js";
 import type { Caller } from "../../caller.js";
 import type { LineFields } from "../../lines/line.js";
@@ -33,10 +33,10 @@ function refusePlanning(reading: Reading, caller: Caller, { workspaceId, teamId 
  * token that was revoked or has expired.
  */
 export function refusePlanner(turn: TurnReading, caller: Caller, teamId: string): Refusal | null {
-  if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
-    return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
-  }
-  return refusePlanning(turn, caller, { workspaceId: turn.self.partition, teamId });
+  return (
+    refuseEndedToken(turn, caller, turn.now) ??
+    refusePlanning(turn, caller, { workspaceId: turn.self.partition, teamId })
+  );
 }
 
 /** Returns the team if the caller has the wanted access to its replays, otherwise a refusal. */

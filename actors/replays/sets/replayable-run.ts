@@ -1,5 +1,5 @@
 import type { Reading } from "../../../storage/store.js";
-import { toOrigin } from "../../run-facts/opener.js";
+import { toOrigin } from "../../opener.js";
 import { type RunFact, runFacts } from "../../run-facts/run-fact.table.js";
 import { runOutcomes, type TaskOutcome } from "../../run-facts/run-outcome.table.js";
 import type { RunRow } from "../../runs/run.js";

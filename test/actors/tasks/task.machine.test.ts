@@ -1,4 +1,6 @@
 import t from "tap";
+import type { TokenCaller } from "../../../actors/caller.js";
+import { resources } from "../../../actors/resources/resource.table.js";
 import type { RunEnding } from "../../../actors/runners/protocol.js";
 import type { RunOutcome } from "../../../actors/runs/run.js";
 import { runs } from "../../../actors/runs/run.table.js";
@@ -21,6 +23,33 @@ const open = {
   assignee: by,
   by,
 } as Message;
+
+/** The bearer of the token that {@link putToken} writes. */
+const caller: TokenCaller = {
+  kind: "token",
+  tokenId: "tok_1",
+  workspaceId,
+  scopes: ["work"],
+  issuedBy: "usr_1",
+  trust: null,
+};
+
+/** Writes the token `ci`, which never expires. */
+function putToken({ rows }: Stepping): void {
+  resources.put(rows, workspaceId, ["workspace-token", "tok_1"], {
+    kind: "workspace-token",
+    workspaceId,
+    id: "tok_1",
+    teamId: null,
+    address: "ci",
+    version: 1,
+    fields: { name: "ci", scopes: ["work"], description: "", expiresAt: null },
+    hidden: { token: "hash" },
+    added: { issuedBy: "usr_1" },
+    createdAt: "",
+    updatedAt: "",
+  });
+}
 
 /** Named endings of a run. */
 const endings: Record<string, { readonly outcome: RunOutcome; readonly ending: RunEnding | null }> = {
@@ -295,12 +324,28 @@ t.test("an open task of a person who left is unassigned, with a note, unless ano
   t.equal(notes().length, 1);
 });
 
-t.test("a task says who opened it: a person, unless its message says otherwise", async (t) => {
+t.test("a task says who opened it: the person, or the token with its name", async (t) => {
   const opened = task();
   opened.take(open);
   t.same(findRow(opened)?.openedBy, { kind: "person", userId: by });
-  const raised = task();
-  const openedBy = { kind: "integration", integration: "tracker" };
-  raised.take({ ...open, openedBy } as Message);
-  t.same(findRow(raised)?.openedBy, openedBy);
+  const byToken = task();
+  putToken(byToken);
+  byToken.take({ ...open, token: caller } as Message);
+  t.same(findRow(byToken)?.openedBy, { kind: "token", tokenId: "tok_1", name: "ci", trust: null });
+});
+
+t.test("a command of a token that has ended is refused, and opens, adds and closes nothing", async (t) => {
+  const refused = { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
+  const opening = task();
+  const taken = opening.take({ ...open, token: caller } as Message);
+  t.same([taken.answer, taken.stopped, findRow(opening)], [refused, true, undefined]);
+  const opened = task();
+  putToken(opened);
+  opened.take({ ...open, token: caller } as Message);
+  resources.remove(opened.rows, workspaceId, "workspace-token", "tok_1");
+  for (const command of [plain.close, plain["note by hand"]]) {
+    const late = opened.take({ ...command, token: caller } as Message);
+    t.same([late.answer, late.intents], [refused, []]);
+  }
+  t.equal(opened.value, "queued");
 });

@@ -5,7 +5,7 @@ export const accessMachines: Readonly<Record<string, MachineTable>> = {
   account: {
     any: { "link.send": "same", woken: "same", "effect.ended": "same" },
     unknown: { "session.open": "known | same" },
-    known: { "session.open": "same", "session.close": "same" },
+    known: { "session.open": "same", "session.close": "same", "name.set": "same" },
   },
   invite: {
     any: { "send.skipped": "same" },

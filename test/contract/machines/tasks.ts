@@ -27,7 +27,7 @@ const open = {
 
 /** The table of the task machine. */
 export const taskTable: MachineTable = {
-  any: { note: "same", "command.repeated": "same", "repeat.refused": "same" },
+  any: { note: "same", "command.repeated": "same", "repeat.refused": "same", "token.refused": "same" },
   "new": {
     "task.open": "queued",
     "opening.refused": "same",

@@ -25,6 +25,8 @@ const open = (link: string, session: string): Message =>
   ({ type: "session.open", linkHash: link, sessionHash: session }) as Message;
 const close = (session: string): Message => ({ type: "session.close", sessionHash: session }) as Message;
 
+const rename = (name: string): Message => ({ type: "name.set", name }) as Message;
+
 /** Returns the message of a due wake-up, as the runtime delivers it. */
 function woken(name: string, dueMs: number): Message {
   return { type: "woken", name, dueMs } as Message;
@@ -55,12 +57,14 @@ t.test("in every state, each message does what the table says", async (t) => {
     ["unknown, session.open live", live(unknown), open("link", "s"), "known", true],
     ["unknown, session.open not live", unknown, open("link", "s"), "unknown", true],
     ["unknown, session.close", unknown, close("s"), "unknown", false],
+    ["unknown, name.set", unknown, rename("Ada"), "unknown", false],
     ["unknown, woken", live(unknown), woken("expire", 0), "unknown", true],
     ["unknown, effect.ended", live(unknown), ended("none", true), "unknown", true],
     ["known, link.send", known, send("link"), "known", true],
     ["known, session.open live", live(known), open("link", "s"), "known", true],
     ["known, session.open not live", known, open("link", "s"), "known", true],
     ["known, session.close", known, close("session"), "known", true],
+    ["known, name.set", known, rename("Ada"), "known", true],
     ["known, woken", known, woken("expire", 0), "known", true],
     ["known, effect.ended", known, ended("none", false), "known", true],
   ];
@@ -212,4 +216,20 @@ t.test("links that were sent while the clock was ahead keep nobody from another 
   ada.now = began;
   t.equal(ada.take(send("seventh")).started.length, 1);
   t.match(ada.take(open("link 0", "s1")).answer, { userId: /^usr_/ }, "and they admit");
+});
+
+t.test("a user's name is the start of the address until it is set; the same name again writes nothing", async (t) => {
+  const ada = account();
+  ada.take(send("first"));
+  const { userId } = ada.take(open("first", "session")).answer as { readonly userId: string };
+  const findName = () => findUser(ada.rows, userId)?.name;
+  t.equal(findName(), "ada");
+  ada.take(rename("Ada Lovelace"));
+  t.equal(findName(), "Ada Lovelace");
+  const row = findUser(ada.rows, userId);
+  ada.take(rename("Ada Lovelace"));
+  t.equal(findUser(ada.rows, userId), row);
+  ada.take(send("second"));
+  ada.take(open("second", "other"));
+  t.equal(findName(), "Ada Lovelace", "a later sign-in keeps it");
 });

@@ -1,8 +1,13 @@
 import { z } from "zod";
 
 const person = z.strictObject({ kind: z.literal("person"), userId: z.string() });
-/** A workspace token, by its id. */
-const token = z.strictObject({ kind: z.literal("token"), tokenId: z.string() });
+/** A workspace token. The opener stores its name, because the task may outlive the token. */
+const token = z.strictObject({
+  kind: z.literal("token"),
+  tokenId: z.string(),
+  name: z.string().describe("The token's name; for a token that a trust minted, the trust's key."),
+  trust: z.string().nullable().describe("The id of the trust that minted the token; null for an issued token."),
+});
 /** A run at a station of the line. */
 const station = z.strictObject({ kind: z.literal("station"), lineId: z.string(), station: z.string() });
 /** An integration, by its key and id. */
@@ -12,11 +17,11 @@ const integration = z.strictObject({
   integrationId: z.string().optional(),
 });
 
-/** The opener of a task. */
+/** The opener of a task, as it is stored. */
 const openerSchema = z.discriminatedUnion("kind", [person, token, station, integration]);
 export type Opener = z.output<typeof openerSchema>;
 
-/** The opener in API responses. */
+/** The opener in API responses and events. */
 export const shownOpenerSchema = z.discriminatedUnion("kind", [
   person,
   token,
@@ -27,7 +32,10 @@ export const shownOpenerSchema = z.discriminatedUnion("kind", [
   }),
 ]);
 
-export function toShownOpener(opener: Opener | null): z.output<typeof shownOpenerSchema> | null {
+export type ShownOpener = z.output<typeof shownOpenerSchema>;
+
+/** Returns the opener as API responses and events show it; null if it is unknown. */
+export function toShownOpener(opener: Opener | null): ShownOpener | null {
   return opener?.kind === "integration" ? { ...opener, key: opener.integration } : opener;
 }
 
