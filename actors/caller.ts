@@ -26,3 +26,8 @@ export interface TokenCaller {
 
 /** The sender of a request, after its credential was verified. */
 export type Caller = PersonCaller | TokenCaller;
+
+/** Returns the id of the person or token that sent a request. */
+export function callerId(caller: Caller): string {
+  return caller.kind === "person" ? caller.userId : caller.tokenId;
+}

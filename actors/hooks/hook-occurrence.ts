@@ -8,7 +8,17 @@ const attemptSchema = z.strictObject({
   step: z.string(),
   at: z.string(),
   tookMs: z.number(),
+  url: z
+    .string()
+    .nullable()
+    .describe(
+      "The address of the request, with secrets as `***`; null if there was no request, and in earlier releases.",
+    ),
   requestHeaders: z.record(z.string(), z.string()),
+  requestBody: z
+    .string()
+    .nullable()
+    .describe("The first 16 KiB of the request's body, with secrets as `***`; null as `url` is."),
   status: z.int().nullable(),
   body: z.string(),
   code: z.string().nullable(),
@@ -64,8 +74,12 @@ export interface HookOccurrence extends StoredOccurrence {
 export type HookOccurrenceState = HookOccurrence["state"];
 
 /** One request that a hook occurrence sent, or could not send. */
-export interface AttemptRow extends Stored<typeof attemptSchema, "retryAfterMs"> {
+export interface AttemptRow extends Stored<typeof attemptSchema, "retryAfterMs" | "url" | "requestBody"> {
   readonly code: HookFailureCode | null;
+  /** Absent if no request was sent, and in rows of earlier releases. */
+  readonly url?: string;
+  /** Absent like `url`. */
+  readonly requestBody?: string;
   /** The wait that the receiver asked for, in milliseconds, at most one hour; null or absent for none. */
   readonly retryAfterMs?: number | null;
 }

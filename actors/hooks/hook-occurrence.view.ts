@@ -35,6 +35,8 @@ const showOccurrence = defineView<HookOccurrence, Sources>()(hookOccurrenceSchem
     listAttempts(reading, workspaceId, work.teamId, id).map((attempt) => ({
       ...attempt,
       retryAfterMs: attempt.retryAfterMs ?? null,
+      url: attempt.url ?? null,
+      requestBody: attempt.requestBody ?? null,
     })),
 });
 

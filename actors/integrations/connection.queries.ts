@@ -4,6 +4,7 @@ import type { Caller, PersonCaller } from "../caller.js";
 import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
 import { findKnownResource, type ResourceRow } from "../resources/resource.table.js";
 import { findOwningWorkspace } from "../resources/resource-location.table.js";
+import { toListPage, withOneMore } from "../tables/list-page.js";
 import { notLinked } from "./authorization.js";
 import type { ConnectionHolder, IntegrationConnectionRow } from "./connection.js";
 import { findIntegrationConnection, listIntegrationConnectionPage } from "./connection.table.js";
@@ -87,10 +88,10 @@ export function listConnections(
   { workspaceId, id: integrationId }: VisibleIntegration,
   { after, limit }: { readonly after: ConnectionHolder | undefined; readonly limit: number },
 ): ConnectionPage {
-  const rows = listIntegrationConnectionPage(reading, { workspaceId, integrationId }, { after, limit: limit + 1 });
-  const page = rows.slice(0, limit);
-  const next = rows.length > limit ? (page.at(-1)?.holder ?? null) : null;
-  return { rows: page.filter(({ state }) => state !== "none"), next };
+  const page = withOneMore({ after, limit });
+  const found = listIntegrationConnectionPage(reading, { workspaceId, integrationId }, page);
+  const { rows, next } = toListPage(found, { limit }, ({ holder }) => holder);
+  return { rows: rows.filter(({ state }) => state !== "none"), next };
 }
 
 /** Finds a connection that was just linked; refuses if it was removed since. */

@@ -6,7 +6,7 @@ import { type ChangeRecord, records } from "./change-record.table.js";
 export function listChangeRecords(
   reading: Reading,
   workspaceId: string,
-  page: { readonly before?: number; readonly limit: number },
+  page: { readonly before?: number | undefined; readonly limit: number },
 ): ChangeRecord[] {
   const before = page.before === undefined ? {} : { before: [page.before] };
   return records.list(reading, workspaceId, [], { reverse: true, limit: page.limit, ...before });

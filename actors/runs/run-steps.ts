@@ -1,6 +1,7 @@
 import type { Turn } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import type { TablePage } from "../../storage/table.js";
+import { type ListPage, toListPage, withOneMore } from "../tables/list-page.js";
 import { readStoredText, toStoredText } from "../tables/text-blobs.js";
 import type { StepRow } from "./run.js";
 import { runSteps, type StoredStep } from "./run.table.js";
@@ -20,6 +21,20 @@ export function findStep(reading: Reading, workspaceId: string, runId: string, i
 /** Lists steps of a run with their whole texts, in order. */
 export function listSteps(reading: Reading, workspaceId: string, runId: string, page: TablePage): StepRow[] {
   return runSteps.list(reading, workspaceId, [runId], page).map((stored) => toStep(reading, workspaceId, stored));
+}
+
+/** Selects the steps after an index. */
+export interface StepPage {
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** Lists the steps after an index with their whole texts, in order. The cursor of the next page is an index. */
+export function listStepPage(reading: Reading, workspaceId: string, runId: string, page: StepPage): ListPage<StepRow> {
+  const { after, limit } = withOneMore(page);
+  const found = runSteps.list(reading, workspaceId, [runId], { after: [runId, after], limit });
+  const { rows, next } = toListPage(found, page, ({ index }) => String(index));
+  return { rows: rows.map((stored) => toStep(reading, workspaceId, stored)), next };
 }
 
 function toStep(reading: Reading, workspaceId: string, { runId: _run, text, ...step }: StoredStep): StepRow {

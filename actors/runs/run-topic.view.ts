@@ -2,7 +2,7 @@ import { locateWorkspace, type StreamTopic } from "../access/visibility/stream-t
 import { listOpenApprovals } from "./approval.table.js";
 import { approvalView } from "./approval.view.js";
 import { runs } from "./run.table.js";
-import { stepsView } from "./run.view.js";
+import { stepPageView } from "./run.view.js";
 import { runRowView } from "./run-row.view.js";
 
 /** Number of steps in the first view of a run's stream. The API returns earlier steps. */
@@ -19,7 +19,7 @@ export const runTopicView: StreamTopic = {
     const run = runs.get(reading, workspaceId, id);
     if (run === undefined) return undefined;
     const after = Math.max(-1, run.steps - STEPS_SHOWN - 1);
-    const steps = stepsView(reading, workspaceId, id, { after, limit: STEPS_SHOWN });
+    const { steps } = stepPageView(reading, workspaceId, id, { after, limit: STEPS_SHOWN });
     const approvals = listOpenApprovals(reading, workspaceId, id).map(approvalView);
     return { run: runRowView(run), steps, approvals };
   },

@@ -6,10 +6,11 @@ import { getText } from "../tables/text-blobs.js";
 import type { Shown } from "../view.js";
 import type { RunRow, StepRow } from "./run.js";
 import { runRowSchema } from "./run.js";
+import type { VisibleRun } from "./run.queries.js";
 import { runCheckouts, toQueuedRun } from "./run.table.js";
 import { runInputs } from "./run-input.table.js";
 import { runRowView } from "./run-row.view.js";
-import { listSteps } from "./run-steps.js";
+import { listStepPage, type StepPage } from "./run-steps.js";
 
 /** The run's config: the settings of the station and the repositories when the run was queued. */
 export const runConfigSchema = z.looseObject({
@@ -36,7 +37,15 @@ export const runItemSchema = runRowSchema
 
 /** A run as the API returns it. */
 export const runSchema = runItemSchema
-  .extend({ checkouts: z.array(checkoutResultSchema), config: runConfigSchema.nullable() })
+  .extend({
+    checkouts: z.array(
+      checkoutResultSchema.extend({
+        diff: checkoutResultSchema.shape.diff.nullable(),
+        own: checkoutResultSchema.shape.own.unwrap().nullable().optional(),
+      }),
+    ),
+    config: runConfigSchema.nullable(),
+  })
   .meta({ title: "run" });
 
 /** A step as the API returns it. */
@@ -54,14 +63,21 @@ export function runItemView(reading: Reading, workspaceId: string, run: RunRow):
   return { ...runRowView(run), waiting: reason === null ? null : { reason } };
 }
 
-export function runView(reading: Reading, workspaceId: string, run: RunRow): Shown<typeof runSchema> {
+/** Shows a run. `hasDiffs` false leaves the texts of its diffs null. */
+export function runView(
+  reading: Reading,
+  { workspaceId, run }: VisibleRun,
+  { hasDiffs }: { readonly hasDiffs: boolean },
+): Shown<typeof runSchema> {
   return {
     ...runItemView(reading, workspaceId, run),
-    checkouts: runCheckouts.list(reading, workspaceId, [run.id]).map(({ repository, base, digest }) => ({
-      repository,
-      base,
-      diff: getText(reading, workspaceId, digest),
-    })),
+    checkouts: runCheckouts
+      .list(reading, workspaceId, [run.id])
+      .map(({ repository, base, digest }) =>
+        hasDiffs
+          ? { repository, base, diff: getText(reading, workspaceId, digest) }
+          : { repository, base, diff: null, own: null },
+      ),
     config: configView(reading, workspaceId, run.id),
   };
 }
@@ -76,12 +92,13 @@ export function stepView(step: StepRow): z.output<typeof stepSchema> {
   return { ...step, from: step.from ?? "agent" };
 }
 
-/** Lists the steps after an index, in order. */
-export function stepsView(
+/** Lists the steps after an index, in order. `next` is the index after which the next page starts, or null. */
+export function stepPageView(
   reading: Reading,
   workspaceId: string,
   runId: string,
-  page: { readonly after: number; readonly limit: number },
-): z.output<typeof stepSchema>[] {
-  return listSteps(reading, workspaceId, runId, { after: [runId, page.after], limit: page.limit }).map(stepView);
+  page: StepPage,
+): { readonly steps: z.output<typeof stepSchema>[]; readonly next: string | null } {
+  const { rows, next } = listStepPage(reading, workspaceId, runId, page);
+  return { steps: rows.map(stepView), next };
 }

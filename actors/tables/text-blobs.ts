@@ -18,10 +18,14 @@ export function holdText(turn: Turn, workspaceId: string, text: string): string 
  * to it.
  */
 export function getText(reading: Reading, workspaceId: string, digest: string | null): string {
-  if (digest === null) return "";
+  return digest === null ? "" : Buffer.from(getBody(reading, workspaceId, digest)).toString();
+}
+
+/** Reads the bytes of the text with this digest. Throws if it is missing. */
+export function getBody(reading: Reading, workspaceId: string, digest: string): Uint8Array {
   const body = findBlob(reading, workspaceId, digest);
   if (body === undefined) throw new Error(`there is no body ${digest}`);
-  return Buffer.from(body).toString();
+  return body;
 }
 
 /** Maximum length of a text within a row, in bytes of UTF-8. Rows of earlier releases may hold longer texts. */

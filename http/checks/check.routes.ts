@@ -6,10 +6,11 @@ import { listedCheckView, viewInSteps } from "../../actors/checks/check.view.js"
 import { listedCheckSchema, type ReplayCheckView, replayCheckSchema } from "../../actors/checks/check-schemas.js";
 import { findTeam } from "../../actors/replays/sets/replay-set.queries.js";
 import type { Sealer } from "../../actors/sealer.js";
+import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { idempotencyKey } from "../wire/headers.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
-import { cursor, pageSize } from "../wire/paging.js";
+import { cursor, nextPage, pageSize } from "../wire/paging.js";
 import { granted, Refused } from "../wire/refused.js";
 import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import { setSubject } from "../wire/replay-subjects.js";
@@ -108,11 +109,12 @@ function listRoute(runtime: Runtime): Route {
         .describe("The id of a check; the service returns older checks. A check of another set returns none."),
       limit: pageSize(),
     }),
-    answers: { 200: z.strictObject({ items: z.array(listedCheckSchema) }) },
+    answers: { 200: z.strictObject({ items: z.array(listedCheckSchema), next: nextPage("before") }) },
     handle: async (request, { workspaceId, set: { id: setId } }) => {
-      const { limit, before } = request.query;
+      const { limit, before } = withOneMore(request.query);
       const found = await readPage(runtime, request, checksOfSet({ workspaceId, setId }, { limit, before }));
-      return { status: 200, body: { items: await inPieces(found, request, listedCheckView) } };
+      const { rows, next } = toListPage(found, request.query, byId);
+      return { status: 200, body: { items: await inPieces(rows, request, listedCheckView), next } };
     },
   });
 }

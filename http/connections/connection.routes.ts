@@ -26,7 +26,7 @@ import type { AuthorizationServers } from "../../actors/outbound/oauth/oauth-ser
 import { distinct } from "../../actors/resources/fields.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { holderCursor, pageSize } from "../wire/paging.js";
+import { holderCursor, nextPage, pageSize } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
 import type { Route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
@@ -84,7 +84,7 @@ function listRoute({ runtime }: ConnectionRoutesOptions): Route {
     description: "For owners and admins; other callers get 404.",
     access: "any",
     query: listing,
-    answers: { 200: z.strictObject({ items: z.array(integrationConnectionSchema), next: z.string().nullable() }) },
+    answers: { 200: z.strictObject({ items: z.array(integrationConnectionSchema), next: nextPage("after") }) },
     handle: ({ query: { after, limit } }, found) => {
       const { rows, next } = listConnections(reading, found, { after, limit });
       return { status: 200, body: { items: rows.map((row) => integrationConnectionView(reading, row)), next } };

@@ -3,9 +3,10 @@ import { decisionSchema, MAX_PATH } from "../../actors/decisions/decision.js";
 import { visibleDecisions } from "../../actors/decisions/decision.queries.js";
 import { type DecisionPlace, decisionView } from "../../actors/decisions/decision.view.js";
 import { repositoryName } from "../../actors/resources/fields.js";
+import { toListPage, withOneMore } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { readPage } from "../wire/page-reading.js";
-import { pageSize } from "../wire/paging.js";
+import { nextPage, pageSize } from "../wire/paging.js";
 import type { Route } from "../wire/route.js";
 import { workspaceRoute } from "../wire/workspace-route.js";
 
@@ -60,23 +61,18 @@ export function decisionRoutes({ runtime }: { readonly runtime: Runtime }): read
       answers: {
         200: z.strictObject({
           items: z.array(decisionSchema),
-          next: z
-            .string()
-            .nullable()
-            .describe(
-              "The `before` parameter for the next page; null when there is none. A page before the last can be empty.",
-            ),
+          next: nextPage("before"),
         }),
       },
       handle: async (request, { workspaceId }) => {
         const { caller, query } = request;
         const { repository, path, since: sinceMs, until: untilMs, before, limit } = query;
         const filter = { repository, path, sinceMs, untilMs };
-        const slices = visibleDecisions(reading, { caller, workspaceId }, filter, { after: before ?? null, limit });
+        const page = withOneMore({ after: before ?? null, limit });
+        const slices = visibleDecisions(reading, { caller, workspaceId }, filter, page);
         const found = await readPage(runtime, request, slices);
-        const last = found.length < limit ? undefined : found.at(-1);
-        const next = last === undefined ? null : `${last.mergedAtMs}-${last.id}`;
-        const items = found.flatMap((standing) => decisionView(reading, workspaceId, standing));
+        const { rows, next } = toListPage(found, { limit }, ({ mergedAtMs, id }) => `${mergedAtMs}-${id}`);
+        const items = rows.flatMap((standing) => decisionView(reading, workspaceId, standing));
         return { status: 200, body: { items, next } };
       },
     }),

@@ -4,9 +4,10 @@ import { MAX_STORED_EVENTS } from "../../actors/events/catalogue.js";
 import { eventsPrunedBefore, findEvent, listLatestEvents } from "../../actors/events/event-log.queries.js";
 import { workEventName } from "../../actors/hooks/hook.js";
 import { type HookMatches, hookMatchSchema, listHookMatches } from "../../actors/hooks/matching/not-fired.view.js";
+import { toListPage, withOneMore } from "../../actors/tables/list-page.js";
 import { defineView, type Shown } from "../../actors/view.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { cursor, idCursor, pageSize, prunedBefore } from "../wire/paging.js";
+import { cursor, idCursor, nextPage, pageSize, prunedBefore } from "../wire/paging.js";
 import type { Route } from "../wire/route.js";
 import { teamRoute } from "../wire/team-route.js";
 
@@ -24,7 +25,7 @@ const eventSchema = z
 const eventMatchesSchema = eventSchema
   .extend({
     hooks: z.array(hookMatchSchema),
-    next: z.string().nullable().describe("The key after which the next page starts; null on the last page."),
+    next: nextPage("after"),
   })
   .meta({ title: "event-verdicts" });
 
@@ -52,12 +53,12 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
         before: idCursor("occ"),
         limit: pageSize(),
       }),
-      answers: { 200: z.strictObject({ items: z.array(eventSchema), prunedBefore }) },
+      answers: { 200: z.strictObject({ items: z.array(eventSchema), next: nextPage("before"), prunedBefore }) },
       handle: ({ query }, team) => {
-        const items = listLatestEvents(reading, team, query).map(eventView);
-        const pruned =
-          items.length < query.limit ? eventsPrunedBefore(reading, team.workspaceId, runtime.clock.now()) : null;
-        return { status: 200, body: { items, prunedBefore: pruned } };
+        const found = listLatestEvents(reading, team, withOneMore(query));
+        const { rows, next } = toListPage(found, query, ({ occurrence }) => occurrence);
+        const pruned = next === null ? eventsPrunedBefore(reading, team.workspaceId, runtime.clock.now()) : null;
+        return { status: 200, body: { items: rows.map(eventView), next, prunedBefore: pruned } };
       },
     }),
     teamRoute(runtime, "outcomes", {

@@ -11,6 +11,7 @@ import {
 } from "../../actors/hooks/hook-occurrence.queries.js";
 import { currentHookOccurrence, currentHookOccurrenceSchema } from "../../actors/hooks/hook-occurrence.view.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
+import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
 import { taskRef } from "../../actors/tasks/task.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { bearerToken } from "../access/authenticate.js";
@@ -18,7 +19,7 @@ import type { ExpiredCredentials } from "../access/expired-credentials.js";
 import { parseBy } from "../wire/field-errors.js";
 import { optionalIdempotencyKey } from "../wire/headers.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
-import { hookFiringCursor, pageSize, prunedBefore } from "../wire/paging.js";
+import { hookFiringCursor, nextPage, pageSize, prunedBefore } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
 import { type Outcome, type Route, type RouteRequest, route } from "../wire/route.js";
 import { teamRoute } from "../wire/team-route.js";
@@ -42,11 +43,6 @@ const historyQuery = z.strictObject({
   limit: pageSize(),
 });
 
-const nextPage = z
-  .string()
-  .nullable()
-  .describe("The `before` parameter for the next page; null when there is none. A page before the last can be empty.");
-
 const note = z.strictObject({ body: z.string().describe("1 to 20,000 characters.") });
 
 /** The routes for the history of a team's hooks, and the callbacks that hook receivers use. */
@@ -63,11 +59,13 @@ function historyRoutes(runtime: Runtime): readonly Route[] {
       summary: "List the firings of a team's hooks, newest first",
       access: "any",
       query: historyQuery,
-      answers: { 200: z.strictObject({ items: z.array(currentHookOccurrenceSchema), next: nextPage, prunedBefore }) },
+      answers: {
+        200: z.strictObject({ items: z.array(currentHookOccurrenceSchema), next: nextPage("before"), prunedBefore }),
+      },
       handle: async (request, team) => {
-        const { limit } = request.query;
-        const rows = await readPage(runtime, request, listHookOccurrences(team, request.query, request.query));
-        const next = rows.length < limit ? null : (rows.at(-1)?.id ?? null);
+        const { query } = request;
+        const found = await readPage(runtime, request, listHookOccurrences(team, query, withOneMore(query)));
+        const { rows, next } = toListPage(found, query, byId);
         const items = await inPieces(rows, request, (row) => currentHookOccurrence(runtime, team.workspaceId, row));
         const pruned =
           next === null ? hookOccurrencesPrunedBefore(reading, team.workspaceId, runtime.clock.now()) : null;

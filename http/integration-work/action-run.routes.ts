@@ -10,9 +10,10 @@ import {
 import { scheduleSchema, schedulesView } from "../../actors/integration-work/schedules/schedule.view.js";
 import type { VisibleIntegration } from "../../actors/integrations/connection.queries.js";
 import type { Sealer } from "../../actors/sealer.js";
+import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
-import { idCursor, pageSize } from "../wire/paging.js";
+import { idCursor, nextPage, pageSize } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
 import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import type { Route } from "../wire/route.js";
@@ -56,13 +57,13 @@ export function actionRunRoutes({ runtime, sealer }: ActionRunRoutesOptions): re
         200: z.strictObject({
           items: z.array(actionRunSchema),
           schedules: z.array(scheduleSchema).describe("The integration's schedules, the same on each page."),
-          next: z.string().nullable().describe("The `before` parameter for the next page; null when there is none."),
+          next: nextPage("before"),
         }),
       },
       handle: async (request, integration) => {
         const { query } = request;
-        const rows = await readPage(runtime, request, listActionRuns(integration, query));
-        const next = rows.length < query.limit ? null : (rows.at(-1)?.id ?? null);
+        const found = await readPage(runtime, request, listActionRuns(integration, withOneMore(query)));
+        const { rows, next } = toListPage(found, query, byId);
         const items = await inPieces(rows, request, actionRunView);
         return { status: 200, body: { items, schedules: schedulesView(reading, integration), next } };
       },

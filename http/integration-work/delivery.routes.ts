@@ -34,9 +34,10 @@ import {
 import type { VisibleIntegration } from "../../actors/integrations/connection.queries.js";
 import { invalid } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/sealer.js";
+import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
-import { idCursor, pageSize } from "../wire/paging.js";
+import { idCursor, nextPage, pageSize } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
 import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import type { Answer, Route, RouteRequest, UnknownRequest } from "../wire/route.js";
@@ -109,7 +110,7 @@ function readRoutes({ runtime }: DeliveryRoutesOptions): readonly Route[] {
         200: {
           body: z.strictObject({
             items: z.array(deliveryItemSchema),
-            next: z.string().nullable().describe("The `before` parameter for the next page; null when there is none."),
+            next: nextPage("before"),
             refused: refusedDeliveriesSchema,
           }),
           text: "text/plain",
@@ -119,8 +120,8 @@ function readRoutes({ runtime }: DeliveryRoutesOptions): readonly Route[] {
       answersAnyone: (request) => answerChallenge(receivers.find(reading, request.params.integrationId ?? ""), request),
       handle: async (request, integration) => {
         const { query } = request;
-        const rows = await readPage(runtime, request, listDeliveries(integration, query));
-        const next = rows.length < query.limit ? null : (rows.at(-1)?.id ?? null);
+        const found = await readPage(runtime, request, listDeliveries(integration, withOneMore(query)));
+        const { rows, next } = toListPage(found, query, byId);
         const items = await inPieces(rows, request, deliveryItemView);
         const refused = refusedDeliveriesView(findRefusedDeliveries(reading, integration));
         return { status: 200, body: { items, next, refused } };

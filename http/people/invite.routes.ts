@@ -15,10 +15,11 @@ import { sealMail } from "../../actors/outbound/mail/mail.effects.js";
 import { inviteMail } from "../../actors/outbound/mail/mail-texts.js";
 import { distinct } from "../../actors/resources/fields.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
+import { toListPage, withOneMore } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { MailLimit } from "../limits/mail-limit.js";
 import { listenForOutcome } from "../wire/outcome-wait.js";
-import { idCursor, pageSize } from "../wire/paging.js";
+import { idCursor, nextPage, pageSize } from "../wire/paging.js";
 import { granted, Refused } from "../wire/refused.js";
 import type { Route } from "../wire/route.js";
 import { workspaceRoute } from "../wire/workspace-route.js";
@@ -103,11 +104,11 @@ function listRoute({ runtime }: InviteRoutesOptions): Route {
     summary: "List the open invites, newest first",
     access: "person",
     query: listing,
-    answers: { 200: z.strictObject({ items: z.array(inviteSchema) }) },
-    handle: ({ query: { before, limit } }, { workspaceId }) => {
-      const page = { limit, nowMs: clock.now(), ...(before === undefined ? {} : { before }) };
-      const items = listPendingInvites(reading, workspaceId, page);
-      return { status: 200, body: { items: items.map((one) => inviteView(reading, workspaceId, one)) } };
+    answers: { 200: z.strictObject({ items: z.array(inviteSchema), next: nextPage("before") }) },
+    handle: ({ query }, { workspaceId }) => {
+      const found = listPendingInvites(reading, workspaceId, { ...withOneMore(query), nowMs: clock.now() });
+      const { rows, next } = toListPage(found, query, ({ inviteId }) => inviteId);
+      return { status: 200, body: { items: rows.map((one) => inviteView(reading, workspaceId, one)), next } };
     },
   });
 }

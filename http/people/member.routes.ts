@@ -12,7 +12,7 @@ import { memberSchema } from "../../actors/workspaces/member.js";
 import type { MembershipMessage } from "../../actors/workspaces/membership.transitions.js";
 import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { idCursor, pageSize } from "../wire/paging.js";
+import { idCursor, nextPage, pageSize } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
 import type { Answer, Route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
@@ -45,7 +45,7 @@ function workspaceRoutes(runtime: Runtime): readonly Route[] {
       summary: "List the people of a workspace, with the roles that the caller may give them",
       access: "any",
       query: listing,
-      answers: { 200: z.strictObject({ items: z.array(memberSchema), next: z.string().nullable() }) },
+      answers: { 200: z.strictObject({ items: z.array(memberSchema), next: nextPage("after") }) },
       handle: ({ query }, found) => ({ status: 200, body: membersView(reading, found, query) }),
     }),
     subjectRoute(workspaceOfRoles, {

@@ -15,10 +15,11 @@ import {
 } from "../../actors/pull-requests/pull-request.view.js";
 import { findPullRequestLog } from "../../actors/pull-requests/pull-request-log.messages.js";
 import type { Sealer } from "../../actors/sealer.js";
+import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { countAsking, createAskingLimit } from "../limits/asking-limit.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
-import { idCursor, pageSize } from "../wire/paging.js";
+import { idCursor, nextPage, pageSize } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
 import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import type { Route } from "../wire/route.js";
@@ -56,13 +57,13 @@ function listRoute({ runtime }: PullRequestRoutesOptions): Route {
     answers: {
       200: z.strictObject({
         items: z.array(pullRequestSchema),
-        next: z.string().nullable().describe("The `before` parameter for the next page; null when there is none."),
+        next: nextPage("before"),
       }),
     },
     handle: async (request, team) => {
       const { query } = request;
-      const rows = await readPage(runtime, request, listPullRequests(team, query));
-      const next = rows.length < query.limit ? null : (rows.at(-1)?.id ?? null);
+      const found = await readPage(runtime, request, listPullRequests(team, withOneMore(query)));
+      const { rows, next } = toListPage(found, query, byId);
       return { status: 200, body: { items: await inPieces(rows, request, pullRequestView), next } };
     },
   });

@@ -5,7 +5,7 @@ import type { ReplayRow } from "../../actors/replays/replay/replay.js";
 import { findStoredReplay, replaysOfSet } from "../../actors/replays/replay/replay.queries.js";
 import { BoundedList } from "../wire/bounded-list.js";
 import { readPage } from "../wire/page-reading.js";
-import { idCursor, pageSize } from "../wire/paging.js";
+import { idCursor, nextPage, pageSize } from "../wire/paging.js";
 import { replaySubject, setSubject } from "../wire/replay-subjects.js";
 import type { Route } from "../wire/route.js";
 import { subjectRoute } from "../wire/subject-route.js";
@@ -17,10 +17,7 @@ const MAX_LIST_BYTES = 4 * 1024 * 1024;
 
 const listed = z.strictObject({
   items: z.array(listedReplaySchema),
-  next: z
-    .string()
-    .nullable()
-    .describe("The `before` parameter for the next page; null when there is none. A page has at most 4 MiB."),
+  next: nextPage("before", " A page has at most 4 MiB."),
 });
 
 /** The routes that read replays. */

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { changesPrunedBefore, listChangeRecords } from "../../actors/resources/change-record.queries.js";
+import { toListPage, withOneMore } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { pageSize, prunedBefore, wholeNumber } from "../wire/paging.js";
+import { nextPage, pageSize, prunedBefore, wholeNumber } from "../wire/paging.js";
 import type { Route } from "../wire/route.js";
 import { workspaceRoute } from "../wire/workspace-route.js";
 
@@ -34,14 +35,13 @@ export function changeRoutes({ runtime }: { readonly runtime: Runtime }): readon
       summary: "List every configuration change, newest first",
       access: "any",
       query: z.strictObject({ before: wholeNumber.optional(), limit: pageSize() }),
-      answers: { 200: z.strictObject({ items: z.array(changeSchema), prunedBefore }) },
+      answers: { 200: z.strictObject({ items: z.array(changeSchema), next: nextPage("before"), prunedBefore }) },
       handle: ({ query }, { workspaceId }) => {
-        const { before, limit } = query;
-        const nowMs = runtime.clock.now();
-        const page = before === undefined ? { limit } : { before, limit };
-        const items = listChangeRecords(runtime.reading, workspaceId, page);
-        const pruned = items.length < limit ? changesPrunedBefore(runtime.reading, workspaceId, nowMs) : null;
-        return { status: 200, body: { items, prunedBefore: pruned } };
+        const { reading, clock } = runtime;
+        const found = listChangeRecords(reading, workspaceId, withOneMore(query));
+        const { rows, next } = toListPage(found, query, ({ seq }) => String(seq));
+        const pruned = next === null ? changesPrunedBefore(reading, workspaceId, clock.now()) : null;
+        return { status: 200, body: { items: rows, next, prunedBefore: pruned } };
       },
     }),
   ];

@@ -1,13 +1,15 @@
 import { z } from "zod";
 import { findVisibleResource, type VisibleResource } from "../../actors/access/visibility/resource.queries.js";
-import type { Caller } from "../../actors/caller.js";
+import { callerId } from "../../actors/caller.js";
 import { exportOne } from "../../actors/export/resource-export.js";
 import { exportWorkspace, type FilePiece } from "../../actors/export/workspace-export.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import type { Reading } from "../../storage/store.js";
 import { ConcurrencyLimit } from "../limits/concurrency-limit.js";
-import type { Route, RouteRequest } from "../wire/route.js";
+import type { Route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
+import { streamView } from "../wire/view-stream.js";
 
 import { withArticle } from "./kind-name.js";
 
@@ -48,47 +50,14 @@ function workspaceRoute({ runtime, kinds }: ExportRoutesOptions, kind: Kind, und
     access: "any",
     answers: { 200: z.strictObject({ files }) },
     handle: async (request, row) => {
-      const end = underWay.begin(toHolder(request.caller));
+      const end = underWay.begin(callerId(request.caller));
       if (end === null) {
         return { refused: "too-many-requests", detail: "Too many exports are in progress.", retryAfterSeconds: 5 };
       }
-      const view = runtime.view();
-      const close = () => {
-        view.close();
-        end();
-      };
-      const pieces = () => filesJson(exportWorkspace(view, kinds, row));
-      try {
-        const length = await readBytes(pieces(), request);
-        return { status: 200, stream: { length, pieces: pieces(), close } };
-      } catch (error) {
-        close();
-        throw error;
-      }
+      const read = (view: Reading) => filesJson(exportWorkspace(view, kinds, row));
+      return { status: 200, stream: await streamView(runtime, request, { read, end }) };
     },
   });
-}
-
-function toHolder(caller: Caller): string {
-  return caller.kind === "person" ? caller.userId : caller.tokenId;
-}
-
-/**
- * Returns the total length of all pieces in bytes. Throws the signal's abort reason if the request is aborted. The
- * export is produced twice, once to count and once to send. So the response has a length, which lets a client detect
- * truncation, and the whole export is never in memory.
- */
-async function readBytes(
-  pieces: Iterable<string>,
-  { signal, pause }: Pick<RouteRequest, "signal" | "pause">,
-): Promise<number> {
-  let bytes = 0;
-  for (const piece of pieces) {
-    bytes += Buffer.byteLength(piece);
-    await pause();
-    signal.throwIfAborted();
-  }
-  return bytes;
 }
 
 function resourceRoute(runtime: Runtime, kind: Kind): Route {

@@ -5,9 +5,10 @@ import { listRunners } from "../../actors/runners/runner.queries.js";
 import { runnerView } from "../../actors/runners/runner.view.js";
 import { findClaimedAttachment, seesRun, waitsForPerson } from "../../actors/runs/run.queries.js";
 import { findBlob } from "../../actors/tables/blobs.js";
+import { toListPage, withOneMore } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { findCallingRunner, type PoolSource } from "../access/pool-bearer.js";
-import { idCursor, pageSize } from "../wire/paging.js";
+import { idCursor, nextPage, pageSize } from "../wire/paging.js";
 import { type Outcome, type Route, type RouteRequest, route } from "../wire/route.js";
 import { workspaceRoute } from "../wire/workspace-route.js";
 
@@ -26,14 +27,19 @@ export function runnerRoutes({ runtime }: { readonly runtime: Runtime }): readon
       summary: "List the runners that are connected, or that disconnected less than one lease ago",
       access: "any",
       query: listing,
-      answers: { 200: z.strictObject({ items: z.array(runnerSchema) }) },
-      handle: ({ caller, query: { after, limit } }, { workspaceId }) => {
+      answers: { 200: z.strictObject({ items: z.array(runnerSchema), next: nextPage("after") }) },
+      handle: ({ caller, query }, { workspaceId }) => {
         const ofRuns = {
           sees: (runId: string) => seesRun(reading, caller, workspaceId, runId),
           waits: (runId: string) => waitsForPerson(reading, workspaceId, runId),
         };
-        const rows = listRunners(reading, workspaceId, { after, limit });
-        return { status: 200, body: { items: rows.map((row) => runnerView(reading, workspaceId, row, ofRuns)) } };
+        const { after, limit } = withOneMore(query);
+        const { rows, next } = toListPage(
+          listRunners(reading, workspaceId, { after, limit }),
+          query,
+          ({ runnerId }) => runnerId,
+        );
+        return { status: 200, body: { items: rows.map((row) => runnerView(reading, workspaceId, row, ofRuns)), next } };
       },
     }),
   ];

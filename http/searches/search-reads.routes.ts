@@ -7,9 +7,10 @@ import { searchItemSchema, searchSchema } from "../../actors/searches/reads/sear
 import type { SearchRow } from "../../actors/searches/search/search.js";
 import { findStoredSearch, searchesOfStation, searchesOfTeam } from "../../actors/searches/search/search.queries.js";
 import { SearchMemory } from "../../actors/searches/search/search-memory.js";
+import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
-import { cursor, pageSize } from "../wire/paging.js";
+import { cursor, nextPage, pageSize } from "../wire/paging.js";
 import { stationSubject } from "../wire/replay-subjects.js";
 import type { Route, RouteRequest } from "../wire/route.js";
 import { subjectRoute } from "../wire/subject-route.js";
@@ -28,7 +29,7 @@ const page = z.strictObject({
 
 const listed = z.strictObject({
   items: z.array(searchItemSchema),
-  next: z.string().nullable().describe("The `before` parameter for the next page; null when there is none."),
+  next: nextPage("before"),
 });
 
 interface SearchReads {
@@ -50,9 +51,9 @@ function listRoutes(runtime: Runtime): readonly Route[] {
       query: page,
       answers: { 200: listed },
       handle: async (request, station) => {
-        const { limit, before } = request.query;
-        const found = await readPage(runtime, request, searchesOfStation(station, { limit: limit + 1, before }));
-        return answerPage(runtime, request, { ...station, found, limit });
+        const { limit, before } = withOneMore(request.query);
+        const found = await readPage(runtime, request, searchesOfStation(station, { limit, before }));
+        return answerPage(runtime, request, { ...station, found });
       },
     }),
     teamRoute(runtime, "outcomes", {
@@ -63,9 +64,9 @@ function listRoutes(runtime: Runtime): readonly Route[] {
       query: page,
       answers: { 200: listed },
       handle: async (request, team) => {
-        const { limit, before } = request.query;
-        const found = await readPage(runtime, request, searchesOfTeam(team, { limit: limit + 1, before }));
-        return answerPage(runtime, request, { ...team, found, limit });
+        const { limit, before } = withOneMore(request.query);
+        const found = await readPage(runtime, request, searchesOfTeam(team, { limit, before }));
+        return answerPage(runtime, request, { ...team, found });
       },
     }),
   ];
@@ -75,17 +76,15 @@ interface Page {
   readonly workspaceId: string;
   /** The rows of the page, and one more row if there are further ones. */
   readonly found: readonly SearchRow[];
-  readonly limit: number;
 }
 
 async function answerPage(
   { reading }: Runtime,
-  request: Pick<RouteRequest, "pause">,
-  { workspaceId, found, limit }: Page,
+  request: Pick<RouteRequest, "pause"> & { readonly query: { readonly limit: number } },
+  { workspaceId, found }: Page,
 ) {
-  const rows = found.slice(0, limit);
+  const { rows, next } = toListPage(found, request.query, byId);
   const items = await inPieces(rows, request, (row) => readSearchItem(reading, workspaceId, row));
-  const next = found.length > limit ? (rows.at(-1)?.id ?? null) : null;
   return { status: 200, body: { items, next } };
 }
 

@@ -8,11 +8,12 @@ import { type AnswerApproval, runRef, type SendMessage } from "../../actors/runs
 import { findRunToWorkOn, findVisibleRun, listApprovals, type VisibleRun } from "../../actors/runs/run.queries.js";
 import { stepSchema, stepView } from "../../actors/runs/run.view.js";
 import type { Sealer } from "../../actors/sealer.js";
+import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
 import { toolCallRef } from "../../actors/tool-calls/tool-call.messages.js";
 import { findCallOfApproval } from "../../actors/tool-calls/tool-call.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { optionalIdempotencyKey } from "../wire/headers.js";
-import { idCursor, pageSize } from "../wire/paging.js";
+import { idCursor, nextPage, pageSize } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
 import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import type { Route } from "../wire/route.js";
@@ -73,11 +74,11 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
         "first.",
       access: "any",
       query: z.strictObject({ before: idCursor("apr"), limit: pageSize() }),
-      answers: { 200: z.strictObject({ items: z.array(approvalSchema) }) },
-      handle: ({ query }, found) => ({
-        status: 200,
-        body: { items: listApprovals(reading, found, query).map(approvalView) },
-      }),
+      answers: { 200: z.strictObject({ items: z.array(approvalSchema), next: nextPage("before") }) },
+      handle: ({ query }, found) => {
+        const { rows, next } = toListPage(listApprovals(reading, found, withOneMore(query)), query, byId);
+        return { status: 200, body: { items: rows.map(approvalView), next } };
+      },
     }),
     answerRoute(options, {
       name: "approve",

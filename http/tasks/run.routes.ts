@@ -1,9 +1,17 @@
 import { z } from "zod";
 import { findVisibleRun, type VisibleRun } from "../../actors/runs/run.queries.js";
-import { runItemSchema, runItemView, runSchema, runView, stepSchema, stepsView } from "../../actors/runs/run.view.js";
+import {
+  runItemSchema,
+  runItemView,
+  runSchema,
+  runView,
+  stepPageView,
+  stepSchema,
+} from "../../actors/runs/run.view.js";
+import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
 import { findTaskOfOutcomes, listTaskRuns, type VisibleTask } from "../../actors/tasks/task.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { idCursor, pageSize } from "../wire/paging.js";
+import { idCursor, nextPage, pageSize } from "../wire/paging.js";
 import type { Route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
@@ -22,10 +30,11 @@ export function runRoutes({ runtime: { reading } }: { readonly runtime: Runtime 
       summary: "List the runs of a task, newest first",
       access: "any",
       query: z.strictObject({ before: idCursor("run"), limit: pageSize() }),
-      answers: { 200: z.strictObject({ items: z.array(runItemSchema) }) },
+      answers: { 200: z.strictObject({ items: z.array(runItemSchema), next: nextPage("before") }) },
       handle: ({ query }, found) => {
-        const items = listTaskRuns(reading, found, query).map((run) => runItemView(reading, found.workspaceId, run));
-        return { status: 200, body: { items } };
+        const { rows, next } = toListPage(listTaskRuns(reading, found, withOneMore(query)), query, byId);
+        const items = rows.map((run) => runItemView(reading, found.workspaceId, run));
+        return { status: 200, body: { items, next } };
       },
     }),
     subjectRoute(visibleRun, {
@@ -33,8 +42,17 @@ export function runRoutes({ runtime: { reading } }: { readonly runtime: Runtime 
       path: "/api/runs/{runId}",
       summary: "Read a run",
       access: "any",
+      query: z.strictObject({
+        diff: z
+          .enum(["true", "false"], "must be true or false")
+          .default("true")
+          .describe("`false` leaves `diff` and `own` of the checkouts null: `/diff` has the texts."),
+      }),
       answers: { 200: runSchema },
-      handle: (_request, { workspaceId, run }) => ({ status: 200, body: runView(reading, workspaceId, run) }),
+      handle: ({ query }, found) => ({
+        status: 200,
+        body: runView(reading, found, { hasDiffs: query.diff === "true" }),
+      }),
     }),
     subjectRoute(visibleRun, {
       method: "GET",
@@ -45,11 +63,11 @@ export function runRoutes({ runtime: { reading } }: { readonly runtime: Runtime 
         after: z.coerce.number("must be a number").int().min(-1).default(-1),
         limit: pageSize(200),
       }),
-      answers: { 200: z.strictObject({ items: z.array(stepSchema) }) },
-      handle: ({ query }, { workspaceId, run }) => ({
-        status: 200,
-        body: { items: stepsView(reading, workspaceId, run.id, query) },
-      }),
+      answers: { 200: z.strictObject({ items: z.array(stepSchema), next: nextPage("after") }) },
+      handle: ({ query }, { workspaceId, run }) => {
+        const { steps, next } = stepPageView(reading, workspaceId, run.id, query);
+        return { status: 200, body: { items: steps, next } };
+      },
     }),
   ];
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { chainFrom } from "../../actors/hooks/loop-guard.js";
 import type { Sealer } from "../../actors/sealer.js";
+import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
 import { findOpenedTask, toOpenTask } from "../../actors/tasks/open-task.js";
 import type { TaskRow } from "../../actors/tasks/task.js";
 import { taskItemSchema } from "../../actors/tasks/task.js";
@@ -29,7 +30,7 @@ import { taskSchema, taskView } from "../../actors/tasks/task.view.js";
 import { taskItemView } from "../../actors/tasks/task-item.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
-import { idCursor, pageSize, prunedBefore } from "../wire/paging.js";
+import { idCursor, nextPage, pageSize, prunedBefore } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
 import { findIdempotency, replayedHeader, replayHeaders } from "../wire/repeatable.js";
 import { type Answer, type Route, route } from "../wire/route.js";
@@ -119,17 +120,19 @@ function listRoute(runtime: Runtime): Route {
     summary: "List a team's tasks, newest first",
     access: "any",
     query: listing,
-    answers: { 200: z.strictObject({ items: z.array(taskItemSchema), prunedBefore }) },
+    answers: { 200: z.strictObject({ items: z.array(taskItemSchema), next: nextPage("before"), prunedBefore }) },
     handle: async (request, team) => {
       const { before, limit, ...wanted } = request.query;
       const filter = findTaskFilter(reading, team, wanted);
-      if (filter === null) return { status: 200, body: { items: [], prunedBefore: null } };
+      if (filter === null) return { status: 200, body: { items: [], next: null, prunedBefore: null } };
+      const page = withOneMore({ before, limit });
       const found = await readPage<TaskRow>(runtime, request, (view, from) =>
-        listTeamTasks(view, team, filter, { before, limit, cursor: from }),
+        listTeamTasks(view, team, filter, { ...page, cursor: from }),
       );
-      const items = await inPieces(found, request, (task) => taskItemView(reading, team.workspaceId, task));
-      const pruned = items.length < limit ? tasksPrunedBefore(reading, team.workspaceId, runtime.clock.now()) : null;
-      return { status: 200, body: { items, prunedBefore: pruned } };
+      const { rows, next } = toListPage(found, { limit }, byId);
+      const items = await inPieces(rows, request, (task) => taskItemView(reading, team.workspaceId, task));
+      const pruned = next === null ? tasksPrunedBefore(reading, team.workspaceId, runtime.clock.now()) : null;
+      return { status: 200, body: { items, next, prunedBefore: pruned } };
     },
   });
 }

@@ -2,6 +2,7 @@ import type { RouteEntry } from "../access/edge-parts.js";
 import { attachmentRoutes } from "./attachment.routes.js";
 import { runRoutes } from "./run.routes.js";
 import { runConversationRoutes } from "./run-conversation.routes.js";
+import { runDiffRoutes } from "./run-diff.routes.js";
 import { taskRoutes } from "./task.routes.js";
 import { toolCallRoutes } from "./tool-call.routes.js";
 
@@ -10,6 +11,7 @@ export const tasksArea: readonly RouteEntry[] = [
   { tag: "Tasks and runs", make: ({ runtime, sealer }) => taskRoutes({ runtime, sealer }) },
   { tag: "Tasks and runs", make: ({ runtime }) => attachmentRoutes(runtime) },
   { tag: "Tasks and runs", make: ({ runtime }) => runRoutes({ runtime }) },
+  { tag: "Tasks and runs", make: ({ runtime }) => runDiffRoutes({ runtime }) },
   { tag: "Tasks and runs", make: ({ runtime, sealer }) => runConversationRoutes({ runtime, sealer }) },
   { tag: "Tasks and runs", make: ({ runtime, site: { baseUrl } }) => toolCallRoutes({ runtime, baseUrl }) },
 ];

@@ -4,6 +4,7 @@ import { approvalSchema } from "../../actors/runs/approval.js";
 import { approvalView } from "../../actors/runs/approval.view.js";
 import { UNASSIGNED } from "../../actors/runs/assignee.js";
 import { findVisibleRun, type VisibleRun } from "../../actors/runs/run.queries.js";
+import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
 import { toolCallSchema } from "../../actors/tool-calls/tool-call.js";
 import {
   type ApprovalOfPerson,
@@ -15,7 +16,7 @@ import {
 import { toolCallView } from "../../actors/tool-calls/tool-call.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces } from "../wire/page-reading.js";
-import { idCursor, pageSize, wholeNumber } from "../wire/paging.js";
+import { idCursor, nextPage, pageSize, wholeNumber } from "../wire/paging.js";
 import { type Route, type RouteRequest, route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
@@ -56,11 +57,12 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
         before: idCursor("call"),
         limit: wholeNumber.max(MAX_CALLS_SHOWN, `must be at most ${MAX_CALLS_SHOWN}`).default(MAX_CALLS_SHOWN),
       }),
-      answers: { 200: z.strictObject({ items: z.array(toolCallSchema) }) },
+      answers: { 200: z.strictObject({ items: z.array(toolCallSchema), next: nextPage("before") }) },
       handle: async (request, found) => {
-        const calls = listToolCalls(reading, found, request.query);
-        const toItem = (call: (typeof calls)[number]) => toolCallView(reading, found.workspaceId, call);
-        return { status: 200, body: { items: await inPieces(calls, request, toItem, CALLS_AT_ONCE) } };
+        const { query } = request;
+        const { rows, next } = toListPage(listToolCalls(reading, found, withOneMore(query)), query, byId);
+        const toItem = (call: (typeof rows)[number]) => toolCallView(reading, found.workspaceId, call);
+        return { status: 200, body: { items: await inPieces(rows, request, toItem, CALLS_AT_ONCE), next } };
       },
     }),
     route({
@@ -77,15 +79,17 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
         before: idCursor("apr"),
         limit: pageSize(),
       }),
-      answers: { 200: z.strictObject({ items: z.array(ownApprovalSchema) }) },
+      answers: { 200: z.strictObject({ items: z.array(ownApprovalSchema), next: nextPage("before") }) },
       handle: async (request) => {
-        const found = await readOwnApprovals(runtime, request);
-        const items = await inPieces(found, request, ({ approval, run }) => {
+        const { query } = request;
+        const found = await readOwnApprovals(runtime, request, withOneMore(query));
+        const { rows, next } = toListPage(found, query, ({ approval }) => approval.id);
+        const items = await inPieces(rows, request, ({ approval, run }) => {
           const taskId = run.taskId ?? "";
           const hint = approval.approver === null ? UNASSIGNED : null;
           return { ...approvalView(approval), taskId, link: `${baseUrl()}/api/tasks/${taskId}`, hint };
         });
-        return { status: 200, body: { items } };
+        return { status: 200, body: { items, next } };
       },
     }),
   ];
@@ -97,15 +101,8 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
  */
 async function readOwnApprovals(
   runtime: Pick<Runtime, "view">,
-  {
-    caller,
-    query,
-    pause,
-    signal,
-  }: Pick<RouteRequest, "pause" | "signal"> & {
-    readonly caller: PersonCaller;
-    readonly query: { readonly before?: string | undefined; readonly limit: number };
-  },
+  { caller, pause, signal }: Pick<RouteRequest, "pause" | "signal"> & { readonly caller: PersonCaller },
+  page: { readonly before?: string | undefined; readonly limit: number },
 ): Promise<readonly ApprovalOfPerson[]> {
   const { userId } = caller;
   const view = runtime.view();
@@ -114,8 +111,8 @@ async function readOwnApprovals(
     for (const [index, workspaceId] of listApproversWorkspaces(view, caller).entries()) {
       if (index > 0) await pause();
       signal.throwIfAborted();
-      found = addOwnApprovals(view, { userId, workspaceId }, { ...query, found });
-      const unassigned = addUnassignedApprovals(view, { userId, workspaceId }, { ...query, found });
+      found = addOwnApprovals(view, { userId, workspaceId }, { ...page, found });
+      const unassigned = addUnassignedApprovals(view, { userId, workspaceId }, { ...page, found });
       let step = unassigned.next();
       for (; step.done !== true; step = unassigned.next()) {
         await pause();

@@ -322,8 +322,8 @@ function encodeOutcome(
 function encode(answer: Outcome): TransportAnswer {
   if ("refused" in answer) return problemAnswer(answer);
   if (answer.stream !== undefined) {
-    const headers = { "content-type": "application/json", ...answer.headers };
-    const { length, pieces, close } = answer.stream;
+    const { length, pieces, close, type = "application/json" } = answer.stream;
+    const headers = { "content-type": type, ...answer.headers };
     const times = { idleMs: STREAM_IDLE_MS, wholeMs: STREAM_WHOLE_MS };
     return { status: answer.status, headers, stream: { length, pieces, close: () => close(), ...times } };
   }

@@ -39,6 +39,10 @@ export function listIdCursors(query: z.ZodType | undefined): readonly string[] {
   return Object.entries(query.shape).flatMap(([name, schema]) => (idCursors.has(schema) ? [name] : []));
 }
 
+/** The response member `next` of a list: the value of this query parameter for the next page. */
+export const nextPage = (parameter: "after" | "before", more = "") =>
+  z.string().nullable().describe(`The \`${parameter}\` parameter for the next page; null when there is none.${more}`);
+
 /** A response member of lists whose finished items are removed after their retention period. */
 export const prunedBefore = z
   .string()

@@ -57,12 +57,14 @@ export interface UnknownRequest extends Pick<RouteRequest, "params" | "headers">
   readonly query: string;
 }
 
-/** A JSON response that the handler produces while the service sends it. */
+/** A response that the handler produces while the service sends it. */
 export interface AnswerStream {
+  /** The content type of a text; JSON by default. */
+  readonly type?: string;
   /** The length in bytes. */
   readonly length: number;
   /** The pieces of the text. Other work runs between two pieces; an empty piece is only a pause. */
-  readonly pieces: Iterable<string>;
+  readonly pieces: Iterable<string | Uint8Array>;
   /** Called once at the end, whether the response succeeded or not, and even if no piece was read. Does not throw. */
   close(): void;
 }
@@ -71,7 +73,7 @@ export interface Answer {
   readonly status: number;
   /** The JSON body. Absent if the response has `json`, `text`, `stream` or no body. */
   readonly body?: unknown;
-  /** A JSON body that is too large for memory. */
+  /** A body that is too large for memory. */
   readonly stream?: AnswerStream;
   /** The JSON body as encoded text. `body` may then be absent. */
   readonly json?: string | Uint8Array;

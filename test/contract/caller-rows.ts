@@ -296,6 +296,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/tasks/{taskId}/assign": teamWork,
   "GET /api/tasks/{taskId}/runs": outcomes,
   "GET /api/runs/{runId}": outcomes,
+  "GET /api/runs/{runId}/diff": outcomes,
   "POST /api/runs/{runId}/messages": assigneesOfOutcomes,
   "GET /api/runs/{runId}/approvals": outcomes,
   "GET /api/runs/{runId}/tool-calls": outcomes,

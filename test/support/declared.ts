@@ -23,8 +23,9 @@ function answerDifference(route: Route, answer: Answer, name: string): string | 
   const { body, text: type, headers } = toSuccess(declared);
   const unknown = Object.keys(answer.headers ?? {}).find((header) => headers?.[header] === undefined);
   if (unknown !== undefined) return `${name} sends the header ${unknown}, which it does not declare`;
-  if (type !== undefined && (body === null || answer.text !== undefined)) {
-    return answer.text?.type.startsWith(type) === true ? null : `${name} answers no ${type}, as it declares`;
+  const sent = answer.text?.type ?? answer.stream?.type;
+  if (type !== undefined && (body === null || sent !== undefined)) {
+    return sent?.startsWith(type) === true ? null : `${name} answers no ${type}, as it declares`;
   }
   if (body === null) {
     return answer.body === undefined && answer.text === undefined ? null : `${name} has a body but declares none`;

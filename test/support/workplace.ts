@@ -33,11 +33,13 @@ const twoStations = [
 
 interface WorkplaceOptions extends TestServiceOptions {
   readonly stations?: readonly unknown[];
+  /** The line's repositories; `acme/app` by default. */
+  readonly repositories?: readonly string[];
   readonly pool?: Readonly<Record<string, unknown>>;
 }
 
 export async function openWorkplace(t: Test, options: WorkplaceOptions = {}): Promise<Workplace> {
-  const { stations = twoStations, pool: poolFields = {}, ...of } = options;
+  const { stations = twoStations, repositories = ["acme/app"], pool: poolFields = {}, ...of } = options;
   const service = await startTestService(t, of);
   const { runtime } = service;
   const ada = await service.signIn("ada@example.com");
@@ -46,7 +48,7 @@ export async function openWorkplace(t: Test, options: WorkplaceOptions = {}): Pr
   const team = await ada.create(`${within}/teams`, { key: "core", name: "Core" });
   const body = { key: "main", ...poolFields };
   const pool = await ada.request("POST", `${within}/runner-pools`, body, { "idempotency-key": "pool" });
-  const line = { key: "dev", name: "Dev", repositories: [{ name: "acme/app" }], stations };
+  const line = { key: "dev", name: "Dev", repositories: repositories.map((name) => ({ name })), stations };
   await ada.create(`/api/resources/teams/${team.id}/lines`, line);
   const token = String(pool.headers["service-pool-token"]);
   const read = async (path: string) => (await ada.request("GET", path)).body ?? {};

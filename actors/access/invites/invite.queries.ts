@@ -9,7 +9,7 @@ import { INVITE_LINK, invites } from "./invite.table.js";
 export function listPendingInvites(
   reading: Reading,
   workspaceId: string,
-  page: { readonly before?: string; readonly limit: number; readonly nowMs: number },
+  page: { readonly before?: string | undefined; readonly limit: number; readonly nowMs: number },
 ): InviteRow[] {
   const { before, limit, nowMs } = page;
   return invites.all(

@@ -1,6 +1,7 @@
 import type { Reading } from "../../../storage/store.js";
 import type { Refusal } from "../../refusal.js";
 import { findResource } from "../../resources/resource.table.js";
+import { toListPage, withOneMore } from "../../tables/list-page.js";
 import { defineView, type Shown } from "../../view.js";
 import { type Member, memberSchema, type teamSchema } from "../../workspaces/member.js";
 import { findMember, isLastOwner, listWorkspaceMembers } from "../../workspaces/member.table.js";
@@ -46,10 +47,9 @@ export function membersView(
   { after, limit }: { readonly after?: string | undefined; readonly limit: number },
 ): MembersView {
   const from = after === undefined ? {} : { after };
-  const found = listWorkspaceMembers(reading, workspaceId, { limit: limit + 1, ...from });
-  const page = found.slice(0, limit);
-  const next = found.length > limit ? (page.at(-1)?.userId ?? null) : null;
-  return { items: page.map((member) => showMember(member, { reading, workspaceId, caller: own })), next };
+  const found = listWorkspaceMembers(reading, workspaceId, withOneMore({ limit, ...from }));
+  const { rows, next } = toListPage(found, { limit }, ({ userId }) => userId);
+  return { items: rows.map((member) => showMember(member, { reading, workspaceId, caller: own })), next };
 }
 
 /** Returns the teams with these ids that still exist. */

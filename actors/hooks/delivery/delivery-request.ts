@@ -15,6 +15,7 @@ import { type PreparedCall, prepareCall } from "./call-step.js";
 import { createCallbackToken } from "./callback-token.js";
 import type { UnpreparedRequest } from "./failure-codes.js";
 import type { HookTokenSigner } from "./hook-token.js";
+import { type RecordedRequest, recordRequest } from "./recorded-request.js";
 import { renderRequest, toStepOutput } from "./render-request.js";
 import { findPreviousSecret, SIGNING_SECRET } from "./secret-rotation.machine.js";
 
@@ -51,6 +52,8 @@ export interface PreparedRequest {
   readonly step: string;
   /** The sender: the service, or a host of the workspace. */
   readonly from: "service" | "network";
+  /** The request as its attempt stores it. */
+  readonly recorded: RecordedRequest;
 }
 
 /**
@@ -103,7 +106,14 @@ export function prepareRequest(
   headers["service-callback-token"] = createCallbackToken(options.sealer, { workspaceId, hookOccurrenceId, nowMs });
   if (test === true) headers["service-test"] = "true";
   if (cause !== undefined) headers["service-cause"] = cause;
-  return { kind: "request", url: rendered.url, headers, body, step: step.name, from: step.request.from };
+  const recorded = recordRequest({
+    url: rendered.url,
+    body,
+    ownHeaders: rendered.headers,
+    secrets: proof.secrets,
+    event: [event, task, run, hook.fields.key, on, occurrence, step.name],
+  });
+  return { kind: "request", url: rendered.url, headers, body, step: step.name, from: step.request.from, recorded };
 }
 
 /** Returns the names that a step's expressions see: the event, and the outputs of the earlier steps. */
@@ -131,12 +141,19 @@ function listOutputs(reading: Reading, delivery: Delivery, hook: ResourceRow<Hoo
   return outputs;
 }
 
-/** Returns the header that authenticates the request; null if the request cannot be signed. */
+/** The header that authenticates a request, and the secrets that sign it. */
+interface Proof {
+  readonly header: "authorization" | "webhook-signature";
+  readonly value: string;
+  readonly secrets: readonly string[];
+}
+
+/** Returns the proof of the request; null if the request cannot be signed. */
 function createProof(
   { sealer, tokens, baseUrl, newId, rotates, reading }: RequestOptions,
   hook: ResourceRow<HookFields>,
   request: { readonly id: string; readonly body: string; readonly occurrence: string; readonly nowMs: number },
-): { readonly header: "authorization" | "webhook-signature"; readonly value: string } | null {
+): Proof | null {
   const { id, body, occurrence, nowMs } = request;
   const audience = hook.fields.signing?.oidc?.audience;
   if (audience !== undefined) {
@@ -153,14 +170,15 @@ function createProof(
       tokenId: newId("jwt"),
       nowMs,
     });
-    return { header: "authorization", value: `Bearer ${token}` };
+    return { header: "authorization", value: `Bearer ${token}`, secrets: [] };
   }
   const secret = openSecret(sealer, hook.hidden[SIGNING_SECRET]);
   if (secret === null) return null;
   const message = { id, timestamp: Math.floor(nowMs / 1_000), body };
   const before = rotates ? openSecret(sealer, findPreviousSecret(reading(), hook, nowMs) ?? undefined) : null;
   const also = before === null ? "" : ` ${signMessage(before, message)}`;
-  return { header: "webhook-signature", value: `${signMessage(secret, message)}${also}` };
+  const secrets = before === null ? [secret] : [secret, before];
+  return { header: "webhook-signature", value: `${signMessage(secret, message)}${also}`, secrets };
 }
 
 /**

@@ -20,6 +20,7 @@ import {
 import type { DeliveryResult } from "./delivery-result.js";
 import { INTERRUPTED, NO_PLACE, NOT_RUNNING } from "./failure-codes.js";
 import { MAX_OUTPUT_BYTES, readHookAnswer } from "./hook-answer.js";
+import { recordCall } from "./recorded-request.js";
 
 /**
  * Makes the request of one step of a hook occurrence. The memo is the event; without it, the effect reads the event's
@@ -86,7 +87,13 @@ function prepareDelivery(
   // A request that a killed process had started counts as a failed attempt. A tool call on a `before` event is never
   // repeated, whether or not it had an effect.
   if (mayHaveBegun) {
-    const interrupted = { ...notSent(prepared.step, nowMs), code: "errored", reason: INTERRUPTED } as const;
+    const recorded = prepared.kind === "call" ? recordCall(prepared) : prepared.recorded;
+    const interrupted = {
+      ...notSent(prepared.step, nowMs),
+      ...recorded,
+      code: "errored",
+      reason: INTERRUPTED,
+    } as const;
     const isAskedAgain = deadlineMs !== undefined && prepared.kind === "request";
     return { place: null, begin: async () => (isAskedAgain ? { ...interrupted, isAskedAgain } : interrupted) };
   }
@@ -141,7 +148,7 @@ async function deliver(
 ): Promise<DeliveryResult> {
   const { url, headers, body, step, from } = prepared;
   const startedMs = clock.now();
-  const about = { step, at: timeText(startedMs), requestHeaders: toRecordedHeaders(headers) };
+  const about = { step, at: timeText(startedMs), ...prepared.recorded, requestHeaders: toRecordedHeaders(headers) };
   const maxBodyBytes = isBefore ? MAX_BEFORE_ANSWER_BYTES : MAX_OUTPUT_BYTES;
   try {
     const request = { url, headers, body, timeoutMs, signal, maxBodyBytes };

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import type { Reading } from "../../../storage/store.js";
 import { runRowSchema } from "../../runs/run.js";
-import { runConfigSchema, stepSchema, stepsView } from "../../runs/run.view.js";
+import { runConfigSchema, stepPageView, stepSchema } from "../../runs/run.view.js";
 import { getRunInput } from "../../runs/run-input.table.js";
 import { runRowView } from "../../runs/run-row.view.js";
+import type { StepPage } from "../../runs/run-steps.js";
 import { defineView, type Shown } from "../../view.js";
 import type { ReplayRow } from "../replay/replay.js";
 import type { VisibleReplayRun } from "../replay/replay.queries.js";
@@ -32,6 +33,7 @@ export const replayRunSchema = z
     fingerprint,
     stepCount: z.int(),
     steps: z.array(stepSchema).describe("The steps in order; `after` and `limit` select the page."),
+    next: z.string().nullable().describe("The `after` parameter for the next page of steps; null when there is none."),
   })
   .meta({ title: "replay run" });
 
@@ -46,14 +48,9 @@ export const replayRunConfigSchema = runConfigSchema
   })
   .meta({ title: "replay run config" });
 
-interface StepPage {
-  readonly after: number;
-  readonly limit: number;
-}
-
 interface Sources extends VisibleReplayRun {
   readonly reading: Reading;
-  readonly page: StepPage;
+  readonly page: ReturnType<typeof stepPageView>;
 }
 
 const showRun = defineView<ReturnType<typeof runRowView>, Sources>()(replayRunSchema, {
@@ -65,7 +62,8 @@ const showRun = defineView<ReturnType<typeof runRowView>, Sources>()(replayRunSc
   title: (_run, { reading, workspaceId, replay, copy }) =>
     readReplayRows(reading, workspaceId, { replayId: replay.id, place: copy.place }).titles.get(copy.taskId) ?? "",
   stepCount: ({ steps }) => steps,
-  steps: ({ id }, { reading, workspaceId, page }) => stepsView(reading, workspaceId, id, page),
+  steps: (_run, { page }) => page.steps,
+  next: (_run, { page }) => page.next,
 });
 
 /** Shows the run with a page of its steps. */
@@ -74,7 +72,9 @@ export function replayRunView(
   found: VisibleReplayRun,
   page: StepPage,
 ): Shown<typeof replayRunSchema> {
-  return showRun(runRowView(found.run), { ...found, reading, page });
+  const { workspaceId, run } = found;
+  const steps = stepPageView(reading, workspaceId, run.id, page);
+  return showRun(runRowView(run), { ...found, reading, page: steps });
 }
 
 /** Shows the config of a replay run. */

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { Reading } from "../../../storage/store.js";
 import { runRowSchema } from "../../runs/run.js";
-import { stepSchema, stepsView } from "../../runs/run.view.js";
+import { stepPageView, stepSchema } from "../../runs/run.view.js";
 import { runRowView } from "../../runs/run-row.view.js";
+import type { StepPage } from "../../runs/run-steps.js";
 import { defineView, type Shown } from "../../view.js";
 import type { VisibleSearchRun } from "../search/search.queries.js";
 import { iterationKinds, searchItemSchema } from "./search-schemas.js";
@@ -29,17 +30,13 @@ export const searchRunSchema = z
     fingerprint,
     stepCount: z.int(),
     steps: z.array(stepSchema).describe("The steps in order; `after` and `limit` select the page."),
+    next: z.string().nullable().describe("The `after` parameter for the next page of steps; null when there is none."),
   })
   .meta({ title: "search run" });
 
-interface StepPage {
-  readonly after: number;
-  readonly limit: number;
-}
-
 interface Sources extends VisibleSearchRun {
   readonly reading: Reading;
-  readonly page: StepPage;
+  readonly page: ReturnType<typeof stepPageView>;
 }
 
 const showRun = defineView<ReturnType<typeof runRowView>, Sources>()(searchRunSchema, {
@@ -50,7 +47,8 @@ const showRun = defineView<ReturnType<typeof runRowView>, Sources>()(searchRunSc
   kind: (_run, { iteration }) => iteration.kind,
   agent: (_run, { search }) => search.agent,
   stepCount: ({ steps }) => steps,
-  steps: ({ id }, { reading, workspaceId, page }) => stepsView(reading, workspaceId, id, page),
+  steps: (_run, { page }) => page.steps,
+  next: (_run, { page }) => page.next,
 });
 
 /** Shows the run with a page of its steps. */
@@ -59,5 +57,7 @@ export function searchRunView(
   found: VisibleSearchRun,
   page: StepPage,
 ): Shown<typeof searchRunSchema> {
-  return showRun(runRowView(found.run), { ...found, reading, page });
+  const { workspaceId, run } = found;
+  const steps = stepPageView(reading, workspaceId, run.id, page);
+  return showRun(runRowView(run), { ...found, reading, page: steps });
 }

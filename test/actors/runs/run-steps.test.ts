@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import t from "tap";
 import { runSteps } from "../../../actors/runs/run.table.js";
-import { stepsView } from "../../../actors/runs/run.view.js";
+import { stepPageView } from "../../../actors/runs/run.view.js";
 import { SteppedWork } from "../../support/stepped-work.js";
 import { workspaceId } from "../../support/work.js";
 
@@ -14,7 +14,7 @@ function runWith(steps: readonly object[]) {
   work.say({ type: "run.started" });
   for (const [index, more] of steps.entries()) work.say({ type: "run.step", step: { ...step, index, ...more } });
   const { rows, runId } = work;
-  return { rows, runId, shown: () => stepsView(rows, workspaceId, runId, { after: -1, limit: 9 }) };
+  return { rows, runId, shown: () => stepPageView(rows, workspaceId, runId, { after: -1, limit: 9 }).steps };
 }
 
 t.test("a step is stored and shown with the call that it is about, and the skill that was read", async (t) => {

@@ -1,0 +1,119 @@
+import { LRUCache } from "lru-cache";
+import { writeJson } from "../../exact-json.js";
+import { createMask, MASK, type Mask } from "../../integrations/requests/mask.js";
+import { cutBytes } from "../../tables/cut-bytes.js";
+import type { PreparedCall } from "./call-step.js";
+
+/** The parts of a sent request that its attempt stores. Both contain no secrets. */
+export interface RecordedRequest {
+  readonly url: string;
+  /** The start of the body. */
+  readonly requestBody: string;
+}
+
+/** Maximum stored size of a request's body and of its address, in bytes. */
+const MAX_BODY_BYTES = 16 * 1024;
+const MAX_URL_BYTES = 4 * 1024;
+
+/** A request as a receiver gets it. */
+interface SentRequest {
+  readonly url: URL;
+  readonly body: string;
+  /** The headers of the hook's definition, by lower-case name. */
+  readonly ownHeaders: Readonly<Record<string, string>>;
+  /** The secrets that sign the request. */
+  readonly secrets: readonly string[];
+  /** The data of the event, which readers of the attempt can read anyway. */
+  readonly event: unknown;
+}
+
+/**
+ * Records a request without its secrets. As in the recorded headers, each value that the hook's definition adds to the
+ * headers, the query or the credentials of the address counts as a secret, unless it is a value of the event.
+ */
+export function recordRequest({ url, body, ownHeaders, secrets, event }: SentRequest): RecordedRequest {
+  const queried = [...url.searchParams].map(([name, value]) => (value === "" ? name : value));
+  const given = [...Object.entries(ownHeaders).flatMap(toHeaderSecrets), ...queried, ...toCredentials(url)];
+  // Most hooks give no value, so their events are not written for the comparison.
+  const known = given.length === 0 ? "" : writeJson(event);
+  const isSecret = (value: string) => !known.includes(writeJson(value));
+  const found = given.filter(isSecret);
+  const mask = found.length === 0 ? signingMask(secrets) : createMask([...toSigning(secrets), ...found]);
+  return toRecorded(toShownAddress(url, isSecret), body, mask);
+}
+
+/** The masks of the latest signing secrets. Most requests have no other secret, and making a mask takes longer. */
+const signingMasks = new LRUCache<string, Mask>({ max: 1_000 });
+
+function signingMask(secrets: readonly string[]): Mask {
+  const name = secrets.join(" ");
+  const mask = signingMasks.get(name) ?? createMask(toSigning(secrets));
+  signingMasks.set(name, mask);
+  return mask;
+}
+
+/** Returns the signing secrets with and without `whsec_`. */
+function toSigning(secrets: readonly string[]): string[] {
+  return secrets.flatMap((secret) => [secret, secret.replace(/^whsec_/, "")]);
+}
+
+/** Records the request of a tool call. */
+export function recordCall({ request: { request, mask } }: PreparedCall): RecordedRequest {
+  return toRecorded(request.url.href, request.body ?? "", mask);
+}
+
+function toRecorded(url: string, body: string, mask: Mask): RecordedRequest {
+  // Masked first, because a cut secret is not recognized.
+  const shown = (text: string) => mask.text(text).replaceAll(CALLBACK_TOKENS, MASK);
+  return { url: cutBytes(shown(url), MAX_URL_BYTES), requestBody: cutBytes(shown(body), MAX_BODY_BYTES) };
+}
+
+/** Tokens for callbacks (`callback-token.ts`), which a receiver may have echoed to an earlier step. */
+const CALLBACK_TOKENS = /ws_[0-9A-Z]{26}\.occ_[0-9A-Z]{26}(?:-[0-9A-Z]+)?\.\d+\.[\w+/=-]+/g;
+
+/** Headers whose values say what a receiver may answer. */
+const PLAIN_HEADERS: ReadonlySet<string> = new Set(["accept", "accept-encoding", "accept-language", "cache-control"]);
+
+/** Returns a header's value, its credentials after a scheme, and the values of its cookies and parameters. */
+function toHeaderSecrets([name, value]: readonly [string, string]): string[] {
+  if (PLAIN_HEADERS.has(name)) return [];
+  const [scheme = "", credentials] = /^(\S+)\s+(\S+)$/.exec(value)?.slice(1) ?? [];
+  const pairs = value.split(/[\s,;]+/).filter((part) => part.includes("="));
+  const values = pairs.map((pair) => pair.slice(pair.indexOf("=") + 1).replaceAll('"', ""));
+  return [value, credentials ?? "", ...values, ...toBasicSecrets(scheme, credentials)];
+}
+
+/** Returns `user:password` and the password of Basic credentials. */
+function toBasicSecrets(scheme: string, credentials: string | undefined): string[] {
+  if (credentials === undefined || scheme.toLowerCase() !== "basic") return [];
+  const pair = Buffer.from(credentials, "base64").toString();
+  return [pair, pair.slice(pair.indexOf(":") + 1)];
+}
+
+/** Returns the user name and password of an address. */
+function toCredentials({ username, password }: URL): string[] {
+  return [username, password].filter((text) => text !== "").flatMap((text) => [text, decoded(text)]);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Returns the address as it is sent, without its credentials and the secret values of its query. */
+function toShownAddress(url: URL, isSecret: (value: string) => boolean): string {
+  const shown = new URL(url);
+  shown.hash = "";
+  shown.username = "";
+  shown.password = "";
+  if (shown.search === "") return shown.href;
+  const toText = (value: string) => (isSecret(value) ? MASK : encodeURIComponent(value));
+  const query = [...url.searchParams].map(([name, value]) =>
+    value === "" ? toText(name) : `${encodeURIComponent(name)}=${toText(value)}`,
+  );
+  shown.search = "";
+  return `${shown.href}?${query.join("&")}`;
+}

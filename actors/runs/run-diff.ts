@@ -1,0 +1,47 @@
+import type { Reading } from "../../storage/store.js";
+import type { Refusal } from "../refusal.js";
+import { getBody } from "../tables/text-blobs.js";
+import type { VisibleRun } from "./run.queries.js";
+import { runCheckouts } from "./run.table.js";
+import { runInputs } from "./run-input.table.js";
+
+/** The diff of a run in one repository. */
+export interface RunDiff {
+  readonly repository: string;
+  /** Digest of the text; null for no changes. */
+  readonly digest: string | null;
+}
+
+/**
+ * Lists the diffs of a run by repository, or only that of `repository`. None before the run's end. Refuses with
+ * `not-found` if the run does not work on the repository.
+ */
+export function listRunDiffs(
+  reading: Reading,
+  { workspaceId, run: { id } }: VisibleRun,
+  repository: string | undefined,
+): readonly RunDiff[] | Refusal {
+  const diffs = runCheckouts.list(reading, workspaceId, [id]);
+  if (repository === undefined) return diffs;
+  const configured = runInputs.get(reading, workspaceId, id)?.config.repositories ?? [];
+  const names = [...new Set([...configured.map(({ name }) => name), ...diffs.map((diff) => diff.repository)])];
+  if (names.includes(repository)) return diffs.filter((diff) => diff.repository === repository);
+  const detail = `The run does not work on the repository ${repository}.`;
+  return { refused: "not-found", detail, hint: `\`repository\` takes ${names.join(", ") || "none"} here` };
+}
+
+const NEWLINE = Buffer.from("\n");
+
+/** Yields the texts one after the other, each read when it is due. A text without a newline at its end gets one. */
+export function* readDiffs(
+  reading: Reading,
+  workspaceId: string,
+  diffs: readonly Pick<RunDiff, "digest">[],
+): Generator<Uint8Array> {
+  for (const { digest } of diffs) {
+    if (digest === null) continue;
+    const bytes = getBody(reading, workspaceId, digest);
+    yield bytes;
+    if (bytes.at(-1) !== NEWLINE[0]) yield NEWLINE;
+  }
+}
