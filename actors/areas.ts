@@ -43,6 +43,7 @@ export const areaLines = [
   [decisionsArea, defineArea({ name: "judging" }), integrationWorkArea],
   [hooksArea, replaysArea, configPullRequestsArea],
   [checksArea, searchesArea],
+  [defineArea({ name: "navigation" })],
 ] as const;
 
 /** The argument types of the functions of all areas together. */

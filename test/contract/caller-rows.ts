@@ -287,6 +287,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/tasks/{taskId}/notes": teamWork,
   "POST /api/tasks/{taskId}/assign": teamWork,
   "GET /api/tasks/{taskId}/runs": outcomes,
+  "GET /api/find/{id}": outcomes,
   "GET /api/runs/{runId}": outcomes,
   "POST /api/runs/{runId}/messages": assigneesOfOutcomes,
   "GET /api/runs/{runId}/approvals": outcomes,
