@@ -21,6 +21,7 @@ import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { runners } from "../runners/runner.table.js";
 import { findVisibleRun } from "../runs/run.queries.js";
 import { searches } from "../searches/search/search.table.js";
+import { findInboxItem } from "../tasks/inbox.queries.js";
 import { findVisibleTask } from "../tasks/task.queries.js";
 import { findMember } from "../workspaces/member.table.js";
 import type { Page, Place } from "./place.js";
@@ -74,6 +75,10 @@ const others: Readonly<Record<string, Find>> = {
     const { workspaceId, run } = found;
     // The page of a replay's run is addressed by its team.
     return { kind: "run", id, workspaceId, under: run.owner.kind === "replay" ? run.teamId : "" };
+  },
+  apr: (reading, caller, id) => {
+    const found = findInboxItem(reading, caller, id);
+    return isRefusal(found) ? undefined : { kind: "approval", id, workspaceId: found.workspaceId, under: "" };
   },
   pr: (reading, caller, id) => {
     const found = findPullRequest(reading, caller, id);

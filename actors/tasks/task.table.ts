@@ -7,6 +7,7 @@ import type { EventSubject } from "../events/event-task.js";
 import { openTasks } from "../lines/station-use.table.js";
 import { locationEntry } from "../resources/resource-location.table.js";
 import type { CheckoutResult } from "../runners/protocol.js";
+import { waitEntries } from "../runs/wait-index.js";
 import { changedMembers } from "../tables/changed-members.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { digestsOfText } from "../tables/text-blobs.js";
@@ -35,6 +36,9 @@ export const taskTopic = topic<TaskChanged | AttachmentChanged | { readonly type
 );
 const teamTopic = topic<TaskChanged>("team");
 
+/** The tasks that wait for a person, the longest wait first (`../runs/wait-index.ts`). */
+export const taskWaits = table<string>("task-wait");
+
 /**
  * `[task]`. Ids increase with time. Every pair of list filters is the prefix of an index, so a page reads only the rows
  * that it returns.
@@ -51,6 +55,11 @@ export const tasks = indexedTable<TaskRow>("task", {
     "team-task-by-assignee-station": ["teamId", "assignee", "station"],
     [openTasks.name]: { by: ["lineId", "station"], only: { state: openStates } },
   },
+  derived: [
+    waitEntries<TaskRow>(taskWaits, ({ id, teamId, assignee, waits }) =>
+      waits === undefined ? null : { id, teamId, whom: assignee, sinceMs: waits.sinceMs, runId: "" },
+    ),
+  ],
   blobs: ({ description }) => digestsOfText(description),
   changes: (task, reading, { workspaceId, first }) => {
     const before = first === null ? null : streamedTaskView(reading, workspaceId, first);

@@ -1,5 +1,6 @@
 import { resourceTopic } from "../access/visibility/resource-topic.view.js";
 import { type ActorParts, defineArea } from "../area.js";
+import { inboxWalks } from "./inbox.migration.js";
 import { memberLeavingSubscriber } from "./member-leaving.js";
 import { taskActor } from "./task.machine.js";
 import { compositeTaskIndexes } from "./task.migration.js";
@@ -24,5 +25,8 @@ export const tasksArea = defineArea({
     team: teamTopic(resourceTopic(kinds, "team")),
     task: taskTopicView,
   }),
-  migrations: [{ to: 2, title: "tasks have composite indexes", walks: compositeTaskIndexes }],
+  migrations: [
+    { to: 2, title: "tasks have composite indexes", walks: compositeTaskIndexes },
+    { to: 16, title: "what waits for a person is indexed by team and person", walks: inboxWalks },
+  ],
 });

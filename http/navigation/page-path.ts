@@ -8,6 +8,7 @@ const paths: Readonly<Record<string, (page: Page, place: string) => string>> = {
   integration: ({ id }) => `/integrations/${id}`,
   task: ({ id }) => `/tasks/${id}`,
   run: ({ id, under }) => (under === "" ? `/runs/${id}` : `/teams/${under}/replay-runs/${id}`),
+  approval: ({ id }, place) => `${place}/inbox?item=${id}`,
   "pull-request": ({ id }) => `/pull-requests/${id}`,
   event: ofTeam("events"),
   "hook-occurrence": ofTeam("hook-occurrences"),

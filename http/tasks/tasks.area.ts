@@ -1,5 +1,6 @@
 import type { RouteEntry } from "../access/edge-parts.js";
 import { attachmentRoutes } from "./attachment.routes.js";
+import { inboxRoutes } from "./inbox.routes.js";
 import { runRoutes } from "./run.routes.js";
 import { runConversationRoutes } from "./run-conversation.routes.js";
 import { taskRoutes } from "./task.routes.js";
@@ -10,6 +11,7 @@ export const tasksArea: readonly RouteEntry[] = [
   { tag: "Tasks and runs", make: ({ runtime, sealer }) => taskRoutes({ runtime, sealer }) },
   { tag: "Tasks and runs", make: ({ runtime }) => attachmentRoutes(runtime) },
   { tag: "Tasks and runs", make: ({ runtime }) => runRoutes({ runtime }) },
+  { tag: "Inbox", make: ({ runtime }) => inboxRoutes({ runtime }) },
   { tag: "Tasks and runs", make: ({ runtime, sealer }) => runConversationRoutes({ runtime, sealer }) },
   { tag: "Tasks and runs", make: ({ runtime, site: { baseUrl } }) => toolCallRoutes({ runtime, baseUrl }) },
 ];

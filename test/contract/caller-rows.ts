@@ -288,6 +288,9 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/tasks/{taskId}/assign": teamWork,
   "GET /api/tasks/{taskId}/runs": outcomes,
   "GET /api/find/{id}": outcomes,
+  "GET /api/inbox": anyCredential,
+  // The task of the request does not wait for a person.
+  "GET /api/inbox/{id}": nothingThere,
   "GET /api/runs/{runId}": outcomes,
   "POST /api/runs/{runId}/messages": assigneesOfOutcomes,
   "GET /api/runs/{runId}/approvals": outcomes,
