@@ -13,7 +13,6 @@ import {
 } from "../../actors/tasks/inbox.queries.js";
 import { inboxItemDetailView, inboxItemView } from "../../actors/tasks/inbox.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import type { Reading } from "../../storage/store.js";
 import { inPieces } from "../wire/page-reading.js";
 import { inboxCursor, pageSize } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
@@ -104,7 +103,7 @@ export function inboxRoutes({ runtime }: { readonly runtime: Runtime }): readonl
   ];
 }
 
-function findWorkspace(reading: Reading, caller: Caller, slug: string | undefined): string | null {
+function findWorkspace(reading: Runtime["reading"], caller: Caller, slug: string | undefined): string | null {
   return slug === undefined ? null : granted(findVisibleWorkspace(reading, caller, slug)).workspaceId;
 }
 
