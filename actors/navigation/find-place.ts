@@ -1,4 +1,5 @@
 import type { Reading } from "../../storage/store.js";
+import { findUser } from "../access/accounts/session.queries.js";
 import { invites } from "../access/invites/invite.table.js";
 import { listWorkspacesOf } from "../access/members/workspace.queries.js";
 import { findVisibleResource } from "../access/visibility/resource.queries.js";
@@ -6,10 +7,12 @@ import { permit, seesOutcomes } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";
 import { findStoredCheck } from "../checks/check.queries.js";
 import { configPullRequests } from "../config-pull-requests/config-pull-request.table.js";
+import { findTaskOfDecision } from "../decisions/decision.table.js";
 import { findEvent } from "../events/event-log.queries.js";
 import { findHookOccurrence } from "../hooks/hook-occurrence.table.js";
 import { findActionRun } from "../integration-work/actions/action-run.table.js";
 import { deliveries } from "../integration-work/deliveries/delivery.table.js";
+import type { LineFields } from "../lines/line.js";
 import { findPullRequest } from "../pull-requests/pull-request.queries.js";
 import { isRefusal } from "../refusal.js";
 import { type MadeCandidateRow, madeCandidates } from "../replays/candidates/made-candidate.table.js";
@@ -17,12 +20,15 @@ import { replays } from "../replays/replay/replay.table.js";
 import { replaySets } from "../replays/sets/replay-set.table.js";
 import type { Kind } from "../resources/kind.js";
 import { listAddresses, type ResourceRow } from "../resources/resource.table.js";
-import { getTeamKey } from "../resources/resource-indexes.table.js";
+import { findPartHolder, getTeamKey } from "../resources/resource-indexes.table.js";
 import { runners } from "../runners/runner.table.js";
 import { findVisibleRun } from "../runs/run.queries.js";
 import { searches } from "../searches/search/search.table.js";
 import { findInboxItem } from "../tasks/inbox.queries.js";
-import { findVisibleTask } from "../tasks/task.queries.js";
+import { findTaskOfOutcomes, findVisibleTask } from "../tasks/task.queries.js";
+import { findTaskOfAttachment } from "../tasks/task.table.js";
+import { findRunOfCall } from "../tool-calls/tool-call.table.js";
+import type { Member } from "../workspaces/member.js";
 import { findMember } from "../workspaces/member.table.js";
 import type { Page, Place } from "./place.js";
 
@@ -59,30 +65,51 @@ export function createFindPlace(kinds: readonly Kind[]): Find {
 const namedByKey: readonly string[] = ["team", "line"];
 
 /** Returns the place of a resource. `under` is the collection, or the address if the page is addressed by keys. */
-export function toResourcePlace({ name, plural }: Kind, { id, workspaceId, address }: ResourceRow): Place {
-  return { kind: name, id, workspaceId, under: namedByKey.includes(name) ? address : plural };
+function toResourcePlace(kind: Kind, row: ResourceRow): Place {
+  const { id, workspaceId, address, fields } = row;
+  const teamId = kind.name === "team" ? id : row.teamId;
+  return {
+    kind: kind.name,
+    id,
+    workspaceId,
+    teamId,
+    title: kind.title?.(fields) ?? address,
+    under: toUnder(kind, address),
+  };
+}
+
+/** Returns what the page of a resource is addressed under. */
+export function toUnder({ name, plural }: Pick<Kind, "name" | "plural">, address: string): string {
+  return namedByKey.includes(name) ? address : plural;
 }
 
 /** The finders of other kinds, by the prefix of their ids. */
 const others: Readonly<Record<string, Find>> = {
   task: (reading, caller, id) => {
     const found = findVisibleTask(reading, caller, id);
-    return isRefusal(found) ? undefined : { kind: "task", id, workspaceId: found.workspaceId, under: "" };
+    if (isRefusal(found)) return undefined;
+    const { workspaceId, task } = found;
+    return { kind: "task", id, workspaceId, teamId: task.teamId, title: task.title, under: "" };
   },
   run: (reading, caller, id) => {
     const found = findVisibleRun(reading, caller, id);
     if (isRefusal(found)) return undefined;
     const { workspaceId, run } = found;
     // The page of a replay's run is addressed by its team.
-    return { kind: "run", id, workspaceId, under: run.owner.kind === "replay" ? run.teamId : "" };
+    const under = run.owner.kind === "replay" ? run.teamId : "";
+    return { kind: "run", id, workspaceId, teamId: run.teamId, under };
   },
   apr: (reading, caller, id) => {
     const found = findInboxItem(reading, caller, id);
-    return isRefusal(found) ? undefined : { kind: "approval", id, workspaceId: found.workspaceId, under: "" };
+    if (isRefusal(found) || found.approval === null) return undefined;
+    const { workspaceId, approval } = found;
+    return { kind: "approval", id, workspaceId, teamId: approval.teamId, title: approval.tool, under: "" };
   },
   pr: (reading, caller, id) => {
     const found = findPullRequest(reading, caller, id);
-    return isRefusal(found) ? undefined : { kind: "pull-request", id, workspaceId: found.workspaceId, under: "" };
+    if (isRefusal(found)) return undefined;
+    const { workspaceId, row } = found;
+    return { kind: "pull-request", id, workspaceId, teamId: row.teamId, title: row.title, under: "" };
   },
   rset: ofTeam("replay-set", (reading, workspaceId, id) => replaySets.get(reading, workspaceId, id)),
   rep: ofTeam("replay", (reading, workspaceId, id) => replays.get(reading, workspaceId, id)),
@@ -94,32 +121,70 @@ const others: Readonly<Record<string, Find>> = {
       const isFiring = findHookOccurrence(reading, workspaceId, teamId, id) !== undefined;
       if (!isFiring && findEvent(reading, workspaceId, teamId, id) === undefined) return undefined;
       if (!seesOutcomes(reading, caller, workspaceId, teamId)) return undefined;
-      return { kind: isFiring ? "hook-occurrence" : "event", id, workspaceId, under: teamId };
+      return { kind: isFiring ? "hook-occurrence" : "event", id, workspaceId, teamId, under: teamId };
     }),
   dlv: ofIntegration("delivery", (reading, workspaceId, integrationId, id) =>
     deliveries.get(reading, workspaceId, integrationId, id),
   ),
   act: ofIntegration("action-run", findActionRun),
   cand: findMadeCandidate,
+  sta: (reading, caller, id) =>
+    findIn(reading, caller, (workspaceId) => {
+      const line = findPartHolder(reading, workspaceId, id) as ResourceRow<LineFields> | undefined;
+      if (line === undefined) return undefined;
+      const title = line.fields.stations.find((station) => station.id === id)?.name ?? "";
+      return { kind: "station", id, workspaceId, teamId: line.teamId, title, under: line.address };
+    }),
+  call: (reading, caller, id) =>
+    findIn(reading, caller, (workspaceId) => {
+      const shownOn = others.run?.(reading, caller, findRunOfCall(reading, workspaceId, id) ?? "");
+      return shownOn && { kind: "tool-call", id, workspaceId, teamId: shownOn.teamId, under: "", shownOn };
+    }),
+  att: (reading, caller, id) =>
+    findIn(reading, caller, (workspaceId) => {
+      const task = findTaskOfOutcomes(reading, caller, findTaskOfAttachment(reading, workspaceId, id) ?? "");
+      if (isRefusal(task)) return undefined;
+      const { id: taskId, teamId } = task.task;
+      const shownOn = { kind: "task", id: taskId, under: "" };
+      return { kind: "attachment", id, workspaceId, teamId, under: "", shownOn };
+    }),
+  dec: (reading, caller, id) =>
+    findIn(reading, caller, (workspaceId) => {
+      const found = findTaskOfDecision(reading, workspaceId, id);
+      if (found === undefined || !seesOutcomes(reading, caller, workspaceId, found.teamId)) return undefined;
+      const shownOn = { kind: "task", id: found.taskId, under: "" };
+      return { kind: "decision", id, workspaceId, teamId: found.teamId, under: "", shownOn };
+    }),
   runner: (reading, caller, id) =>
     findIn(reading, caller, (workspaceId) =>
-      runners.get(reading, workspaceId, id) === undefined ? undefined : { kind: "runner", id, workspaceId, under: "" },
+      runners.get(reading, workspaceId, id) === undefined
+        ? undefined
+        : { kind: "runner", id, workspaceId, teamId: null, under: "" },
     ),
   usr: (reading, caller, id) => {
     if (caller.kind !== "person") return undefined;
-    return findIn(reading, caller, (workspaceId) =>
-      findMember(reading, workspaceId, id) === undefined ? undefined : { kind: "person", id, workspaceId, under: "" },
-    );
+    return findIn(reading, caller, (workspaceId) => {
+      const member = findMember(reading, workspaceId, id);
+      return member === undefined ? undefined : toPersonPlace(reading, workspaceId, member);
+    });
   },
   inv: (reading, caller, id) => {
     if (caller.kind !== "person") return undefined;
     return findIn(reading, caller, (workspaceId) => {
       if (permit(reading, caller, workspaceId, "administer", "workspace") !== null) return undefined;
       const invite = invites.get(reading, workspaceId, id);
-      return invite === undefined ? undefined : { kind: "invite", id, workspaceId, under: "" };
+      return invite === undefined
+        ? undefined
+        : { kind: "invite", id, workspaceId, teamId: null, title: invite.email, under: "" };
     });
   },
 };
+
+/** Returns the place of a person. The title is their name, or the mail address without one. */
+export function toPersonPlace(reading: Reading, workspaceId: string, { userId, email }: Member): Place {
+  const title = findUser(reading, userId)?.name || email;
+  return { kind: "person", id: userId, workspaceId, teamId: null, title, under: "" };
+}
 
 /** Returns the first place that `find` finds in one of the caller's workspaces. */
 function findIn(reading: Reading, caller: Caller, find: (workspaceId: string) => Place | undefined): Place | undefined {
@@ -154,7 +219,7 @@ function ofTeam(
     findIn(reading, caller, (workspaceId) => {
       const row = get(reading, workspaceId, id);
       if (row === undefined || !seesOutcomes(reading, caller, workspaceId, row.teamId)) return undefined;
-      return { kind, id, workspaceId, under: row.teamId };
+      return { kind, id, workspaceId, teamId: row.teamId, under: row.teamId };
     });
 }
 
@@ -171,7 +236,7 @@ function ofIntegration(
     findUnder(reading, caller, "integration", (workspaceId, integrationId) => {
       const row = get(reading, workspaceId, integrationId, id);
       if (row === undefined || !seesOutcomes(reading, caller, workspaceId, row.teamId)) return undefined;
-      return { kind, id, workspaceId, under: integrationId };
+      return { kind, id, workspaceId, teamId: row.teamId, under: integrationId };
     });
 }
 
@@ -185,7 +250,7 @@ function findMadeCandidate(reading: Reading, caller: Caller, id: string): Place 
       return undefined;
     }
     const shownOn = toCandidatePage(reading, { workspaceId, teamId, made });
-    return { kind: "replay-candidate", id, workspaceId, under: "", shownOn };
+    return { kind: "replay-candidate", id, workspaceId, teamId, under: "", shownOn };
   });
 }
 

@@ -28,7 +28,7 @@ export const approvals = indexedTable<ApprovalRow>("approval", {
     waitEntries<ApprovalRow>(approvalWaits, ({ id, teamId, runId, state, approver, askedAt }) =>
       state === "open" ? { id, teamId, whom: approver, sinceMs: Date.parse(askedAt), runId } : null,
     ),
-    derivedRows(approvalRuns, ({ id, runId }) => [[[id], runId]]),
+    { ...derivedRows(approvalRuns, ({ id, runId }: ApprovalRow) => [[[id], runId]]), isSame: () => true },
   ],
   changes: (approval) => [
     toChangeEntry(runTopic(approval.runId), { type: "approval", approval: approvalView(approval) }),

@@ -2,12 +2,16 @@ import { toChangeEntry, topic } from "../../runtime/feeds/topic.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import { indexedTable } from "../tables/indexed-table.js";
+import { derivedRows } from "../tables/table-declaration.js";
 import { digestsOfText } from "../tables/text-blobs.js";
 import type { RecordedCall, ToolCallRow } from "./tool-call.js";
 import { type StreamedToolCall, streamedToolCallView } from "./tool-call.view.js";
 
 /** The changes of a run's calls, as the run's stream publishes them. */
 const runTopic = topic<{ readonly type: "tool-call"; readonly call: StreamedToolCall }>("run");
+
+/** `[call]` -> its run */
+const callRuns = table<string>("tool-call-run");
 
 /**
  * `[run, call]`. Ids increase with time. The index lists calls with the same `askedDigest` in the order of their
@@ -17,6 +21,7 @@ export const toolCalls = indexedTable<ToolCallRow>("tool-call", {
   under: ["runId"],
   order: ["id"],
   indexes: { "tool-call-asked": ["runId", "askedDigest"] },
+  derived: [{ ...derivedRows(callRuns, ({ id, runId }: ToolCallRow) => [[[id], runId]]), isSame: () => true }],
   blobs: ({ inputs, edited, output, told, task }) =>
     [inputs, edited ?? "", output ?? "", told ?? "", task ?? ""].flatMap(digestsOfText),
   changes: (call) => [toChangeEntry(runTopic(call.runId), { type: "tool-call", call: streamedToolCallView(call) })],
@@ -66,4 +71,9 @@ export function findRecordedCall(
 function isRecorded(call: ToolCallRow): call is RecordedCall {
   const { state } = call;
   return state === "done" || state === "failed" || state === "dismissed" || state === "refused";
+}
+
+/** Finds the run of the call with this id; undefined if there is none. */
+export function findRunOfCall(reading: Reading, workspaceId: string, callId: string): string | undefined {
+  return callRuns.get(reading, workspaceId, callId);
 }

@@ -4,7 +4,8 @@ import type { Page } from "../../actors/navigation/place.js";
 const paths: Readonly<Record<string, (page: Page, place: string) => string>> = {
   workspace: (_page, place) => `${place}/inbox`,
   team: ({ under }, place) => `${place}/t/${under}`,
-  line: ({ under }, place) => `${place}/t/${under.replace("/", "/lines/")}`,
+  line: toLinePath,
+  station: toLinePath,
   integration: ({ id }) => `/integrations/${id}`,
   task: ({ id }) => `/tasks/${id}`,
   run: ({ id, under }) => (under === "" ? `/runs/${id}` : `/teams/${under}/replay-runs/${id}`),
@@ -26,6 +27,10 @@ const paths: Readonly<Record<string, (page: Page, place: string) => string>> = {
 
 function ofTeam(collection: string): (page: Page) => string {
   return ({ id, under }) => `/teams/${under}/${collection}/${id}`;
+}
+
+function toLinePath({ under }: Page, place: string): string {
+  return `${place}/t/${under.replace("/", "/lines/")}`;
 }
 
 /** Returns the address of a page in the console. Resources without a page of their own are shown as configuration. */

@@ -171,6 +171,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/resources/runner-trusts/{id}/refusals": needs("manage-runners"),
   "GET /api/workspaces/{slug}/configuration-changes": leadsAlone,
   // Each caller sees the decisions of the teams whose results they may read.
+  "GET /api/workspaces/{slug}/search": read,
   "GET /api/workspaces/{slug}/decisions": read,
   "GET /api/workspaces/{slug}/dead-letters": leadsAlone,
   "POST /api/workspaces/{slug}/dead-letters/{id}/retry": nothingThere,

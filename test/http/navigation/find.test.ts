@@ -12,6 +12,7 @@ const expected: Readonly<Record<string, Found>> = {
   workspaceId: { kind: "workspace", path: "/w/acme/inbox" },
   teamId: { kind: "team", path: "/w/acme/t/core" },
   lineId: { kind: "line", path: "/w/acme/t/core/lines/line-1" },
+  stationId: { kind: "station", path: "/w/acme/t/core/lines/line-1" },
   integrationId: { kind: "integration", path: "/integrations/{integrationId}" },
   hookId: { kind: "hook", path: "/w/acme/configuration/hooks/{hookId}" },
   skills: { kind: "skill", path: "/w/acme/configuration/skills/{skills}" },
@@ -46,7 +47,18 @@ const expected: Readonly<Record<string, Found>> = {
 
 /** Kinds that every caller in the workspace may read; only some callers may read the others. */
 const readByAll: readonly string[] = [
-  ...["workspace", "team", "line", "integration", "hook", "skill", "harness-profile", "secret", "workspace-token"],
+  ...[
+    "workspace",
+    "team",
+    "line",
+    "station",
+    "integration",
+    "hook",
+    "skill",
+    "harness-profile",
+    "secret",
+    "workspace-token",
+  ],
   ...["workspace-token-trust", "runner-pool", "runner-trust", "workspace-runners", "task"],
 ];
 
