@@ -10,6 +10,7 @@ import { hooksArea } from "./hooks/hooks.area.js";
 import { integrationWorkArea } from "./integration-work/integration-work.area.js";
 import { integrationsArea } from "./integrations/integrations.area.js";
 import { linesArea } from "./lines/lines.area.js";
+import { navigationArea } from "./navigation/navigation.area.js";
 import { outboundArea } from "./outbound/outbound.area.js";
 import { pullRequestsArea } from "./pull-requests/pull-requests.area.js";
 import { replaysArea } from "./replays/replays.area.js";
@@ -43,6 +44,7 @@ export const areaLines = [
   [decisionsArea, defineArea({ name: "judging" }), integrationWorkArea],
   [hooksArea, replaysArea, configPullRequestsArea],
   [checksArea, searchesArea],
+  [navigationArea],
 ] as const;
 
 /** The argument types of the functions of all areas together. */

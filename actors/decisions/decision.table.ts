@@ -1,8 +1,9 @@
 import type { Turn } from "../../runtime/turns/turn.js";
+import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { retain } from "../tables/retention.js";
-import { storedAs } from "../tables/table-declaration.js";
+import { derivedRows, storedAs } from "../tables/table-declaration.js";
 import type { DecisionRow, DraftedDecision } from "./decision.js";
 
 /** The merge of a task's pull request. */
@@ -27,10 +28,13 @@ export interface StandingDecision {
 
 /** The task's current set. Key: `[task, decision]` */
 export const decisions = table<DecisionRow>("decision");
+/** `[decision]` -> its task and team, of standing decisions */
+const decisionTasks = table<Pick<StandingDecision, "taskId" | "teamId">>("decision-task");
 /** The standing decisions. Key: `[merged at (ms), decision]` */
 export const standingDecisions = indexedTable<StandingDecision>("decision-standing", {
   order: ["mergedAtMs", "id"],
   indexes: { "decision-standing-in": { by: ["repository"], holdsRow: true } },
+  derived: [derivedRows(decisionTasks, ({ id, taskId, teamId }) => [[[id], { taskId, teamId }]])],
   stored: storedAs(
     ({ id: _id, mergedAtMs: _mergedAtMs, ...stored }: StandingDecision) => stored,
     (stored, key) => ({ ...stored, mergedAtMs: Number(key.at(-2)), id: String(key.at(-1)) }),
@@ -72,4 +76,9 @@ export function indexDecisionSet(turn: Turn, { repository, url, atMs }: Merge): 
   for (const { id, teamId, paths } of decisions.list(turn, partition, [taskId])) {
     standingDecisions.insert(turn, partition, { id, mergedAtMs: atMs, taskId, teamId, repository, url, paths });
   }
+}
+
+/** Finds the task and the team of the standing decision with this id; undefined if there is none. */
+export function findTaskOfDecision(reading: Reading, workspaceId: string, decisionId: string) {
+  return decisionTasks.get(reading, workspaceId, decisionId);
 }

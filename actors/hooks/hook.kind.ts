@@ -40,6 +40,7 @@ export function hookKind(deployment: {
     ],
     address: (fields, teamKey) => `${teamKey}/${fields.key}`,
     references,
+    title: ({ key }) => key,
     lookupKeys: { what: "event", keys: lookupKeys },
     warnings: (fields, reading, row) => [
       ...hookWarnings(fields, reading, row),

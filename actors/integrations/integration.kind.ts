@@ -31,6 +31,7 @@ export function integrationKind({
     hidden: [],
     address: (fields, teamKey) => `${teamKey}/${fields.integration}`,
     references: secretReferences,
+    title: ({ name }) => name,
     lookupKeys: {
       what: "tool",
       keys: ({ integration, tools }) => Object.keys(tools).map((name) => `${integration}.${name}`),

@@ -48,6 +48,7 @@ export const harnessProfileKind: Kind<HarnessProfileFields> = {
   fixed: ["key", "harness"],
   hcl: {},
   hidden: [],
+  title: ({ key }) => key,
   address: (fields, teamKey) => `${teamKey}/${fields.key}`,
   references: ({ secrets }) =>
     Object.entries(secrets).map(([name, address]) => ({ path: `secrets.${name}`, kind: "secret", address })),

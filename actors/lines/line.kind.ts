@@ -35,6 +35,9 @@ const line: Kind<LineBody> = {
   address: (fields, teamKey) => `${teamKey}/${fields.key}`,
   references: ({ stations }, teamKey) =>
     stations.flatMap((station, index) => stationReferences(station, `stations[${index}]`, teamKey)),
+  title: ({ name }) => name,
+  listParts: ({ stations }) =>
+    stations.flatMap(({ id, name, key }) => (id === undefined ? [] : [{ kind: "station", id, title: name, key }])),
   lookupKeys: { what: "station", keys: ({ stations }) => stations.map(({ key }) => key) },
   validate: validateLine,
   complete: (fields, scope) => ({ fields: { ...fields, stations: completeStations(fields, scope) }, added: {} }),

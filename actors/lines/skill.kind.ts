@@ -49,6 +49,7 @@ export const skillKind: Kind<SkillFields> = {
   hidden: [],
   address: (fields, teamKey) => `${teamKey}/${fields.key}`,
   references: () => [],
+  title: ({ name }) => name,
   validate: ({ files }) => validateFiles(files),
 };
 

@@ -11,6 +11,7 @@ import { indexedTable } from "../tables/indexed-table.js";
 import { retain } from "../tables/retention.js";
 import { derivedRows } from "../tables/table-declaration.js";
 import { digestsOfText } from "../tables/text-blobs.js";
+import { type Titled, type TitleEntry, titleEntries } from "../tables/title-index.js";
 import type { PullRequestRow } from "./pull-request.js";
 import { pullRequestRef } from "./pull-request.messages.js";
 import { type PullRequestView, pullRequestView } from "./pull-request.view.js";
@@ -40,6 +41,9 @@ const pullRequestMerges = table<true>("pull-request-merge");
 /** Key: `[repository key, branch, pull request]`. Only for branches of the repository itself. */
 const pullRequestBranches = table<true>("pull-request-branch");
 
+/** The titles of pull requests, by words, for callers who read the team's outcomes (`../tables/title-index.ts`). */
+export const pullRequestTitles = table<Titled>("pull-request-title");
+
 /** Key: `[pull request]`. Ids increase with time. */
 export const pullRequests = indexedTable<PullRequestRow>("pull-request", {
   order: ["id"],
@@ -60,6 +64,11 @@ export const pullRequests = indexedTable<PullRequestRow>("pull-request", {
         ? [[[toRepositoryKey(row), row.branch, row.id], true]]
         : [],
     ),
+    titleEntries<PullRequestRow>(pullRequestTitles, {
+      scope: ({ teamId }) => teamId,
+      titles: (row) => [toTitle(row)],
+      isSame: (before, after) => before.title === after.title && before.number === after.number,
+    }),
   ],
   blobs: ({ changed, vetted, asking, body, comments }) => [
     ...[changed, vetted, asking].filter((digest) => digest !== null),
@@ -75,6 +84,10 @@ export const pullRequests = indexedTable<PullRequestRow>("pull-request", {
     return [toChangeEntry(pullRequestTopic(id), data), ...ofTeam];
   },
 });
+
+function toTitle({ id, title, teamId, number }: PullRequestRow): TitleEntry {
+  return { id, kind: "pull-request", title, teamId, ...(number !== null && { also: `#${number}` }) };
+}
 
 /** The directory entry that locates a pull request by its id. */
 export function pullRequestEntry(workspaceId: string, pullRequestId: string): DirectoryEntry {

@@ -41,6 +41,15 @@ export interface ResourceUser {
   readonly address: string;
 }
 
+/** A part of a resource with an id and a title of its own. */
+export interface ResourcePart {
+  /** `station` */
+  readonly kind: string;
+  readonly id: string;
+  readonly title: string;
+  readonly key: string;
+}
+
 /** The lookup keys that find a team's resources of a kind. */
 export interface LookupKeys<Fields> {
   /** The name of a lookup key for people: `tool`, `station`, `event`. */
@@ -227,6 +236,10 @@ export interface Kind<Fields = Record<string, unknown>> {
   updateInUse?(fields: Fields, previous: ResourceRow<Fields>, reading: Reading): string | null;
   /** The lookup keys of the kind's resources, which other resources of the team may name (see `listByLookupKey`). */
   readonly lookupKeys?: LookupKeys<Fields>;
+  /** The title of the kind's resources in search results; absent for a kind that is not searched. */
+  title?(fields: Fields): string;
+  /** Lists the parts of a resource that have ids: the stations of a line. */
+  listParts?(fields: Fields): readonly ResourcePart[];
   /** The export form; null for a kind without export. */
   readonly hcl: HclForm<Fields> | null;
   /** Changes other rows of the kind after an update, in the same batch. `now` is the turn's time. */

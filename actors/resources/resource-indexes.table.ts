@@ -7,7 +7,8 @@ import type { FieldError } from "../refusal.js";
 import type { DependentSource } from "../tables/dependents.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { derivedRows } from "../tables/table-declaration.js";
-import type { AddressReference, KeyReference, Kind, Reference, ResourceUser } from "./kind.js";
+import { EVERYONE, type Titled, type TitleEntry, titleEntries } from "../tables/title-index.js";
+import type { AddressReference, KeyReference, Kind, Reference, ResourcePart, ResourceUser } from "./kind.js";
 import { expectResource, findResource, type ResourceRow, resourceAddresses, resources } from "./resource.table.js";
 import { hashEntry } from "./resource-hash.table.js";
 import { locationEntry } from "./resource-location.table.js";
@@ -19,6 +20,10 @@ const teamHoldings = table<ResourceUser>("held");
 
 /** Key: `[kind, team, lookup key, id]`. Value: true. */
 export const lookupKeys = table<true>("resource-word");
+/** The titles of resources and of their parts, by words (`../tables/title-index.ts`). */
+export const resourceTitles = table<Titled>("resource-title");
+/** Key: `[part]`. Value: the resource that has the part. */
+const partHolders = table<{ readonly kind: string; readonly id: string }>("resource-part");
 /** Key: `[target kind, team, lookup key, source kind, source id]`. Value: the referrer. */
 export const keyReferrers = table<ResourceUser>("word-reference");
 
@@ -107,10 +112,41 @@ function declareResources(kind: Kind) {
       derivedRows(lookupKeys, (row) =>
         getLookupKeys(kind, row.fields).map((key) => [[kind.name, row.teamId ?? "", key, row.id], true]),
       ),
+      titleEntries<ResourceRow>(resourceTitles, {
+        scope: () => EVERYONE,
+        titles: (row) => listTitles(kind, row),
+        isSame: (before, after) => isDeepStrictEqual(listTitles(kind, before), listTitles(kind, after)),
+      }),
+      derivedRows(partHolders, (row) => listParts(kind, row).map(({ id }) => [[id], { kind: kind.name, id: row.id }])),
       // The referrer rows come after the addresses, because a resource may refer to itself.
       { listRows: (reading, partition, row) => listReferrerRows(reading, partition, kind, row) },
     ],
   });
+}
+
+/** Lists the titles of a resource and of its parts. */
+function listTitles(kind: Kind, row: ResourceRow): readonly TitleEntry[] {
+  const { id, address, fields } = row;
+  const teamId = kind.name === "team" ? id : row.teamId;
+  const own = kind.title?.(fields);
+  const title = own === undefined ? [] : [{ id, kind: kind.name, title: own, also: getKey(address), teamId, address }];
+  const parts = listParts(kind, row).map(({ key, ...part }) => ({ ...part, also: key, teamId, address }));
+  return [...title, ...parts];
+}
+
+function listParts(kind: Kind, { fields }: ResourceRow): readonly ResourcePart[] {
+  return kind.listParts?.(fields) ?? [];
+}
+
+/** Returns the last part of an address: the resource's key. */
+function getKey(address: string): string {
+  return address.slice(address.lastIndexOf("/") + 1);
+}
+
+/** Finds the resource that has the part with this id; undefined if there is none. */
+export function findPartHolder(reading: Reading, workspaceId: string, partId: string): ResourceRow | undefined {
+  const found = partHolders.get(reading, workspaceId, partId);
+  return found === undefined ? undefined : expectResource(reading, workspaceId, found.kind, found.id);
 }
 
 /** The resource indexes of all kinds, without the indexes of references, because these depend on other resources. */

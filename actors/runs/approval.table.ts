@@ -1,12 +1,20 @@
 import { toChangeEntry, topic } from "../../runtime/feeds/topic.js";
 import type { Reading } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import type { Cursor, PageOptions, Slice } from "../tables/page-source.js";
+import { derivedRows } from "../tables/table-declaration.js";
 import type { ApprovalRow } from "./approval.js";
 import { approvalView } from "./approval.view.js";
+import { waitEntries } from "./wait-index.js";
 
 /** The changes of a run's approvals, as the run's stream publishes them. */
 const runTopic = topic<{ readonly type: "approval"; readonly approval: ReturnType<typeof approvalView> }>("run");
+
+/** The open approvals, the longest wait first (`wait-index.ts`). */
+export const approvalWaits = table<string>("approval-wait");
+/** Key: `[approval]`. Value: the approval's run. */
+const approvalRuns = table<string>("approval-run");
 
 /** Key: `[run, approval]`. Ids increase with time. */
 export const approvals = indexedTable<ApprovalRow>("approval", {
@@ -16,6 +24,12 @@ export const approvals = indexedTable<ApprovalRow>("approval", {
     "approval-open": { by: ["runId"], only: { state: ["open"] } },
     "approval-approver": { by: ["approver", "runId"], only: { state: ["open"] }, has: ["approver"] },
   },
+  derived: [
+    waitEntries<ApprovalRow>(approvalWaits, ({ id, teamId, runId, state, approver, askedAt }) =>
+      state === "open" ? { id, teamId, whom: approver, sinceMs: Date.parse(askedAt), runId } : null,
+    ),
+    { ...derivedRows(approvalRuns, ({ id, runId }: ApprovalRow) => [[[id], runId]]), isSame: () => true },
+  ],
   changes: (approval) => [
     toChangeEntry(runTopic(approval.runId), { type: "approval", approval: approvalView(approval) }),
   ],
@@ -48,4 +62,10 @@ export function listApprovalsFor(
 ): ApprovalRow[] {
   const page = { limit, before: before === undefined ? undefined : [before] };
   return approvals.all(reading, workspaceId, { approver, state: "open" }, page);
+}
+
+/** Finds the approval with this id in any run; undefined if there is none. */
+export function findApproval(reading: Reading, workspaceId: string, id: string): ApprovalRow | undefined {
+  const runId = approvalRuns.get(reading, workspaceId, id);
+  return runId === undefined ? undefined : approvals.get(reading, workspaceId, runId, id);
 }

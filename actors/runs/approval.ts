@@ -47,6 +47,8 @@ export type ApprovalRule = NonNullable<z.output<typeof approvalSchema>["rule"]>;
 export interface ApprovalRow extends Stored<typeof approvalSchema, "rule" | "callId" | "inputs" | "edited"> {
   /** The id of the runner's request, repeated in the answer. Empty for a tool call. */
   readonly request: string;
+  /** The team of the run's task. */
+  readonly teamId: string;
   /** Absent for a permission. */
   readonly rule?: ApprovalRule;
   /** Absent for a permission. */
@@ -56,3 +58,6 @@ export interface ApprovalRow extends Stored<typeof approvalSchema, "rule" | "cal
   /** JSON text. */
   readonly edited: string | null;
 }
+
+/** The note of an approval that was closed because nobody answered in time. */
+export const UNANSWERED = "Nobody answered.";

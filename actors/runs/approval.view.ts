@@ -3,7 +3,7 @@ import type { Shown } from "../view.js";
 import type { ApprovalRow, approvalSchema } from "./approval.js";
 
 export function approvalView(row: ApprovalRow): Shown<typeof approvalSchema> {
-  const { request: _request, inputs, edited, rule, callId, ...fields } = row;
+  const { request: _request, teamId: _teamId, inputs, edited, rule, callId, ...fields } = row;
   return {
     ...fields,
     rule: rule ?? null,

@@ -43,6 +43,7 @@ export function askPermission(turn: Turn, before: RunContext, wish: PermissionWi
   approvals.insert(turn, partition, {
     id: turn.newId("apr"),
     runId,
+    teamId: getRunRow(turn).teamId,
     kind: "permission",
     request,
     tool,

@@ -138,7 +138,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   /** Removes a row; `before` is the stored row. */
   remove(into: Into, partition: string, before: Row): void {
     const listed = this.#listed(before);
-    const derived = this.#derivedRows(into, partition, listed).flat();
+    const derived = listDerivedRows(this.#derived, into, { partition, row: listed }).flat();
     for (const index of [this.#primary, ...this.#others]) {
       const key = keyIn(index, partition, listed);
       if (key !== null) into.remove(key);
@@ -289,7 +289,9 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
 
   #writeIndexes(into: Into, key: Key, before: Listed | null, row: Listed): void {
     const partition = String(key[0]);
-    const derivedBefore = this.#derivedRows(into, partition, before);
+    const derived =
+      before === null ? this.#derived : this.#derived.filter((each) => each.isSame?.(before, row) !== true);
+    const derivedBefore = listDerivedRows(derived, into, { partition, row: before });
     for (const index of this.#others) {
       const was = before === null ? null : keyIn(index, partition, before);
       const is = keyIn(index, partition, row);
@@ -297,19 +299,20 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
       if (was !== null && !isSame) into.remove(was);
       if (is !== null && !isSame && !index.holdsRow) into.put(is, true);
     }
-    for (const [index, each] of this.#derived.entries()) {
+    for (const [index, each] of derived.entries()) {
       replaceRows(into, derivedBefore[index] ?? [], each.listRows(into, partition, row));
     }
     this.#onWrite.write(into, key, { row, before });
   }
+}
 
-  /**
-   * Computes the derived rows of a row. Call this before writing any derived row, because derived rows may depend on
-   * one another.
-   */
-  #derivedRows(reading: Reading, partition: string, row: Listed | null): (readonly Entry[])[] {
-    return row === null ? [] : this.#derived.map((each) => each.listRows(reading, partition, row));
-  }
+/** Computes the derived rows of a row. Call it before writing any of them, because they may depend on one another. */
+function listDerivedRows<Listed>(
+  derived: readonly DerivedRows<Listed>[],
+  reading: Reading,
+  { partition, row }: { readonly partition: string; readonly row: Listed | null },
+): (readonly Entry[])[] {
+  return row === null ? [] : derived.map((each) => each.listRows(reading, partition, row));
 }
 
 /** A row to write. */

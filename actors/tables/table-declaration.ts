@@ -25,6 +25,8 @@ export interface Listing<Row, Listed> extends Declared<Row, Listed> {
 export interface DerivedRows<Listed> {
   /** The table of the derived rows, if they depend only on the row and not on `reading`. */
   readonly table?: string;
+  /** Whether two versions of a row have the same derived rows, which are then not computed. */
+  isSame?(before: Listed, after: Listed): boolean;
   listRows(reading: Reading, partition: string, row: Listed): readonly Entry[];
 }
 

@@ -109,11 +109,11 @@ const always = {
 };
 
 const moving = {
-  ...on("task.move", "queued", recordCommand, ({ turn, to, by }, context) => resume(turn, context, null, { to, by })),
+  ...on("task.move", "queued", recordCommand, ({ turn, to, by }, context) => resume(turn, context, { by, to })),
   ...on("move.refused", answerRefusal),
 };
 
-const retrying = on("task.retry", "queued", recordCommand, ({ turn }, context) => resume(turn, context, null));
+const retrying = on("task.retry", "queued", recordCommand, ({ turn, by }, context) => resume(turn, context, { by }));
 
 /** Transitions of every open state. */
 const open = {
@@ -177,7 +177,7 @@ const taskMachine = machine({
         ...retrying,
         ...on("retry.refused", answerRefusal),
         ...on("task.answer", "queued", recordCommand, ({ turn, by, text }, context) =>
-          resume(turn, context, { from: `person ${by}`, text }),
+          resume(turn, context, { by, note: text }),
         ),
         ...on("answer.refused", answerRefusal),
       },

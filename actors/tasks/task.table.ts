@@ -7,9 +7,12 @@ import type { EventSubject } from "../events/event-task.js";
 import { openTasks } from "../lines/station-use.table.js";
 import { locationEntry } from "../resources/resource-location.table.js";
 import type { CheckoutResult } from "../runners/protocol.js";
+import { waitEntries } from "../runs/wait-index.js";
 import { changedMembers } from "../tables/changed-members.js";
 import { indexedTable } from "../tables/indexed-table.js";
+import { derivedRows } from "../tables/table-declaration.js";
 import { digestsOfText } from "../tables/text-blobs.js";
+import { EVERYONE, type Titled, titleEntries } from "../tables/title-index.js";
 import { openStates, type TaskNote, type TaskRow } from "./task.js";
 import type { TaskAttachmentRow } from "./task-attachment.js";
 import { attachmentView } from "./task-attachment.view.js";
@@ -35,6 +38,12 @@ export const taskTopic = topic<TaskChanged | AttachmentChanged | { readonly type
 );
 const teamTopic = topic<TaskChanged>("team");
 
+/** The tasks that wait for a person, the longest wait first (`../runs/wait-index.ts`). */
+export const taskWaits = table<string>("task-wait");
+
+/** The titles of tasks, by words (`../tables/title-index.ts`). */
+export const taskTitles = table<Titled>("task-title");
+
 /**
  * Key: `[task]`. Ids increase with time. Every pair of list filters is the prefix of an index, so a page reads only the
  * rows that it returns.
@@ -51,6 +60,16 @@ export const tasks = indexedTable<TaskRow>("task", {
     "team-task-by-assignee-station": ["teamId", "assignee", "station"],
     [openTasks.name]: { by: ["lineId", "station"], only: { state: openStates } },
   },
+  derived: [
+    waitEntries<TaskRow>(taskWaits, ({ id, teamId, assignee, waits }) =>
+      waits === undefined ? null : { id, teamId, whom: assignee, sinceMs: waits.sinceMs, runId: "" },
+    ),
+    titleEntries<TaskRow>(taskTitles, {
+      scope: () => EVERYONE,
+      titles: ({ id, title, teamId }) => [{ id, kind: "task", title, teamId }],
+      isSame: (before, after) => before.title === after.title,
+    }),
+  ],
   blobs: ({ description }) => digestsOfText(description),
   changes: (task, reading, { workspaceId, first }) => {
     const before = first === null ? null : streamedTaskView(reading, workspaceId, first);
@@ -78,10 +97,13 @@ export const taskCheckouts = indexedTable<TaskCheckoutRow>("task-checkout", {
   order: ["repository"],
   blobs: ({ digest }) => [digest ?? []].flat(),
 });
+/** Key: `[attachment]`. Value: the attachment's task. */
+const attachmentTasks = table<string>("attachment-task");
 /** Key: `[task, id]`. The files of a task. Ids increase with time. */
 export const taskAttachments = indexedTable<TaskAttachmentRow>("task-attachment", {
   under: ["taskId"],
   order: ["id"],
+  derived: [derivedRows(attachmentTasks, ({ id, taskId }) => [[[id], taskId]])],
   blobs: ({ digest }) => [digest ?? []].flat(),
   changes: (row) => [toChangeEntry(taskTopic(row.taskId), { type: "attachment", attachment: attachmentView(row) })],
 });
@@ -110,4 +132,9 @@ export function listLatestNotes(reading: Reading, workspaceId: string, taskId: s
 /** Returns the task as events show it, with the causes of its last change. */
 export function toEventSubject(reading: Reading, workspaceId: string, task: TaskRow): EventSubject {
   return { task, causes: taskCauses.get(reading, workspaceId, task.id) ?? [] };
+}
+
+/** Finds the task of the attachment with this id; undefined if there is none. */
+export function findTaskOfAttachment(reading: Reading, workspaceId: string, attachmentId: string): string | undefined {
+  return attachmentTasks.get(reading, workspaceId, attachmentId);
 }

@@ -23,7 +23,15 @@ import { acceptChanges, addRunEnd, recordAct, sendBackChanges, toRunEnd } from "
 import { queueNextRun } from "./next-run.js";
 import { addMarks } from "./raised-values.js";
 import { beginReviewing, reportReview } from "./reviewing.js";
-import { type EndedRun, isOpen, type NextStation, type TaskContext, type TaskRow } from "./task.js";
+import {
+  type EndedRun,
+  type EndedTaskWait,
+  isOpen,
+  type NextStation,
+  type TaskContext,
+  type TaskRow,
+  type TaskWait,
+} from "./task.js";
 import type {
   AddNote,
   AssignTask,
@@ -181,8 +189,10 @@ export function advance(event: RunIsOver, context: TaskContext): TaskContext {
     return { runId: startRun(turn, row, moved), abandoned, ended, opening: [] };
   }
   const { asks = null, opening = [] } = decided;
-  const state = decided.next === "opening" ? "running" : decided.next;
-  const next = putTask(turn, row, { ...row, state, asks, failure: run?.failure ?? null });
+  const state: TaskRow["state"] = decided.next === "opening" ? "running" : decided.next;
+  const after = { ...row, state, asks, failure: run?.failure ?? null };
+  const kind = event.outcome === "completed" ? "question" : "failure";
+  const next = putTask(turn, row, state === "inbox" ? enterInbox(turn, after, kind) : after);
   if (next.state === "done") {
     publishHappening(turn, next, "task.finished");
     reportReview(turn, next, event.runId, ending);
@@ -210,7 +220,8 @@ export function endOpening(
 ): TaskContext {
   const row = taskRow(turn);
   const state = asks === null ? "done" : "inbox";
-  const next = putTask(turn, row, { ...showPullRequest(turn, row), state, asks });
+  const after = { ...showPullRequest(turn, row), state, asks } as const;
+  const next = putTask(turn, row, state === "inbox" ? enterInbox(turn, after, "failure") : after);
   if (asks === null) publishHappening(turn, next, "task.finished");
   else publishHappening(turn, next, "task.asked", { body: asks, isApproval: false });
   const isSettled = state === "done" && !hasOpenPullRequest(turn);
@@ -248,23 +259,32 @@ export const refusedWhileAsked: Refusal = {
   detail: "The task's run waits for approval of a call: approve, edit or dismiss it, or stop the run.",
 };
 
+/** A person's command that queues a new run. */
+interface Resumption {
+  readonly by: string;
+  /** The answer to the task's question; absent for a retry and a move. */
+  readonly note?: string | null;
+  /** The station to move to; absent for an answer and a retry. */
+  readonly to?: string | null;
+}
+
 /** Queues a new run after an answer, a retry or a manual move. An active run ends as superseded. */
 export function resume(
   turn: Turn<TaskAnswer>,
   context: TaskContext,
-  note: { readonly from: string; readonly text: string } | null,
-  move?: { readonly to: string; readonly by: string },
+  { by, note = null, to: wanted = null }: Resumption,
 ): TaskContext {
   const row = withoutGoneAssignee(turn, taskRow(turn));
-  const line = move === undefined ? undefined : findLine(turn, turn.self.partition, row.lineId);
-  const to = move !== undefined && isEarlier(line, move.to, row.station) ? move.to : null;
+  const line = wanted === null ? undefined : findLine(turn, turn.self.partition, row.lineId);
+  const to = wanted !== null && isEarlier(line, wanted, row.station) ? wanted : null;
   const sentBack = to === null ? context.ended : sendBackChanges(turn, context.ended, { line, to });
   const act = note !== null ? "answered" : to === null ? "started" : "sent-back";
   const left = { ...context, ended: recordAct(turn, sentBack, act) };
   const ended = abandonRun(turn, left, { outcome: "superseded", reason: "The task was moved by hand." });
-  if (note !== null) appendNote(turn, row, note.from, note.text);
-  const moved = move === undefined || move.to === row.station ? row : moveTo(turn, row, move.to);
-  const runId = startRun(turn, row, moved);
+  if (note !== null) appendNote(turn, row, `person ${by}`, note);
+  const moved = wanted === null || wanted === row.station ? row : moveTo(turn, row, wanted);
+  const what = note !== null ? "answered" : wanted === null ? "retried" : "moved";
+  const runId = startRun(turn, row, leaveInbox(turn, moved, { by, what }));
   answer(turn, taskRow(turn));
   return { runId, abandoned: 0, ended, opening: [] };
 }
@@ -307,7 +327,9 @@ export function close(event: Delivered<CloseTask | WithdrawTask>, context: TaskC
   if (event.type === "task.close" && event.token === undefined) recordAct(turn, context.ended, "closed");
   abandonRun(turn, context, { outcome: "withdrawn", reason: "The task was closed." });
   const row = taskRow(turn);
-  const closed = putTask(turn, row, { ...row, state: "closed", asks: null });
+  const by = event.type === "task.close" && event.token === undefined ? event.by : null;
+  const left = leaveInbox(turn, row, { by, what: "closed" });
+  const closed = putTask(turn, row, { ...left, state: "closed", asks: null });
   if (event.type === "task.close") publishHappening(turn, closed, "task.closed");
   answer(turn, closed);
   return { ...context, runId: null, ended: [], opening: [] };
@@ -404,6 +426,19 @@ function startRun(turn: Turn, before: TaskRow, row: TaskRow): string {
   const runId = queueNextRun(turn, row);
   putTask(turn, before, { ...row, state: "queued", runId, asks: null, failure: null });
   return runId;
+}
+
+/** Returns the row of a task that waits for a person from now on. */
+function enterInbox(turn: Turn, row: TaskRow, kind: TaskWait["kind"]): TaskRow {
+  return { ...row, waits: { kind, sinceMs: turn.now } };
+}
+
+/** Returns the row of a task that no longer waits for a person, with what ended the wait. */
+function leaveInbox(turn: Turn, row: TaskRow, { by, what }: Pick<EndedTaskWait, "by" | "what">): TaskRow {
+  const { waits, ...left } = row;
+  if (waits === undefined) return row;
+  const { runId, asks, failure } = row;
+  return { ...left, lastWait: { ...waits, runId, asks, failure, what, by, atMs: turn.now } };
 }
 
 /** Whether the station `to` comes before another in the line. */

@@ -70,8 +70,27 @@ export interface TaskRow
   readonly branch?: string;
   /** The channel of the route that led to the task, by the integration's id; absent for none. */
   readonly channels?: Readonly<Record<string, string>>;
+  /** What the task waits for in the inbox, unless its run waits for approvals; absent for nothing. */
+  readonly waits?: TaskWait;
+  /** How the task last left the inbox; absent if it never did. */
+  readonly lastWait?: EndedTaskWait;
   /** Start of the current stay (state and station), in milliseconds since 1970; absent if unknown. */
   readonly partSinceMs?: number;
+}
+
+/** A task's wait for a person. */
+export interface TaskWait {
+  /** `question`: the run completed and its agent asks. `failure`: the task cannot go on, for example after a failed run. */
+  readonly kind: "question" | "failure";
+  readonly sinceMs: number;
+}
+
+/** A wait that a person ended. */
+export interface EndedTaskWait extends TaskWait, Pick<TaskRow, "runId" | "asks" | "failure"> {
+  readonly what: "answered" | "retried" | "moved" | "closed";
+  /** Null for the service, which closes the tasks of a closed workspace. */
+  readonly by: string | null;
+  readonly atMs: number;
 }
 
 /** A note on a task. */

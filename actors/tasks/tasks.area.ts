@@ -7,6 +7,7 @@ import { type ActorParts, defineArea } from "../area.js";
 import { openTaskIds } from "../lines/station-use.table.js";
 import { listResources } from "../resources/resource.table.js";
 import type { MemberLeft } from "../workspaces/membership.transitions.js";
+import { inboxWalks } from "./inbox.migration.js";
 import { openStates } from "./task.js";
 import { taskActor } from "./task.machine.js";
 import { taskRef, type UnassignTask, type WithdrawTask } from "./task.messages.js";
@@ -92,5 +93,8 @@ export const tasksArea = defineArea({
     team: teamTopic(resourceTopic(kinds, "team")),
     task: taskTopicView,
   }),
-  migrations: [{ to: 2, title: "tasks have composite indexes", walks: compositeTaskIndexes }],
+  migrations: [
+    { to: 2, title: "tasks have composite indexes", walks: compositeTaskIndexes },
+    { to: 16, title: "what waits for a person is indexed by team and person", walks: inboxWalks },
+  ],
 });

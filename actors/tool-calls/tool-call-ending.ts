@@ -4,6 +4,7 @@ import { recordWorkEvent } from "../events/event-task.js";
 import { isWorkspaceOpen } from "../resources/resource.table.js";
 import type { ToolAnswered } from "../runners/run-tools.js";
 import type { ToolCall } from "../runners/tool-call.js";
+import { UNANSWERED } from "../runs/approval.js";
 import { openCalls } from "../runs/open-call.table.js";
 import { runRef } from "../runs/run.messages.js";
 import type { RunOwner } from "../runs/run-owner.js";
@@ -129,8 +130,6 @@ export function failUnanswerable(turn: Turn, context: ToolCallContext, problem: 
   endWaiting(turn, context);
   fail(turn, context, problem);
 }
-
-const UNANSWERED = "Nobody answered.";
 
 /** Ends a call whose approval got no answer in time. */
 export function dismissUnanswered(turn: Turn, context: ToolCallContext): void {

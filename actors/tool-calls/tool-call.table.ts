@@ -4,12 +4,16 @@ import { table } from "../../storage/table.js";
 import { runs } from "../runs/run.table.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { indexedOwnedBy, type OwnedRows, ownedBy } from "../tables/owned-rows.js";
+import { derivedRows } from "../tables/table-declaration.js";
 import { digestsOfText } from "../tables/text-blobs.js";
 import type { RecordedCall, ToolCallRow } from "./tool-call.js";
 import { type StreamedToolCall, streamedToolCallView } from "./tool-call.view.js";
 
 /** The changes of a run's calls, as the run's stream publishes them. */
 const runTopic = topic<{ readonly type: "tool-call"; readonly call: StreamedToolCall }>("run");
+
+/** Key: `[call]`. Value: the call's run. */
+const callRuns = table<string>("tool-call-run");
 
 /**
  * Key: `[run, call]`. Ids increase with time. The index lists calls with the same `askedDigest` in the order of their
@@ -19,6 +23,7 @@ export const toolCalls = indexedTable<ToolCallRow>("tool-call", {
   under: ["runId"],
   order: ["id"],
   indexes: { "tool-call-asked": ["runId", "askedDigest"] },
+  derived: [{ ...derivedRows(callRuns, ({ id, runId }: ToolCallRow) => [[[id], runId]]), isSame: () => true }],
   blobs: ({ inputs, edited, output, told, task }) =>
     [inputs, edited ?? "", output ?? "", told ?? "", task ?? ""].flatMap(digestsOfText),
   changes: (call) => [toChangeEntry(runTopic(call.runId), { type: "tool-call", call: streamedToolCallView(call) })],
@@ -75,3 +80,8 @@ export const toolCallsOwned: readonly OwnedRows[] = [
   indexedOwnedBy(runs.name, toolCalls),
   ownedBy(runs.name, callUses),
 ];
+
+/** Finds the run of the call with this id; undefined if there is none. */
+export function findRunOfCall(reading: Reading, workspaceId: string, callId: string): string | undefined {
+  return callRuns.get(reading, workspaceId, callId);
+}

@@ -87,6 +87,7 @@ export function beginWaiting(
   approvals.insert(turn, partition, {
     id: approvalId,
     runId,
+    teamId: row.teamId,
     kind: "tool-call",
     request: "",
     tool: toName(row),

@@ -20,4 +20,5 @@ export const teamKind: Kind<TeamFields> = {
   hidden: [],
   address: (fields) => fields.key,
   references: () => [],
+  title: ({ name }) => name,
 };

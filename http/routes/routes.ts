@@ -10,6 +10,7 @@ import { expressionRoutes } from "../expressions/expression.routes.js";
 import { hooksArea } from "../hooks/hooks.area.js";
 import { integrationWorkArea } from "../integration-work/integration-work.area.js";
 import { pollRoutes } from "../integration-work/poll.routes.js";
+import { navigationArea } from "../navigation/navigation.area.js";
 import { docsRoutes } from "../openapi/docs.routes.js";
 import { openApiRoutes } from "../openapi/openapi.routes.js";
 import { operationsArea } from "../operations/operations.area.js";
@@ -50,6 +51,7 @@ const catalogue: readonly RouteEntry[] = [
   ...connectionsArea,
   ...integrationWorkArea,
   ...tasksArea,
+  ...navigationArea,
   ...replaysArea,
   ...searchesArea,
   { tag: "Replay checks", make: ({ runtime, sealer }) => checkRoutes({ runtime, sealer }) },

@@ -33,6 +33,9 @@ export const hookFiringCursor = shownCursor(/^occ_[0-9A-Z]{26}(-[0-9A-Z]{8})?$/,
 /** A page cursor of connections, which are listed by holder. */
 export const holderCursor = shownCursor(/^(team|usr_[0-9A-Z]{26})$/, "team or a person's id (usr_…)");
 
+/** A page cursor of the inbox: the start of an item's wait in milliseconds, and its id. */
+export const inboxCursor = shownCursor(/^\d{13}-(?:apr|task)_[0-9A-Z]{26}$/, "a position (<time>-<id>)");
+
 /** Returns the names of the query parameters that are page cursors with ids. */
 export function listIdCursors(query: z.ZodType | undefined): readonly string[] {
   if (!(query instanceof z.ZodObject)) return [];

@@ -179,6 +179,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/resources/runner-trusts/{id}/refusals": needs("manage-runners"),
   "GET /api/workspaces/{slug}/configuration-changes": leadsAlone,
   // Each caller sees the decisions of the teams whose results they may read.
+  "GET /api/workspaces/{slug}/search": read,
   "GET /api/workspaces/{slug}/decisions": read,
   "GET /api/workspaces/{slug}/dead-letters": leadsAlone,
   "POST /api/workspaces/{slug}/dead-letters/{id}/retry": nothingThere,
@@ -295,6 +296,10 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/tasks/{taskId}/notes": opening,
   "POST /api/tasks/{taskId}/assign": teamWork,
   "GET /api/tasks/{taskId}/runs": outcomes,
+  "GET /api/find/{id}": outcomes,
+  "GET /api/inbox": anyCredential,
+  // The task of the request does not wait for a person.
+  "GET /api/inbox/{id}": nothingThere,
   "GET /api/runs/{runId}": outcomes,
   "GET /api/runs/{runId}/diff": outcomes,
   "POST /api/runs/{runId}/messages": assigneesOfOutcomes,

@@ -42,6 +42,8 @@ export interface Asker {
 export interface World {
   readonly service: TestService;
   readonly workspaceId: string;
+  /** The ids in the workspace, by the path parameter or the collection that they stand for. */
+  readonly ids: Readonly<Record<string, string>>;
   readonly askers: readonly Asker[];
   /** The token of a runner pool in the workspace. */
   readonly poolToken: string;
@@ -155,12 +157,14 @@ export async function openWorld(t: Test): Promise<World> {
     checkId: await storeCheck(store, { workspaceId, teamId, setId: filled.setId ?? "" }),
     pullRequestId: await storeConfigPullRequest(store, { workspaceId, teamId }),
     "pull-requests": await storePullRequest(store, workspaceId, { teamId }),
+    find: filled.runId ?? "",
   };
   examples ??= requestExamples(service);
   const exampleBodies = await examples;
   return {
     service,
     workspaceId,
+    ids,
     askers,
     poolToken: pool.headers["service-pool-token"] ?? "",
     send: (client, route, about = "what is there") => {

@@ -101,7 +101,7 @@ function putSteps({ rows, filling: { known } }: Made, runId: string): void {
 
 function putOfRun({ rows, filling, run }: Made): void {
   const { service, known, userIds } = filling;
-  const common = { runId: run.id, tool: "net", inputs: "{}", edited: null };
+  const common = { runId: run.id, teamId: known.teamId, tool: "net", inputs: "{}", edited: null };
   approvals.insert(rows, known.workspaceId, {
     ...common,
     id: service.runtime.newId("apr"),

@@ -1,9 +1,10 @@
 import type { Reading } from "../../../storage/store.js";
 import type { Caller } from "../../caller.js";
 import type { Refusal } from "../../refusal.js";
-import { findKnownResource } from "../../resources/resource.table.js";
+import { findKnownResource, listAddresses } from "../../resources/resource.table.js";
 import { findOwningWorkspace } from "../../resources/resource-location.table.js";
-import { permit, seesOutcomes } from "../visibility/visibility.js";
+import { findMember } from "../../workspaces/member.table.js";
+import { listPermissions, permit, seesOutcomes } from "../visibility/visibility.js";
 
 /** A team that a caller can see. */
 export interface VisibleTeam {
@@ -31,4 +32,13 @@ export function findTeamOfOutcomes(reading: Reading, caller: Caller, teamId: str
 function findTeam(reading: Reading, workspaceId: string, teamId: string): VisibleTeam | Refusal {
   const team = findKnownResource(reading, workspaceId, "team", teamId);
   return team === undefined ? { refused: "not-found" } : { workspaceId, teamId, teamKey: team.address };
+}
+
+/** Lists the ids of the teams whose outcomes the caller can read; none if they cannot see the workspace. */
+export function listTeamsOfOutcomes(reading: Reading, caller: Caller, workspaceId: string): readonly string[] {
+  const granted = listPermissions(reading, caller, workspaceId);
+  if (!granted.includes("read")) return [];
+  const seesAll = caller.kind === "token" || granted.includes("administer");
+  if (!seesAll) return findMember(reading, workspaceId, caller.userId)?.teams ?? [];
+  return listAddresses(reading, workspaceId, "team", {}).map(({ id }) => id);
 }

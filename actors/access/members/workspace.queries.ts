@@ -1,8 +1,10 @@
 import type { Reading } from "../../../storage/store.js";
 import type { Caller } from "../../caller.js";
 import type { Refusal } from "../../refusal.js";
+import { findResource } from "../../resources/resource.table.js";
+import { listMemberships } from "../../workspaces/member.table.js";
 import { findWorkspaceBySlug } from "../../workspaces/slug-claims.machine.js";
-import { permit } from "../visibility/visibility.js";
+import { listPermissions, permit } from "../visibility/visibility.js";
 
 /** A workspace that a caller can see. */
 export interface VisibleWorkspace {
@@ -22,4 +24,15 @@ export function findAdministeredWorkspace(reading: Reading, caller: Caller, slug
   const isAllowed =
     workspaceId !== undefined && permit(reading, caller, workspaceId, "administer", "workspace") === null;
   return isAllowed ? { workspaceId } : { refused: "not-found" };
+}
+
+/** Lists the ids of the open workspaces that the caller can see: a person's in slug order, or the token's own. */
+export function listWorkspacesOf(reading: Reading, caller: Caller): readonly string[] {
+  if (caller.kind === "person") return listMemberships(reading, caller.userId).map(({ id }) => id);
+  return [caller.workspaceId].filter((id) => listPermissions(reading, caller, id).includes("read"));
+}
+
+/** Returns the slug of an open workspace; "" if it was closed. */
+export function getSlug(reading: Reading, workspaceId: string): string {
+  return findResource(reading, workspaceId, "workspace", workspaceId)?.address ?? "";
 }

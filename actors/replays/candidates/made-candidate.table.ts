@@ -5,12 +5,14 @@ import { locationEntry } from "../../resources/resource-location.table.js";
 import type { ReplayRow } from "../replay/replay.js";
 
 /** A candidate that the service created itself, with a replay or for a search. */
-interface MadeCandidateRow {
+export interface MadeCandidateRow {
   readonly candidateId: string;
   /** The candidate's replay; null for a search's candidate, which exists before its replay. */
   readonly replayId: string | null;
   /** The team of a search's candidate; absent for others. */
   readonly teamId?: string;
+  /** The search of a search's candidate; absent for others, and in rows of earlier releases. */
+  readonly searchId?: string;
 }
 
 /** The directory kind of the candidates that the service created, which are not resources. */
@@ -36,9 +38,12 @@ export function recordMade(turn: Turn, { id: replayId, candidate }: ReplayRow): 
 }
 
 /** Records a candidate that a search admitted. It stays recorded until {@link removeSearched} removes it. */
-export function recordSearched(turn: Turn, { candidateId, teamId }: { candidateId: string; teamId: string }): void {
+export function recordSearched(
+  turn: Turn,
+  { candidateId, teamId, searchId }: { candidateId: string; teamId: string; searchId: string },
+): void {
   const { partition } = turn.self;
-  madeCandidates.put(turn, partition, candidateId, { candidateId, replayId: null, teamId });
+  madeCandidates.put(turn, partition, candidateId, { candidateId, replayId: null, teamId, searchId });
   turn.direct(toEntry(partition, candidateId));
 }
 

@@ -186,7 +186,7 @@ function insertCandidate(
   const block = { name: station.name, passesTo, alerts, runners };
   const judgeModel = toJudgeModel(config, judging);
   searchCandidateInputs.insert(turn, partition, { searchId, candidateId, config, block, judgeModel });
-  recordSearched(turn, { candidateId, teamId });
+  recordSearched(turn, { candidateId, teamId, searchId });
   return candidateId;
 }
 

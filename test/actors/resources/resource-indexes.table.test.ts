@@ -48,7 +48,7 @@ t.test("an update writes the row and its changed index entries", async (t) => {
   const { rows, take } = written();
   const first = hook({});
   putResource(rows, kind, first, null);
-  t.same(take(), ["held", "place", "resource", "resource-address", "resource-word"]);
+  t.same(take(), ["held", "place", "resource", "resource-address", "resource-title", "resource-word"]);
   const renamed = { ...first, version: 2, fields: { ...first.fields, name: "Another name" } };
   putResource(rows, kind, renamed, first);
   t.same(take(), ["resource"]);
@@ -56,6 +56,6 @@ t.test("an update writes the row and its changed index entries", async (t) => {
   putResource(rows, kind, moved, renamed);
   t.same(take(), ["-resource-word", "resource", "resource-word"]);
   removeResource(rows, kind, moved);
-  t.same(take(), ["-held", "-place", "-resource", "-resource-address", "-resource-word"]);
+  t.same(take(), ["-held", "-place", "-resource", "-resource-address", "-resource-title", "-resource-word"]);
   t.same(rows.range({ prefix: [workspaceId] }), []);
 });

@@ -87,6 +87,8 @@ t.test("a decision is listed once its pull request is merged, with all that is k
     disputes: { length: 0 },
     mergedAt: "2026-03-01T10:00:00.000Z",
   });
+  const found = await ada.request("GET", `/api/find/${item?.id}`);
+  t.same(found.body, { kind: "decision", slug: "acme", path: `/tasks/${taskId}` });
 });
 
 t.test("a list is narrowed by repository, path and time of the merge, the latest first", async (t) => {

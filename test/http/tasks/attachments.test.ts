@@ -98,6 +98,8 @@ t.test("files of an event reach the task, its readers, and the folder of its age
     ],
   );
   const read = (id = "") => ada.request("GET", `/api/tasks/${taskId}/attachments/${id}`);
+  const found = await ada.request("GET", `/api/find/${stored?.id}`);
+  t.same(found.body, { kind: "attachment", slug: "acme", path: `/tasks/${taskId}` });
   const answer = await read(stored?.id);
   t.match(
     [answer.status, answer.text, answer.headers],

@@ -97,6 +97,9 @@ t.test(
     call("2", "look", { id: 5 });
     const failed = await peer.message("run.tool-answered", peer.frames.length);
     t.match(failed, { id: "2", outcome: "failed", text: /^tracker\.look failed: it responded 404\.\n\nNot here$/ });
+    const [latest] = await listCalls();
+    const found = await ada.request("GET", `/api/find/${latest?.id}`);
+    t.same(found.body, { kind: "tool-call", slug: "acme", path: `/runs/${job.runId}` });
 
     const reader = await StreamReader.open(ada);
     t.teardown(async () => reader.end());

@@ -99,7 +99,9 @@ t.test("replays of a search share its lane", async (t) => {
 
 t.test("a searched candidate is in use as long as its search has it, whatever becomes of its replay", async (t) => {
   const { rows, take } = purseScene();
-  take("search-iteration", "it_1", (turn) => recordSearched(turn, { candidateId: "cand_9", teamId: "team_1" }));
+  take("search-iteration", "it_1", (turn) =>
+    recordSearched(turn, { candidateId: "cand_9", teamId: "team_1", searchId }),
+  );
   t.match(findMadeCandidate(rows, "cand_9"), { row: null, teamId: "team_1", use: /^A search created it/ });
   take("search", searchId, (turn) => removeSearched(turn, "cand_9"));
   t.equal(findMadeCandidate(rows, "cand_9"), undefined);

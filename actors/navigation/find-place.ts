@@ -1,0 +1,265 @@
+import type { Reading } from "../../storage/store.js";
+import { findUser } from "../access/accounts/session.queries.js";
+import { invites } from "../access/invites/invite.table.js";
+import { listWorkspacesOf } from "../access/members/workspace.queries.js";
+import { findVisibleResource } from "../access/visibility/resource.queries.js";
+import { permit, seesOutcomes } from "../access/visibility/visibility.js";
+import type { Caller } from "../caller.js";
+import { findStoredCheck } from "../checks/check.queries.js";
+import { configPullRequests } from "../config-pull-requests/config-pull-request.table.js";
+import { findTaskOfDecision } from "../decisions/decision.table.js";
+import { findEvent } from "../events/event-log.queries.js";
+import { findHookOccurrence } from "../hooks/hook-occurrence.table.js";
+import { findActionRun } from "../integration-work/actions/action-run.table.js";
+import { deliveries } from "../integration-work/deliveries/delivery.table.js";
+import type { LineFields } from "../lines/line.js";
+import { findPullRequest } from "../pull-requests/pull-request.queries.js";
+import { isRefusal } from "../refusal.js";
+import { type MadeCandidateRow, madeCandidates } from "../replays/candidates/made-candidate.table.js";
+import { replays } from "../replays/replay/replay.table.js";
+import { replaySets } from "../replays/sets/replay-set.table.js";
+import type { Kind } from "../resources/kind.js";
+import { listAddresses, type ResourceRow } from "../resources/resource.table.js";
+import { findPartHolder, getTeamKey } from "../resources/resource-indexes.table.js";
+import { runners } from "../runners/runner.table.js";
+import { findVisibleRun } from "../runs/run.queries.js";
+import { searches } from "../searches/search/search.table.js";
+import { findInboxItem } from "../tasks/inbox.queries.js";
+import { findTaskOfOutcomes, findVisibleTask } from "../tasks/task.queries.js";
+import { findTaskOfAttachment } from "../tasks/task.table.js";
+import { findRunOfCall } from "../tool-calls/tool-call.table.js";
+import type { Member } from "../workspaces/member.js";
+import { findMember } from "../workspaces/member.table.js";
+import type { Page, Place } from "./place.js";
+
+/** Finds the object with this id; undefined if there is none, or if the caller may not see it. */
+type Find = (reading: Reading, caller: Caller, id: string) => Place | undefined;
+
+/** The form of an id: the prefix of its kind, then text that can be a key in the store. */
+const ID = /^([a-z]+)_[A-Za-z0-9_-]{1,100}$/;
+
+/**
+ * Creates a function that finds an object of any kind by its id, for callers who may read it at its own address.
+ *
+ * Most kinds are found through the directory. Others have no entry there, because they are many: their rows are looked
+ * up by id in each of the caller's workspaces, and if their keys start with a team or an integration, under each of
+ * those. That is one read for each workspace, team or integration.
+ */
+export function createFindPlace(kinds: readonly Kind[]): Find {
+  const finders = new Map<string, Find>(Object.entries(others));
+  for (const kind of kinds) {
+    const other = finders.get(kind.idPrefix);
+    const find: Find = (reading, caller, id) => {
+      const row = findVisibleResource(kind, reading, caller, id);
+      return isRefusal(row) ? other?.(reading, caller, id) : toResourcePlace(kind, row);
+    };
+    finders.set(kind.idPrefix, find);
+  }
+  return (reading, caller, id) => {
+    const prefix = ID.exec(id)?.[1];
+    return prefix === undefined ? undefined : finders.get(prefix)?.(reading, caller, id);
+  };
+}
+
+/** Kinds whose addresses name the resource by its key. The address of the resource is then `under`. */
+const namedByKey: readonly string[] = ["team", "line"];
+
+/** Returns the place of a resource. `under` is the collection, or the address if the page is addressed by keys. */
+function toResourcePlace(kind: Kind, row: ResourceRow): Place {
+  const { id, workspaceId, address, fields } = row;
+  const teamId = kind.name === "team" ? id : row.teamId;
+  return {
+    kind: kind.name,
+    id,
+    workspaceId,
+    teamId,
+    title: kind.title?.(fields) ?? address,
+    under: toUnder(kind, address),
+  };
+}
+
+/** Returns what the page of a resource is addressed under. */
+export function toUnder({ name, plural }: Pick<Kind, "name" | "plural">, address: string): string {
+  return namedByKey.includes(name) ? address : plural;
+}
+
+/** The finders of other kinds, by the prefix of their ids. */
+const others: Readonly<Record<string, Find>> = {
+  task: (reading, caller, id) => {
+    const found = findVisibleTask(reading, caller, id);
+    if (isRefusal(found)) return undefined;
+    const { workspaceId, task } = found;
+    return { kind: "task", id, workspaceId, teamId: task.teamId, title: task.title, under: "" };
+  },
+  run: (reading, caller, id) => {
+    const found = findVisibleRun(reading, caller, id);
+    if (isRefusal(found)) return undefined;
+    const { workspaceId, run } = found;
+    // The page of a replay's run is addressed by its team.
+    const under = run.owner.kind === "replay" ? run.teamId : "";
+    return { kind: "run", id, workspaceId, teamId: run.teamId, under };
+  },
+  apr: (reading, caller, id) => {
+    const found = findInboxItem(reading, caller, id);
+    if (isRefusal(found) || found.approval === null) return undefined;
+    const { workspaceId, approval } = found;
+    return { kind: "approval", id, workspaceId, teamId: approval.teamId, title: approval.tool, under: "" };
+  },
+  pr: (reading, caller, id) => {
+    const found = findPullRequest(reading, caller, id);
+    if (isRefusal(found)) return undefined;
+    const { workspaceId, row } = found;
+    return { kind: "pull-request", id, workspaceId, teamId: row.teamId, title: row.title, under: "" };
+  },
+  rset: ofTeam("replay-set", (reading, workspaceId, id) => replaySets.get(reading, workspaceId, id)),
+  rep: ofTeam("replay", (reading, workspaceId, id) => replays.get(reading, workspaceId, id)),
+  check: ofTeam("replay-check", findStoredCheck),
+  srch: ofTeam("search", (reading, workspaceId, id) => searches.get(reading, workspaceId, id)),
+  cpr: ofTeam("config-pull-request", (reading, workspaceId, id) => configPullRequests.get(reading, workspaceId, id)),
+  occ: (reading, caller, id) =>
+    findUnder(reading, caller, "team", (workspaceId, teamId) => {
+      const isFiring = findHookOccurrence(reading, workspaceId, teamId, id) !== undefined;
+      if (!isFiring && findEvent(reading, workspaceId, teamId, id) === undefined) return undefined;
+      if (!seesOutcomes(reading, caller, workspaceId, teamId)) return undefined;
+      return { kind: isFiring ? "hook-occurrence" : "event", id, workspaceId, teamId, under: teamId };
+    }),
+  dlv: ofIntegration("delivery", (reading, workspaceId, integrationId, id) =>
+    deliveries.get(reading, workspaceId, integrationId, id),
+  ),
+  act: ofIntegration("action-run", findActionRun),
+  cand: findMadeCandidate,
+  sta: (reading, caller, id) =>
+    findIn(reading, caller, (workspaceId) => {
+      const line = findPartHolder(reading, workspaceId, id) as ResourceRow<LineFields> | undefined;
+      if (line === undefined) return undefined;
+      const title = line.fields.stations.find((station) => station.id === id)?.name ?? "";
+      return { kind: "station", id, workspaceId, teamId: line.teamId, title, under: line.address };
+    }),
+  call: (reading, caller, id) =>
+    findIn(reading, caller, (workspaceId) => {
+      const shownOn = others.run?.(reading, caller, findRunOfCall(reading, workspaceId, id) ?? "");
+      return shownOn && { kind: "tool-call", id, workspaceId, teamId: shownOn.teamId, under: "", shownOn };
+    }),
+  att: (reading, caller, id) =>
+    findIn(reading, caller, (workspaceId) => {
+      const task = findTaskOfOutcomes(reading, caller, findTaskOfAttachment(reading, workspaceId, id) ?? "");
+      if (isRefusal(task)) return undefined;
+      const { id: taskId, teamId } = task.task;
+      const shownOn = { kind: "task", id: taskId, under: "" };
+      return { kind: "attachment", id, workspaceId, teamId, under: "", shownOn };
+    }),
+  dec: (reading, caller, id) =>
+    findIn(reading, caller, (workspaceId) => {
+      const found = findTaskOfDecision(reading, workspaceId, id);
+      if (found === undefined || !seesOutcomes(reading, caller, workspaceId, found.teamId)) return undefined;
+      const shownOn = { kind: "task", id: found.taskId, under: "" };
+      return { kind: "decision", id, workspaceId, teamId: found.teamId, under: "", shownOn };
+    }),
+  runner: (reading, caller, id) =>
+    findIn(reading, caller, (workspaceId) =>
+      runners.get(reading, workspaceId, id) === undefined
+        ? undefined
+        : { kind: "runner", id, workspaceId, teamId: null, under: "" },
+    ),
+  usr: (reading, caller, id) => {
+    if (caller.kind !== "person") return undefined;
+    return findIn(reading, caller, (workspaceId) => {
+      const member = findMember(reading, workspaceId, id);
+      return member === undefined ? undefined : toPersonPlace(reading, workspaceId, member);
+    });
+  },
+  inv: (reading, caller, id) => {
+    if (caller.kind !== "person") return undefined;
+    return findIn(reading, caller, (workspaceId) => {
+      if (permit(reading, caller, workspaceId, "administer", "workspace") !== null) return undefined;
+      const invite = invites.get(reading, workspaceId, id);
+      return invite === undefined
+        ? undefined
+        : { kind: "invite", id, workspaceId, teamId: null, title: invite.email, under: "" };
+    });
+  },
+};
+
+/** Returns the place of a person. The title is their name, or the mail address without one. */
+export function toPersonPlace(reading: Reading, workspaceId: string, { userId, email }: Member): Place {
+  const title = findUser(reading, userId)?.name || email;
+  return { kind: "person", id: userId, workspaceId, teamId: null, title, under: "" };
+}
+
+/** Returns the first place that `find` finds in one of the caller's workspaces. */
+function findIn(reading: Reading, caller: Caller, find: (workspaceId: string) => Place | undefined): Place | undefined {
+  for (const workspaceId of listWorkspacesOf(reading, caller)) {
+    const found = find(workspaceId);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Like {@link findIn}, under each team or integration. */
+function findUnder(
+  reading: Reading,
+  caller: Caller,
+  holder: "team" | "integration",
+  find: (workspaceId: string, holderId: string) => Place | undefined,
+): Place | undefined {
+  return findIn(reading, caller, (workspaceId) => {
+    for (const { id } of listAddresses(reading, workspaceId, holder, {})) {
+      const found = find(workspaceId, id);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  });
+}
+
+function ofTeam(
+  kind: string,
+  get: (reading: Reading, workspaceId: string, id: string) => { readonly teamId: string } | undefined,
+): Find {
+  return (reading, caller, id) =>
+    findIn(reading, caller, (workspaceId) => {
+      const row = get(reading, workspaceId, id);
+      if (row === undefined || !seesOutcomes(reading, caller, workspaceId, row.teamId)) return undefined;
+      return { kind, id, workspaceId, teamId: row.teamId, under: row.teamId };
+    });
+}
+
+function ofIntegration(
+  kind: string,
+  get: (
+    reading: Reading,
+    workspaceId: string,
+    integrationId: string,
+    id: string,
+  ) => { readonly teamId: string } | undefined,
+): Find {
+  return (reading, caller, id) =>
+    findUnder(reading, caller, "integration", (workspaceId, integrationId) => {
+      const row = get(reading, workspaceId, integrationId, id);
+      if (row === undefined || !seesOutcomes(reading, caller, workspaceId, row.teamId)) return undefined;
+      return { kind, id, workspaceId, teamId: row.teamId, under: integrationId };
+    });
+}
+
+/** Finds a candidate that the service made and that has no resource: at its replay or its search. */
+function findMadeCandidate(reading: Reading, caller: Caller, id: string): Place | undefined {
+  return findIn(reading, caller, (workspaceId) => {
+    const made = madeCandidates.get(reading, workspaceId, id);
+    const replay = replays.get(reading, workspaceId, made?.replayId ?? "");
+    const teamId = made?.teamId ?? replay?.teamId;
+    if (made === undefined || teamId === undefined || !seesOutcomes(reading, caller, workspaceId, teamId)) {
+      return undefined;
+    }
+    const shownOn = toCandidatePage(reading, { workspaceId, teamId, made });
+    return { kind: "replay-candidate", id, workspaceId, teamId, under: "", shownOn };
+  });
+}
+
+function toCandidatePage(
+  reading: Reading,
+  { workspaceId, teamId, made }: { workspaceId: string; teamId: string; made: MadeCandidateRow },
+): Page {
+  if (made.replayId !== null) return { kind: "replay", id: made.replayId, under: teamId };
+  // Candidates of earlier releases do not name their search.
+  if (made.searchId === undefined) return { kind: "team", id: teamId, under: getTeamKey(reading, workspaceId, teamId) };
+  return { kind: "search", id: made.searchId, under: teamId };
+}

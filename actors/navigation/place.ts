@@ -1,0 +1,22 @@
+/** An object that the product shows by its id. */
+export interface Place extends Page {
+  readonly workspaceId: string;
+  /** Null if no team holds it. */
+  readonly teamId: string | null;
+  /** Absent for an object that has only an id. */
+  readonly title?: string;
+  /** The page that shows the object, if it has none of its own. */
+  readonly shownOn?: Page;
+}
+
+/** An object with a page in the console. */
+export interface Page {
+  /** A resource kind, or `task`, `run`, `pull-request`, ... */
+  readonly kind: string;
+  readonly id: string;
+  /**
+   * What the page's address names before the id: the team's id, the integration's id, the collection of configuration,
+   * or the address of a team or line. Empty if it names nothing.
+   */
+  readonly under: string;
+}

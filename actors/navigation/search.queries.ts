@@ -1,0 +1,122 @@
+import type { Reading } from "../../storage/store.js";
+import { listTeamsOfOutcomes } from "../access/members/team.queries.js";
+import type { Caller } from "../caller.js";
+import { pullRequestTitles } from "../pull-requests/pull-request.table.js";
+import type { Kind } from "../resources/kind.js";
+import { resourceTitles } from "../resources/resource-indexes.table.js";
+import { EVERYONE, searchTitles, type TitleEntry, type TitleIndex } from "../tables/title-index.js";
+import { areFound, foldCase, type SearchedWords, splitWords, toSearchedWords } from "../tables/words.js";
+import { taskTitles } from "../tasks/task.table.js";
+import { listWorkspaceMembers } from "../workspaces/member.table.js";
+import { createFindPlace, toPersonPlace, toUnder } from "./find-place.js";
+import type { Place } from "./place.js";
+
+/** Maximum number of entries to read for a word. */
+const MAX_READ = 500;
+/** Maximum number of people to compare, in the order of their ids. */
+const MAX_PEOPLE = 500;
+
+/** Found objects, of which the page shows the first. */
+export interface SearchResult {
+  readonly places: readonly (Place & { readonly title: string })[];
+  /** Whether there are more, or may be: the search ended at a limit. */
+  readonly isCut: boolean;
+}
+
+/** A search of a caller in a workspace that they see. */
+export interface WantedSearch {
+  readonly workspaceId: string;
+  readonly q: string;
+  readonly limit: number;
+}
+
+/** The part of a search that looks for words. */
+interface Search {
+  readonly reading: Reading;
+  readonly caller: Caller;
+  readonly workspaceId: string;
+  readonly words: SearchedWords;
+}
+
+type Found = SearchResult["places"][number];
+
+/**
+ * Creates a function that finds objects by the words of their titles, by keys, by `#number` or by one id. Each word
+ * begins a word of the title. Exact titles, keys and ids come first. Then kinds take turns, so that the many tasks do
+ * not hide the others. Its generator yields between two parts of the work.
+ */
+export function createSearch(kinds: readonly Kind[]) {
+  const findPlace = createFindPlace(kinds);
+  const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+  const toPlace = (workspaceId: string, { id, kind, title, teamId, address = "" }: TitleEntry): Found => {
+    const known = byName.get(kind);
+    return { id, kind, title, teamId, workspaceId, under: known === undefined ? address : toUnder(known, address) };
+  };
+
+  function* search(
+    reading: Reading,
+    caller: Caller,
+    { workspaceId, q, limit }: WantedSearch,
+  ): Generator<undefined, SearchResult> {
+    const named = findPlace(reading, caller, q.trim());
+    if (named?.workspaceId === workspaceId)
+      return { places: [{ ...named, title: named.title ?? named.id }], isCut: false };
+    const of = { reading, caller, workspaceId, words: toSearchedWords(q) };
+    const entries: TitleEntry[] = [];
+    let isCut = false;
+    for (const [index, scope] of listScopes(of)) {
+      const found = searchTitles(index, reading, workspaceId, { scope, words: of.words, maxRead: MAX_READ });
+      entries.push(...found.entries);
+      isCut ||= found.isCut;
+      yield;
+    }
+    const people = searchPeople(of);
+    const titled = entries.map((entry) => ({ ...toPlace(workspaceId, entry), also: entry.also }));
+    const ranked = rank([...titled, ...people.places], foldCase(q.trim()));
+    return { places: ranked.slice(0, limit), isCut: isCut || people.isCut || ranked.length > limit };
+  }
+  return search;
+}
+
+/** Lists the indexes to search, and the scopes of each that the caller sees. */
+function listScopes({ reading, caller, workspaceId }: Search): readonly (readonly [TitleIndex, string])[] {
+  const teamIds = listTeamsOfOutcomes(reading, caller, workspaceId);
+  return [
+    [resourceTitles, EVERYONE],
+    [taskTitles, EVERYONE],
+    ...teamIds.map((teamId) => [pullRequestTitles, teamId] as const),
+  ];
+}
+
+/** Finds people by name and mail address. Workspace tokens see no people. */
+function searchPeople({ reading, caller, workspaceId, words }: Search): SearchResult {
+  const isEmpty = words.beginnings.length + words.numbers.length === 0;
+  if (caller.kind !== "person" || isEmpty) return { places: [], isCut: false };
+  const members = listWorkspaceMembers(reading, workspaceId, { limit: MAX_PEOPLE });
+  const places = members.flatMap((member): readonly Found[] => {
+    const place = toPersonPlace(reading, workspaceId, member);
+    const title = place.title ?? member.email;
+    return areFound(words, splitWords(`${title} ${member.email}`)) ? [{ ...place, title }] : [];
+  });
+  return { places, isCut: members.length === MAX_PEOPLE };
+}
+
+/** The order of kinds among equally good matches; those that are not listed come last. */
+const kindOrder: readonly string[] = ["team", "line", "station", "task", "pull-request", "person"];
+
+/** Orders places: exact matches first, then the best of every kind, then the next best of every kind. */
+function rank(places: readonly (Found & { readonly also?: string | undefined })[], q: string): readonly Found[] {
+  const counts = new Map<string, number>();
+  const isExact = ({ title, also = "" }: { readonly title: string; readonly also?: string | undefined }) =>
+    foldCase(title) === q || foldCase(also) === q;
+  const ranked = places.map(({ also, ...place }) => {
+    const nth = counts.get(place.kind) ?? 0;
+    counts.set(place.kind, nth + 1);
+    const order = kindOrder.indexOf(place.kind);
+    return { place, isExact: isExact({ title: place.title, also }), nth, order: order < 0 ? kindOrder.length : order };
+  });
+  ranked.sort(
+    (left, right) => Number(right.isExact) - Number(left.isExact) || left.nth - right.nth || left.order - right.order,
+  );
+  return ranked.map(({ place }) => place);
+}

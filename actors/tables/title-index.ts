@@ -1,0 +1,110 @@
+/**
+ * Indexes of titles by their words. A table of rows with titles has one, written with its rows. A search reads the
+ * entries of one word and checks the others in the titles that the entries hold, so it reads no rows.
+ */
+import type { Reading } from "../../storage/store.js";
+import type { Table } from "../../storage/table.js";
+import { type DerivedRows, derivedRows } from "./table-declaration.js";
+import { areFound, type SearchedWords, splitWords } from "./words.js";
+
+/** What a search shows. */
+export interface Titled {
+  /** `task`, `line`, `station`, ... */
+  readonly kind: string;
+  readonly title: string;
+  readonly teamId: string | null;
+  /** More text whose words find it: a key, or a number; absent for none. */
+  readonly also?: string;
+  /** The address of configuration; for a station, of its line. Absent for others. */
+  readonly address?: string;
+}
+
+/** An index: `[scope, word, id]`. Only callers who see all of a scope may search it. */
+export type TitleIndex = Table<Titled>;
+
+/** A row's entry. */
+export interface TitleEntry extends Titled {
+  readonly id: string;
+}
+
+/** The scope of what everyone who sees the workspace may see. The other scopes are teams. */
+export const EVERYONE = "";
+
+/** Declares that the entries of an index derive from rows. `isSame` is whether two versions of a row have the same. */
+export function titleEntries<Row>(
+  index: TitleIndex,
+  {
+    scope,
+    titles,
+    isSame,
+  }: {
+    readonly scope: (row: Row) => string;
+    readonly titles: (row: Row) => readonly TitleEntry[];
+    readonly isSame: (before: Row, after: Row) => boolean;
+  },
+): DerivedRows<Row> {
+  const derived = derivedRows(index, (row: Row) =>
+    titles(row).flatMap(({ id, ...titled }) =>
+      listWords(titled).map((word) => [[scope(row), word, id], titled] as const),
+    ),
+  );
+  return { ...derived, isSame };
+}
+
+function listWords({ title, also = "" }: Titled): readonly string[] {
+  return splitWords(`${title} ${also}`);
+}
+
+/** Maximum number of words for which a search compares how common they are. */
+const MAX_COMPARED = 3;
+/** Sorts after every character of a word. */
+const LAST = "\u{10FFFF}";
+
+export interface FoundTitles {
+  /** The newest first. */
+  readonly entries: readonly TitleEntry[];
+  /** Whether there may be more: the search ended at its limit. */
+  readonly isCut: boolean;
+}
+
+/**
+ * Finds the titles of a scope with all these words. Reads at most `maxRead` entries for each of three words, and uses
+ * the rarest of them: if all are so common that more exist, only that many are searched.
+ */
+export function searchTitles(
+  index: TitleIndex,
+  reading: Reading,
+  workspaceId: string,
+  { scope, words, maxRead }: { readonly scope: string; readonly words: SearchedWords; readonly maxRead: number },
+): FoundTitles {
+  let rarest: readonly TitleEntry[] | undefined;
+  const { numbers, beginnings } = words;
+  const longestFirst = [...beginnings].sort((left, right) => right.length - left.length);
+  for (const word of [...numbers, ...longestFirst].slice(0, MAX_COMPARED)) {
+    const found = readEntries(index, reading, workspaceId, { scope, word, maxRead });
+    if (rarest === undefined || found.length < rarest.length) rarest = found;
+    if (rarest.length < maxRead) break;
+  }
+  const fitting = new Map<string, TitleEntry>();
+  for (const entry of rarest ?? []) {
+    if (!fitting.has(entry.id) && areFound(words, listWords(entry))) fitting.set(entry.id, entry);
+  }
+  const entries = [...fitting.values()].sort((left, right) => (left.id > right.id ? -1 : 1));
+  return { entries, isCut: (rarest?.length ?? 0) >= maxRead };
+}
+
+/** Reads entries of a word, the newest first, then of longer words that it begins. A number is a whole word. */
+function readEntries(
+  index: TitleIndex,
+  reading: Reading,
+  workspaceId: string,
+  { scope, word, maxRead }: { readonly scope: string; readonly word: string; readonly maxRead: number },
+): readonly TitleEntry[] {
+  const exact = index.entries(reading, workspaceId, [scope, word], { reverse: true, limit: maxRead });
+  const limit = maxRead - exact.length;
+  const longer =
+    word.startsWith("#") || limit === 0
+      ? []
+      : index.entries(reading, workspaceId, [scope], { after: [scope, word], before: [scope, word + LAST], limit });
+  return [...exact, ...longer].map(({ key, value }) => ({ ...value, id: String(key.at(-1)) }));
+}

@@ -1,0 +1,113 @@
+import { z } from "zod";
+import { findVisibleWorkspace } from "../../actors/access/members/workspace.queries.js";
+import type { Caller } from "../../actors/caller.js";
+import type { WaitPosition } from "../../actors/runs/wait-index.js";
+import { type InboxItem, inboxItemDetailSchema, inboxItemSchema } from "../../actors/tasks/inbox.js";
+import {
+  countWaits,
+  findInboxItem,
+  getInboxItem,
+  listInbox,
+  listTeamWaits,
+  MAX_COUNTED,
+} from "../../actors/tasks/inbox.queries.js";
+import { inboxItemDetailView, inboxItemView } from "../../actors/tasks/inbox.view.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { inPieces } from "../wire/page-reading.js";
+import { inboxCursor, pageSize } from "../wire/paging.js";
+import { granted } from "../wire/refused.js";
+import { type Route, route } from "../wire/route.js";
+import { type Subject, subjectRoute } from "../wire/subject-route.js";
+
+const listing = z.strictObject({
+  workspace: z.string().optional().describe("The slug of a workspace; all of yours by default."),
+  assignee: z
+    .enum(["me", "none", "all"], "must be me, none or all")
+    .default("me")
+    .describe("`me`: items that only you can decide. `none`: items of tasks without an assignee."),
+  after: inboxCursor,
+  limit: pageSize(),
+});
+
+const count = z.int().max(MAX_COUNTED);
+
+/** Number of items to convert between pauses. Each may have 64 KiB of inputs. */
+const ITEMS_AT_ONCE = 5;
+
+/** The routes of the inbox: what waits for people, in all teams. */
+export function inboxRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
+  const { reading } = runtime;
+  const seen: Subject<InboxItem> = {
+    find: ({ caller, params }) => findInboxItem(reading, caller, params.id ?? ""),
+  };
+  return [
+    route({
+      method: "GET",
+      path: "/api/inbox",
+      operation: "listInbox",
+      summary: "List what waits for a person, the longest wait first",
+      description:
+        "Lists open approvals, questions of agents, and tasks that cannot go on, of all teams whose results you may " +
+        "read. Workspace tokens have no items of their own: use `assignee=none` or `all`.",
+      access: "any",
+      query: listing,
+      answers: {
+        200: z.strictObject({
+          items: z.array(inboxItemSchema),
+          counts: z
+            .strictObject({ me: count, none: count, all: count })
+            .describe(`The number of items, on all pages. ${MAX_COUNTED} also stands for more.`),
+          next: z.string().nullable().describe("The `after` parameter for the next page; null when there is none."),
+        }),
+      },
+      problems: ["not-found"],
+      handle: async (request) => {
+        const { caller, query } = request;
+        const view = runtime.view();
+        try {
+          const teams = listTeamWaits(view, caller, findWorkspace(view, caller, query.workspace));
+          const counts = {
+            me: countWaits(view, caller, teams, "me"),
+            none: countWaits(view, caller, teams, "none"),
+            all: countWaits(view, caller, teams, "all"),
+          };
+          await request.goOn();
+          const { assignee: whose, after, limit } = query;
+          const position = after === undefined ? null : toPosition(after);
+          const found = listInbox(view, caller, teams, { whose, after: position, limit: limit + 1 });
+          const shown = found.slice(0, limit);
+          const items = await inPieces(
+            shown,
+            request,
+            (wait) => inboxItemView(getInboxItem(view, wait), view),
+            ITEMS_AT_ONCE,
+          );
+          const last = shown.at(-1);
+          const next = found.length > limit && last !== undefined ? `${last.sinceMs}-${last.id}` : null;
+          return { status: 200, body: { items, counts, next } };
+        } finally {
+          view.close();
+        }
+      },
+    }),
+    subjectRoute(seen, {
+      method: "GET",
+      path: "/api/inbox/{id}",
+      operation: "getInboxItem",
+      summary: "Read an item of the inbox, and what became of it",
+      description: "`id` is an approval's or a task's. `gone` says who ended the wait, and how.",
+      access: "any",
+      answers: { 200: inboxItemDetailSchema },
+      handle: (_request, item) => ({ status: 200, body: inboxItemDetailView(item, reading) }),
+    }),
+  ];
+}
+
+function findWorkspace(reading: Runtime["reading"], caller: Caller, slug: string | undefined): string | null {
+  return slug === undefined ? null : granted(findVisibleWorkspace(reading, caller, slug)).workspaceId;
+}
+
+function toPosition(after: string): WaitPosition {
+  const dash = after.indexOf("-");
+  return { sinceMs: Number(after.slice(0, dash)), id: after.slice(dash + 1) };
+}
