@@ -5,12 +5,10 @@ import { exportOne } from "../../actors/export/resource-export.js";
 import { exportWorkspace, type FilePiece } from "../../actors/export/workspace-export.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import type { Reading } from "../../storage/store.js";
 import { ConcurrencyLimit } from "../limits/concurrency-limit.js";
 import type { Route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 import { streamView } from "../wire/view-stream.js";
-
 import { withArticle } from "./kind-name.js";
 
 const files = z
@@ -54,7 +52,7 @@ function workspaceRoute({ runtime, kinds }: ExportRoutesOptions, kind: Kind, und
       if (end === null) {
         return { refused: "too-many-requests", detail: "Too many exports are in progress.", retryAfterSeconds: 5 };
       }
-      const read = (view: Reading) => filesJson(exportWorkspace(view, kinds, row));
+      const read = (view: Runtime["reading"]) => filesJson(exportWorkspace(view, kinds, row));
       return { status: 200, stream: await streamView(runtime, request, { read, end }) };
     },
   });

@@ -47,23 +47,7 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
     find: ({ caller, params }) => findVisibleRun(reading, caller, params.runId ?? ""),
   };
   return [
-    subjectRoute(runToWorkOn(runtime), {
-      method: "POST",
-      path: "/api/runs/{runId}/messages",
-      summary: "Send a message to an active run, as its task's assignee",
-      access: "person",
-      body: speech,
-      headers: { "idempotency-key": "optional" },
-      answers: {
-        201: { body: stepSchema, headers: replayedHeader },
-      },
-      handle: async ({ caller, body, header }, { workspaceId, run }) => {
-        const key = granted(optionalIdempotencyKey(header("idempotency-key")));
-        const message: SendMessage = { type: "run.speak", by: caller.userId, text: body.text, key };
-        const { step, replayed } = granted(await runtime.ask(runRef(workspaceId, run.id), message));
-        return { status: 201, body: stepView(step), headers: replayHeaders(replayed) };
-      },
-    }),
+    messageRoute(runtime),
     subjectRoute(visibleRun, {
       method: "GET",
       path: "/api/runs/{runId}/approvals",
@@ -110,6 +94,26 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
       toAnswer: ({ reason }) => ({ verdict: "dismissed", edited: null, note: reason === "" ? null : reason }),
     }),
   ];
+}
+
+function messageRoute(runtime: Runtime): Route {
+  return subjectRoute(runToWorkOn(runtime), {
+    method: "POST",
+    path: "/api/runs/{runId}/messages",
+    summary: "Send a message to an active run, as its task's assignee",
+    access: "person",
+    body: speech,
+    headers: { "idempotency-key": "optional" },
+    answers: {
+      201: { body: stepSchema, headers: replayedHeader },
+    },
+    handle: async ({ caller, body, header }, { workspaceId, run }) => {
+      const key = granted(optionalIdempotencyKey(header("idempotency-key")));
+      const message: SendMessage = { type: "run.speak", by: caller.userId, text: body.text, key };
+      const { step, replayed } = granted(await runtime.ask(runRef(workspaceId, run.id), message));
+      return { status: 201, body: stepView(step), headers: replayHeaders(replayed) };
+    },
+  });
 }
 
 interface AnswerRoute<Body extends z.ZodType> {

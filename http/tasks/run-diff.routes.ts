@@ -3,7 +3,6 @@ import { callerId } from "../../actors/caller.js";
 import { findVisibleRun, type VisibleRun } from "../../actors/runs/run.queries.js";
 import { listRunDiffs, readDiffs } from "../../actors/runs/run-diff.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import type { Reading } from "../../storage/store.js";
 import { ConcurrencyLimit } from "../limits/concurrency-limit.js";
 import { granted } from "../wire/refused.js";
 import type { Route } from "../wire/route.js";
@@ -51,7 +50,7 @@ export function runDiffRoutes({ runtime }: { readonly runtime: Runtime }): reado
         if (end === null) {
           return { refused: "too-many-requests", detail: "Too many diffs are in progress.", retryAfterSeconds: 5 };
         }
-        const read = (view: Reading) => readDiffs(view, found.workspaceId, diffs);
+        const read = (view: Runtime["reading"]) => readDiffs(view, found.workspaceId, diffs);
         const type = `${DIFF}; charset=utf-8`;
         return { status: 200, stream: await streamView(runtime, request, { type, read, end }) };
       },

@@ -1,14 +1,15 @@
 import type { Runtime } from "../../runtime/runtime.js";
-import type { Reading, View } from "../../storage/store.js";
 import type { AnswerStream, RouteRequest } from "./route.js";
 
 type Piece = string | Uint8Array;
+/** The state of the store at one time. */
+type View = ReturnType<Runtime["view"]>;
 
 interface Streamed {
   /** The content type of a text; JSON by default. */
   readonly type?: string;
   /** Yields the pieces of the response, read from the view. It runs twice. */
-  read(view: Reading): Iterable<Piece>;
+  read(view: View): Iterable<Piece>;
   /** Called once, when the response is over. */
   end(): void;
 }

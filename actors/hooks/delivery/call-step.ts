@@ -109,7 +109,7 @@ export async function makeCall(
   const { at, tookMs, status, success, output, response, reason, retryAfterMs, partly, refuses } = result;
   const body = cutBytes((success ? output : response) ?? "", MAX_OUTPUT_BYTES);
   const requestHeaders = { "service-message-id": input.messageId ?? "" };
-  const attempt = { step, at, tookMs, ...recordCall(prepared), requestHeaders, status, body, retryAfterMs };
+  const attempt = { step, at, tookMs, ...recordCall(prepared.request), requestHeaders, status, body, retryAfterMs };
   if (isBefore && success && partly !== undefined)
     return { ...attempt, code: "tool-failed", reason: `its answer cannot be read: ${partly}` };
   const code = result.code === null ? null : toHookCode(result.code);

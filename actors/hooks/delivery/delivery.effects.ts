@@ -87,7 +87,7 @@ function prepareDelivery(
   // A request that a killed process had started counts as a failed attempt. A tool call on a `before` event is never
   // repeated, whether or not it had an effect.
   if (mayHaveBegun) {
-    const recorded = prepared.kind === "call" ? recordCall(prepared) : prepared.recorded;
+    const recorded = prepared.kind === "call" ? recordCall(prepared.request) : prepared.recorded;
     const interrupted = {
       ...notSent(prepared.step, nowMs),
       ...recorded,

@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { writeJson } from "../../exact-json.js";
 import { createMask, MASK, type Mask } from "../../integrations/requests/mask.js";
+import type { PreparedRequest } from "../../integrations/requests/prepare-request.js";
 import { cutBytes } from "../../tables/cut-bytes.js";
-import type { PreparedCall } from "./call-step.js";
 
 /** The parts of a sent request that its attempt stores. Both contain no secrets. */
 export interface RecordedRequest {
@@ -58,7 +58,7 @@ function toSigning(secrets: readonly string[]): string[] {
 }
 
 /** Records the request of a tool call. */
-export function recordCall({ request: { request, mask } }: PreparedCall): RecordedRequest {
+export function recordCall({ request, mask }: PreparedRequest): RecordedRequest {
   return toRecorded(request.url.href, request.body ?? "", mask);
 }
 
