@@ -19,7 +19,7 @@ const label = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be letters, digits, dots, dashes or underscores")
   .max(64, "must be at most 64 characters");
 
-/** Labels that a station requires and a runner offers. */
+/** The labels that a station requires, or that a runner pool gives to its runners. */
 export const labels = distinct(label, "must name each label once").max(50, "must be at most 50 labels").default([]);
 
 /** A tool of an integration of the team, `<integration>.<tool>`. */

@@ -115,7 +115,7 @@ export const pushOrder = z.object({
   title: z.string().min(1).max(MAX_TITLE_CHARACTERS),
   /** The further lines of the commit message; absent for none. */
   message: z.string().max(MAX_BODY_CHARACTERS).optional(),
-  /** The author of the commit; absent for the runner's own name. */
+  /** The author and committer of the commit. If absent, the runner uses `Signalbox <signalbox@localhost>`. */
   author: z.object({ name: z.string().min(1).max(200), email: z.string().min(1).max(320) }).optional(),
 });
 export type PushOrder = z.infer<typeof pushOrder>;

@@ -26,8 +26,9 @@ interface RetentionParts extends Pick<ActorParts, "retained"> {
   readonly retention?: RetentionPeriods;
 }
 
-/** Rows include bodies of megabytes, and a slice is held in memory, so these spaces use small slices. */
+/** Rewrites every value, so that it has a checksum. */
 const checksumWalks = [
+  // Values of these spaces can have megabytes, and memory holds a whole slice: use small slices.
   ...[rowSpace, effectSpace, undeliveredSpace, deadLetterSpace, feedSpace].map((space) =>
     rewriteSpace(space, { of: "all", maxEntries: 32 }),
   ),

@@ -25,7 +25,7 @@ export interface LoadFigures {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly failed: number;
-  /** Expected answers, including those of the warm-up. */
+  /** Number of answers with the expected status, including the warm-up. */
   readonly answered: number;
 }
 

@@ -55,7 +55,10 @@ class Readers {
   #first = 0;
   #answeredMs: number[] = [];
   #arrivedMs: number[][] = [];
-  /** The text of the last change, for a bare server to send. */
+  /**
+   * The message of the first change of the latest run with readers, with its title set to number 0. A bare server sends
+   * this text.
+   */
   text = "";
 
   constructor(world: SocketWorld) {

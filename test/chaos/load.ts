@@ -26,7 +26,7 @@ interface InboxTask extends FoundTask {
 
 /** Milliseconds between two actions of one client. */
 const PACE_MS = { secrets: 25, tasks: 150, changes: 500, notes: 70, deliveries: 400, merges: 1_000, inbox: 250 };
-/** Number of concurrent creating clients. */
+/** Number of concurrent clients that create secrets. */
 const CREATORS = 6;
 const PAGE = 200;
 

@@ -319,7 +319,10 @@ class Evaluation {
     return { level, each: values === null ? null : { key, values } };
   }
 
-  /** Returns the team of a resource or data block. Reads all of its blocks: an override file may name another team. */
+  /**
+   * Returns the values that a reference to a `service_team` resource or data source can have. Reads every block with
+   * that address, because an override file may select another team.
+   */
   #team(at: Expression, kind: string, [name, ...steps]: readonly Step[]): readonly ModuleValue[] {
     const blocks = at.level.named.get(`${kind} service_team ${name}`) ?? [];
     return blocks.length === 0 ? [unknownAt(at)] : blocks.flatMap((block) => this.#toTeam(at.level, block, steps));

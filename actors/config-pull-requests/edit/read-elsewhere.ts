@@ -22,12 +22,13 @@ export interface FileReading {
 }
 
 /**
- * Finds another place in the repository that may read a file and returns it as text for a message; null if there is
- * none. Searches all configuration: arguments of functions and attributes that read files, function calls in templates
- * (`.tftpl`, `.tpl`, `.tmpl`), and strings that name the file.
+ * Returns where else the repository may read a file, or why it cannot be searched, as text for a message; null if no
+ * other place may read the file. Searches all configuration, including generated code: arguments of functions that
+ * read files, attributes that name files, function calls in templates (`.tftpl`, `.tpl`, `.tmpl`), and strings that
+ * name the file.
  *
- * Locals, `join` and `format` are evaluated. An unknown part of a path, such as a variable or `path.root`, can be any
- * text; see {@link toPattern} for its limits. Files that other programs read are not found.
+ * Locals, variables that always have their default, `join` and `format` are evaluated. Any other part of a path, such
+ * as `path.root`, can be any text; see {@link toPattern} for its limits. Files that other programs read are not found.
  */
 export async function findOtherReader(repository: Repository, reading: FileReading): Promise<string | null> {
   const code = await repository.code();
@@ -144,7 +145,7 @@ function toNames(repository: Repository, files: readonly CodeFile[]): (folder: s
   return (folder) => names(folder, MAX_HOPS);
 }
 
-/** Matches a name that a file sets: an argument, a variable in a variable file or in `-var`, an environment variable. */
+/** Matches a name that a file sets: an argument, a variable in a variable file or in `-var`, `TF_VAR_…`. */
 const SET = /(?<![\w-])(?:TF_VAR_)?([A-Za-z_][\w-]*)"?\s*[=:](?![=>])/g;
 
 function isText({ text, node }: Pick<NamedValue, "text" | "node">): boolean {

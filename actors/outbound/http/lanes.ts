@@ -1,9 +1,9 @@
 import type { LaneLimits } from "../../../runtime/effects/lane.js";
 
 /**
- * The lanes of outgoing requests. A lane limits how many requests of one kind run at once: in total, per workspace
- * (party) and per host (target). A request that hangs therefore occupies only a place of its own workspace at its own
- * host.
+ * The lanes of outgoing requests. A lane limits how many requests of one kind run at once: in total, per party
+ * (usually the workspace), and per target (usually the host) of one party. So the requests of one party that hang
+ * cannot block another party's.
  */
 
 /** Hooks with `after` timing. */

@@ -70,7 +70,9 @@ export const rules = fc
     ],
   }));
 
-/** Rows as a store holds them: unique ids, in order. */
+/**
+ * A state of placement. Rows have unique ids; runners are in the order of a store, claims and lanes are in any order.
+ */
 export const state: fc.Arbitrary<PlacementState> = fc
   .record({
     rules,

@@ -11,7 +11,7 @@ import { until } from "../../support/until.js";
 const HOUR_MS = 60 * 60 * 1_000;
 const toSecret = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`;
 
-/** Returns which secrets each library accepts for the request. */
+/** Returns, for each secret, whether each of the two libraries accepts the request. */
 function takenUnder({ headers, text }: HookRequest, secrets: readonly string[]): boolean[][] {
   const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
   const takes = (verify: () => unknown) => {

@@ -48,7 +48,10 @@ export function overrideLayouts(one: string): readonly Layout[] {
   ];
 }
 
-/** Layouts with override files next to the source, which may change the line's resource. */
+/**
+ * Layouts with an override file next to the source, whose edit is refused, and with files that only have a similar
+ * name, whose edit is allowed.
+ */
 export function ownOverrideLayouts(): readonly Layout[] {
   const own = 'resource "service_line" "web" {\n  count = 2\n}\n';
   const json = '{"resource":{"service_line":{"web":{"count":2}}}}';
