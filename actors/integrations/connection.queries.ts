@@ -4,7 +4,7 @@ import type { Caller, PersonCaller } from "../caller.js";
 import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
 import { findKnownResource, type ResourceRow } from "../resources/resource.table.js";
 import { findOwningWorkspace } from "../resources/resource-location.table.js";
-import { toListPage, withOneMore } from "../tables/list-page.js";
+import { readListPage } from "../tables/list-page.js";
 import { notLinked } from "./authorization.js";
 import type { ConnectionHolder, IntegrationConnectionRow } from "./connection.js";
 import { findIntegrationConnection, listIntegrationConnectionPage } from "./connection.table.js";
@@ -88,9 +88,11 @@ export function listConnections(
   { workspaceId, id: integrationId }: VisibleIntegration,
   { after, limit }: { readonly after: ConnectionHolder | undefined; readonly limit: number },
 ): ConnectionPage {
-  const page = withOneMore({ after, limit });
-  const found = listIntegrationConnectionPage(reading, { workspaceId, integrationId }, page);
-  const { rows, next } = toListPage(found, { limit }, ({ holder }) => holder);
+  const { rows, next } = readListPage(
+    { after, limit },
+    (page) => listIntegrationConnectionPage(reading, { workspaceId, integrationId }, page),
+    ({ holder }) => holder,
+  );
   return { rows: rows.filter(({ state }) => state !== "none"), next };
 }
 

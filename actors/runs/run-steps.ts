@@ -1,7 +1,7 @@
 import type { Turn } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import type { TablePage } from "../../storage/table.js";
-import { type ListPage, toListPage, withOneMore } from "../tables/list-page.js";
+import { type ListPage, readListPage } from "../tables/list-page.js";
 import { readStoredText, toStoredText } from "../tables/text-blobs.js";
 import type { StepRow } from "./run.js";
 import { runSteps, type StoredStep } from "./run.table.js";
@@ -31,9 +31,11 @@ export interface StepPage {
 
 /** Lists the steps after an index with their whole texts, in order. The cursor of the next page is an index. */
 export function listStepPage(reading: Reading, workspaceId: string, runId: string, page: StepPage): ListPage<StepRow> {
-  const { after, limit } = withOneMore(page);
-  const found = runSteps.list(reading, workspaceId, [runId], { after: [runId, after], limit });
-  const { rows, next } = toListPage(found, page, ({ index }) => String(index));
+  const { rows, next } = readListPage(
+    page,
+    ({ after, limit }) => runSteps.list(reading, workspaceId, [runId], { after: [runId, after], limit }),
+    ({ index }) => String(index),
+  );
   return { rows: rows.map((stored) => toStep(reading, workspaceId, stored)), next };
 }
 

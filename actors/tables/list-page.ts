@@ -1,4 +1,5 @@
-/** The end of a page: one row more than the page holds shows whether another page exists. */
+/** Pages of lists: a read of one row more than the page holds shows whether the list continues. */
+import { isDamage } from "../../storage/store.js";
 
 interface Limited {
   /** The largest number of rows in the page. */
@@ -13,19 +14,56 @@ export interface ListPage<Row, Cursor extends string = string> {
   readonly next: Cursor | null;
 }
 
-/** Returns the query with a limit of one row more, for the rows that {@link toListPage} takes. */
-export function withOneMore<Query extends Limited>(query: Query): Query {
+/**
+ * Reads a page. `read` lists the rows of a query, first with a limit of one row more than the page holds. If that fails
+ * because of a damaged row, it reads the page alone, so that damage after a page does not hide the page.
+ */
+export function readListPage<Row, Query extends Limited, Cursor extends string = string>(
+  query: Query,
+  read: (query: Query) => readonly Row[],
+  toCursor: (row: Row) => Cursor,
+): ListPage<Row, Cursor> {
+  try {
+    return toListPage(read(withOneMore(query)), query, toCursor);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return toPageBeforeDamage(read(query), toCursor);
+  }
+}
+
+/** Reads a page like {@link readListPage}, from rows that are read in slices. */
+export async function readListPageInSlices<Row, Query extends Limited, Cursor extends string = string>(
+  query: Query,
+  read: (query: Query) => Promise<readonly Row[]>,
+  toCursor: (row: Row) => Cursor,
+): Promise<ListPage<Row, Cursor>> {
+  try {
+    return toListPage(await read(withOneMore(query)), query, toCursor);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return toPageBeforeDamage(await read(query), toCursor);
+  }
+}
+
+function withOneMore<Query extends Limited>(query: Query): Query {
   return { ...query, limit: query.limit + 1 };
 }
 
-/** Returns a page of these rows, which a read {@link withOneMore} found. */
-export function toListPage<Row, Cursor extends string = string>(
+function toListPage<Row, Cursor extends string>(
   found: readonly Row[],
   { limit }: Limited,
   toCursor: (row: Row) => Cursor,
 ): ListPage<Row, Cursor> {
   const rows = found.slice(0, limit);
   const last = found.length > limit ? rows.at(-1) : undefined;
+  return { rows, next: last === undefined ? null : toCursor(last) };
+}
+
+function toPageBeforeDamage<Row, Cursor extends string>(
+  rows: readonly Row[],
+  toCursor: (row: Row) => Cursor,
+): ListPage<Row, Cursor> {
+  const last = rows.at(-1);
   return { rows, next: last === undefined ? null : toCursor(last) };
 }
 

@@ -6,7 +6,7 @@ import { listedCheckView, viewInSteps } from "../../actors/checks/check.view.js"
 import { listedCheckSchema, type ReplayCheckView, replayCheckSchema } from "../../actors/checks/check-schemas.js";
 import { findTeam } from "../../actors/replays/sets/replay-set.queries.js";
 import type { Sealer } from "../../actors/sealer.js";
-import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
+import { byId, readListPageInSlices } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { idempotencyKey } from "../wire/headers.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
@@ -111,9 +111,11 @@ function listRoute(runtime: Runtime): Route {
     }),
     answers: { 200: z.strictObject({ items: z.array(listedCheckSchema), next: nextPage("before") }) },
     handle: async (request, { workspaceId, set: { id: setId } }) => {
-      const { limit, before } = withOneMore(request.query);
-      const found = await readPage(runtime, request, checksOfSet({ workspaceId, setId }, { limit, before }));
-      const { rows, next } = toListPage(found, request.query, byId);
+      const { rows, next } = await readListPageInSlices(
+        request.query,
+        ({ limit, before }) => readPage(runtime, request, checksOfSet({ workspaceId, setId }, { limit, before })),
+        byId,
+      );
       return { status: 200, body: { items: await inPieces(rows, request, listedCheckView), next } };
     },
   });

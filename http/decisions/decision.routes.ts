@@ -3,7 +3,7 @@ import { decisionSchema, MAX_PATH } from "../../actors/decisions/decision.js";
 import { visibleDecisions } from "../../actors/decisions/decision.queries.js";
 import { type DecisionPlace, decisionView } from "../../actors/decisions/decision.view.js";
 import { repositoryName } from "../../actors/resources/fields.js";
-import { toListPage, withOneMore } from "../../actors/tables/list-page.js";
+import { readListPageInSlices } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { readPage } from "../wire/page-reading.js";
 import { nextPage, pageSize } from "../wire/paging.js";
@@ -68,10 +68,11 @@ export function decisionRoutes({ runtime }: { readonly runtime: Runtime }): read
         const { caller, query } = request;
         const { repository, path, since: sinceMs, until: untilMs, before, limit } = query;
         const filter = { repository, path, sinceMs, untilMs };
-        const page = withOneMore({ after: before ?? null, limit });
-        const slices = visibleDecisions(reading, { caller, workspaceId }, filter, page);
-        const found = await readPage(runtime, request, slices);
-        const { rows, next } = toListPage(found, { limit }, ({ mergedAtMs, id }) => `${mergedAtMs}-${id}`);
+        const { rows, next } = await readListPageInSlices(
+          { after: before ?? null, limit },
+          (page) => readPage(runtime, request, visibleDecisions(reading, { caller, workspaceId }, filter, page)),
+          ({ mergedAtMs, id }) => `${mergedAtMs}-${id}`,
+        );
         const items = rows.flatMap((standing) => decisionView(reading, workspaceId, standing));
         return { status: 200, body: { items, next } };
       },

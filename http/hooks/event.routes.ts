@@ -4,7 +4,7 @@ import { MAX_STORED_EVENTS } from "../../actors/events/catalogue.js";
 import { eventsPrunedBefore, findEvent, listLatestEvents } from "../../actors/events/event-log.queries.js";
 import { workEventName } from "../../actors/hooks/hook.js";
 import { type HookMatches, hookMatchSchema, listHookMatches } from "../../actors/hooks/matching/not-fired.view.js";
-import { toListPage, withOneMore } from "../../actors/tables/list-page.js";
+import { readListPage } from "../../actors/tables/list-page.js";
 import { defineView, type Shown } from "../../actors/view.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, idCursor, nextPage, pageSize, prunedBefore } from "../wire/paging.js";
@@ -55,8 +55,11 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
       }),
       answers: { 200: z.strictObject({ items: z.array(eventSchema), next: nextPage("before"), prunedBefore }) },
       handle: ({ query }, team) => {
-        const found = listLatestEvents(reading, team, withOneMore(query));
-        const { rows, next } = toListPage(found, query, ({ occurrence }) => occurrence);
+        const { rows, next } = readListPage(
+          query,
+          (page) => listLatestEvents(reading, team, page),
+          ({ occurrence }) => occurrence,
+        );
         const pruned = next === null ? eventsPrunedBefore(reading, team.workspaceId, runtime.clock.now()) : null;
         return { status: 200, body: { items: rows.map(eventView), next, prunedBefore: pruned } };
       },

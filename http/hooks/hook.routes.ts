@@ -11,7 +11,7 @@ import {
 } from "../../actors/hooks/hook-occurrence.queries.js";
 import { currentHookOccurrence, currentHookOccurrenceSchema } from "../../actors/hooks/hook-occurrence.view.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
-import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
+import { byId, readListPageInSlices } from "../../actors/tables/list-page.js";
 import { taskRef } from "../../actors/tasks/task.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { bearerToken } from "../access/authenticate.js";
@@ -64,8 +64,11 @@ function historyRoutes(runtime: Runtime): readonly Route[] {
       },
       handle: async (request, team) => {
         const { query } = request;
-        const found = await readPage(runtime, request, listHookOccurrences(team, query, withOneMore(query)));
-        const { rows, next } = toListPage(found, query, byId);
+        const { rows, next } = await readListPageInSlices(
+          query,
+          (page) => readPage(runtime, request, listHookOccurrences(team, query, page)),
+          byId,
+        );
         const items = await inPieces(rows, request, (row) => currentHookOccurrence(runtime, team.workspaceId, row));
         const pruned =
           next === null ? hookOccurrencesPrunedBefore(reading, team.workspaceId, runtime.clock.now()) : null;

@@ -10,7 +10,7 @@ import {
 import { scheduleSchema, schedulesView } from "../../actors/integration-work/schedules/schedule.view.js";
 import type { VisibleIntegration } from "../../actors/integrations/connection.queries.js";
 import type { Sealer } from "../../actors/sealer.js";
-import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
+import { byId, readListPageInSlices } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
 import { idCursor, nextPage, pageSize } from "../wire/paging.js";
@@ -62,8 +62,11 @@ export function actionRunRoutes({ runtime, sealer }: ActionRunRoutesOptions): re
       },
       handle: async (request, integration) => {
         const { query } = request;
-        const found = await readPage(runtime, request, listActionRuns(integration, withOneMore(query)));
-        const { rows, next } = toListPage(found, query, byId);
+        const { rows, next } = await readListPageInSlices(
+          query,
+          (page) => readPage(runtime, request, listActionRuns(integration, page)),
+          byId,
+        );
         const items = await inPieces(rows, request, actionRunView);
         return { status: 200, body: { items, schedules: schedulesView(reading, integration), next } };
       },

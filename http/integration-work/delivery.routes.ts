@@ -34,7 +34,7 @@ import {
 import type { VisibleIntegration } from "../../actors/integrations/connection.queries.js";
 import { invalid } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/sealer.js";
-import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
+import { byId, readListPageInSlices } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
 import { idCursor, nextPage, pageSize } from "../wire/paging.js";
@@ -120,8 +120,11 @@ function readRoutes({ runtime }: DeliveryRoutesOptions): readonly Route[] {
       answersAnyone: (request) => answerChallenge(receivers.find(reading, request.params.integrationId ?? ""), request),
       handle: async (request, integration) => {
         const { query } = request;
-        const found = await readPage(runtime, request, listDeliveries(integration, withOneMore(query)));
-        const { rows, next } = toListPage(found, query, byId);
+        const { rows, next } = await readListPageInSlices(
+          query,
+          (page) => readPage(runtime, request, listDeliveries(integration, page)),
+          byId,
+        );
         const items = await inPieces(rows, request, deliveryItemView);
         const refused = refusedDeliveriesView(findRefusedDeliveries(reading, integration));
         return { status: 200, body: { items, next, refused } };

@@ -15,7 +15,7 @@ import { sealMail } from "../../actors/outbound/mail/mail.effects.js";
 import { inviteMail } from "../../actors/outbound/mail/mail-texts.js";
 import { distinct } from "../../actors/resources/fields.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
-import { toListPage, withOneMore } from "../../actors/tables/list-page.js";
+import { readListPage } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { MailLimit } from "../limits/mail-limit.js";
 import { listenForOutcome } from "../wire/outcome-wait.js";
@@ -106,8 +106,11 @@ function listRoute({ runtime }: InviteRoutesOptions): Route {
     query: listing,
     answers: { 200: z.strictObject({ items: z.array(inviteSchema), next: nextPage("before") }) },
     handle: ({ query }, { workspaceId }) => {
-      const found = listPendingInvites(reading, workspaceId, { ...withOneMore(query), nowMs: clock.now() });
-      const { rows, next } = toListPage(found, query, ({ inviteId }) => inviteId);
+      const { rows, next } = readListPage(
+        query,
+        (page) => listPendingInvites(reading, workspaceId, { ...page, nowMs: clock.now() }),
+        ({ inviteId }) => inviteId,
+      );
       return { status: 200, body: { items: rows.map((one) => inviteView(reading, workspaceId, one)), next } };
     },
   });

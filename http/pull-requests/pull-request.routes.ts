@@ -15,7 +15,7 @@ import {
 } from "../../actors/pull-requests/pull-request.view.js";
 import { findPullRequestLog } from "../../actors/pull-requests/pull-request-log.messages.js";
 import type { Sealer } from "../../actors/sealer.js";
-import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
+import { byId, readListPageInSlices } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { countAsking, createAskingLimit } from "../limits/asking-limit.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
@@ -62,8 +62,11 @@ function listRoute({ runtime }: PullRequestRoutesOptions): Route {
     },
     handle: async (request, team) => {
       const { query } = request;
-      const found = await readPage(runtime, request, listPullRequests(team, withOneMore(query)));
-      const { rows, next } = toListPage(found, query, byId);
+      const { rows, next } = await readListPageInSlices(
+        query,
+        (page) => readPage(runtime, request, listPullRequests(team, page)),
+        byId,
+      );
       return { status: 200, body: { items: await inPieces(rows, request, pullRequestView), next } };
     },
   });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { changesPrunedBefore, listChangeRecords } from "../../actors/resources/change-record.queries.js";
-import { toListPage, withOneMore } from "../../actors/tables/list-page.js";
+import { readListPage } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { nextPage, pageSize, prunedBefore, wholeNumber } from "../wire/paging.js";
 import type { Route } from "../wire/route.js";
@@ -38,8 +38,11 @@ export function changeRoutes({ runtime }: { readonly runtime: Runtime }): readon
       answers: { 200: z.strictObject({ items: z.array(changeSchema), next: nextPage("before"), prunedBefore }) },
       handle: ({ query }, { workspaceId }) => {
         const { reading, clock } = runtime;
-        const found = listChangeRecords(reading, workspaceId, withOneMore(query));
-        const { rows, next } = toListPage(found, query, ({ seq }) => String(seq));
+        const { rows, next } = readListPage(
+          query,
+          (page) => listChangeRecords(reading, workspaceId, page),
+          ({ seq }) => String(seq),
+        );
         const pruned = next === null ? changesPrunedBefore(reading, workspaceId, clock.now()) : null;
         return { status: 200, body: { items: rows, next, prunedBefore: pruned } };
       },

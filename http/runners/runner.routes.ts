@@ -5,7 +5,7 @@ import { listRunners } from "../../actors/runners/runner.queries.js";
 import { runnerView } from "../../actors/runners/runner.view.js";
 import { findClaimedAttachment, seesRun, waitsForPerson } from "../../actors/runs/run.queries.js";
 import { findBlob } from "../../actors/tables/blobs.js";
-import { toListPage, withOneMore } from "../../actors/tables/list-page.js";
+import { readListPage } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { findCallingRunner, type PoolSource } from "../access/pool-bearer.js";
 import { idCursor, nextPage, pageSize } from "../wire/paging.js";
@@ -33,10 +33,9 @@ export function runnerRoutes({ runtime }: { readonly runtime: Runtime }): readon
           sees: (runId: string) => seesRun(reading, caller, workspaceId, runId),
           waits: (runId: string) => waitsForPerson(reading, workspaceId, runId),
         };
-        const { after, limit } = withOneMore(query);
-        const { rows, next } = toListPage(
-          listRunners(reading, workspaceId, { after, limit }),
+        const { rows, next } = readListPage(
           query,
+          ({ after, limit }) => listRunners(reading, workspaceId, { after, limit }),
           ({ runnerId }) => runnerId,
         );
         return { status: 200, body: { items: rows.map((row) => runnerView(reading, workspaceId, row, ofRuns)), next } };

@@ -7,9 +7,9 @@ import { searchItemSchema, searchSchema } from "../../actors/searches/reads/sear
 import type { SearchRow } from "../../actors/searches/search/search.js";
 import { findStoredSearch, searchesOfStation, searchesOfTeam } from "../../actors/searches/search/search.queries.js";
 import { SearchMemory } from "../../actors/searches/search/search-memory.js";
-import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
+import { byId, readListPageInSlices } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { inPieces, readPage } from "../wire/page-reading.js";
+import { inPieces, type ReadSlice, readPage } from "../wire/page-reading.js";
 import { cursor, nextPage, pageSize } from "../wire/paging.js";
 import { stationSubject } from "../wire/replay-subjects.js";
 import type { Route, RouteRequest } from "../wire/route.js";
@@ -50,11 +50,8 @@ function listRoutes(runtime: Runtime): readonly Route[] {
       access: "any",
       query: page,
       answers: { 200: listed },
-      handle: async (request, station) => {
-        const { limit, before } = withOneMore(request.query);
-        const found = await readPage(runtime, request, searchesOfStation(station, { limit, before }));
-        return answerPage(runtime, request, { ...station, found });
-      },
+      handle: (request, station) =>
+        answerPage(runtime, request, station.workspaceId, (page) => searchesOfStation(station, page)),
     }),
     teamRoute(runtime, "outcomes", {
       method: "GET",
@@ -63,28 +60,23 @@ function listRoutes(runtime: Runtime): readonly Route[] {
       access: "any",
       query: page,
       answers: { 200: listed },
-      handle: async (request, team) => {
-        const { limit, before } = withOneMore(request.query);
-        const found = await readPage(runtime, request, searchesOfTeam(team, { limit, before }));
-        return answerPage(runtime, request, { ...team, found });
-      },
+      handle: (request, team) => answerPage(runtime, request, team.workspaceId, (page) => searchesOfTeam(team, page)),
     }),
   ];
 }
 
-interface Page {
-  readonly workspaceId: string;
-  /** The rows of the page, and one more row if there are further ones. */
-  readonly found: readonly SearchRow[];
-}
-
 async function answerPage(
-  { reading }: Runtime,
-  request: Pick<RouteRequest, "pause"> & { readonly query: { readonly limit: number } },
-  { workspaceId, found }: Page,
+  runtime: Runtime,
+  request: Pick<RouteRequest, "signal" | "pause" | "goOn"> & { readonly query: z.infer<typeof page> },
+  workspaceId: string,
+  slicesOf: (page: { readonly limit: number; readonly before: string | undefined }) => ReadSlice<SearchRow>,
 ) {
-  const { rows, next } = toListPage(found, request.query, byId);
-  const items = await inPieces(rows, request, (row) => readSearchItem(reading, workspaceId, row));
+  const { rows, next } = await readListPageInSlices(
+    request.query,
+    ({ limit, before }) => readPage(runtime, request, slicesOf({ limit, before })),
+    byId,
+  );
+  const items = await inPieces(rows, request, (row) => readSearchItem(runtime.reading, workspaceId, row));
   return { status: 200, body: { items, next } };
 }
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { findVisibleWorkspace } from "../../actors/access/members/workspace.queries.js";
 import type { Caller } from "../../actors/caller.js";
 import type { WaitPosition } from "../../actors/runs/wait-index.js";
+import { readListPage } from "../../actors/tables/list-page.js";
 import { type InboxItem, inboxItemDetailSchema, inboxItemSchema } from "../../actors/tasks/inbox.js";
 import {
   countWaits,
@@ -74,16 +75,17 @@ export function inboxRoutes({ runtime }: { readonly runtime: Runtime }): readonl
           await request.goOn();
           const { assignee: whose, after, limit } = query;
           const position = after === undefined ? null : toPosition(after);
-          const found = listInbox(view, caller, teams, { whose, after: position, limit: limit + 1 });
-          const shown = found.slice(0, limit);
+          const { rows, next } = readListPage(
+            { whose, after: position, limit },
+            (page) => listInbox(view, caller, teams, page),
+            ({ sinceMs, id }) => `${sinceMs}-${id}`,
+          );
           const items = await inPieces(
-            shown,
+            rows,
             request,
             (wait) => inboxItemView(getInboxItem(view, wait), view),
             ITEMS_AT_ONCE,
           );
-          const last = shown.at(-1);
-          const next = found.length > limit && last !== undefined ? `${last.sinceMs}-${last.id}` : null;
           return { status: 200, body: { items, counts, next } };
         } finally {
           view.close();

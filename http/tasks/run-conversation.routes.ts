@@ -8,7 +8,7 @@ import { type AnswerApproval, runRef, type SendMessage } from "../../actors/runs
 import { findRunToWorkOn, findVisibleRun, listApprovals, type VisibleRun } from "../../actors/runs/run.queries.js";
 import { stepSchema, stepView } from "../../actors/runs/run.view.js";
 import type { Sealer } from "../../actors/sealer.js";
-import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
+import { byId, readListPage } from "../../actors/tables/list-page.js";
 import { toolCallRef } from "../../actors/tool-calls/tool-call.messages.js";
 import { findCallOfApproval } from "../../actors/tool-calls/tool-call.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
@@ -60,7 +60,7 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
       query: z.strictObject({ before: idCursor("apr"), limit: pageSize() }),
       answers: { 200: z.strictObject({ items: z.array(approvalSchema), next: nextPage("before") }) },
       handle: ({ query }, found) => {
-        const { rows, next } = toListPage(listApprovals(reading, found, withOneMore(query)), query, byId);
+        const { rows, next } = readListPage(query, (page) => listApprovals(reading, found, page), byId);
         return { status: 200, body: { items: rows.map(approvalView), next } };
       },
     }),

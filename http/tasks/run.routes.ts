@@ -8,7 +8,7 @@ import {
   stepPageView,
   stepSchema,
 } from "../../actors/runs/run.view.js";
-import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
+import { byId, readListPage } from "../../actors/tables/list-page.js";
 import { findTaskOfOutcomes, listTaskRuns, type VisibleTask } from "../../actors/tasks/task.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { idCursor, nextPage, pageSize } from "../wire/paging.js";
@@ -32,7 +32,7 @@ export function runRoutes({ runtime: { reading } }: { readonly runtime: Runtime 
       query: z.strictObject({ before: idCursor("run"), limit: pageSize() }),
       answers: { 200: z.strictObject({ items: z.array(runItemSchema), next: nextPage("before") }) },
       handle: ({ query }, found) => {
-        const { rows, next } = toListPage(listTaskRuns(reading, found, withOneMore(query)), query, byId);
+        const { rows, next } = readListPage(query, (page) => listTaskRuns(reading, found, page), byId);
         const items = rows.map((run) => runItemView(reading, found.workspaceId, run));
         return { status: 200, body: { items, next } };
       },

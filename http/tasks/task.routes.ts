@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { chainFrom } from "../../actors/hooks/loop-guard.js";
 import type { Sealer } from "../../actors/sealer.js";
-import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
+import { byId, readListPageInSlices } from "../../actors/tables/list-page.js";
 import { findOpenedTask, toOpenTask } from "../../actors/tasks/open-task.js";
 import type { TaskRow } from "../../actors/tasks/task.js";
 import { taskItemSchema } from "../../actors/tasks/task.js";
@@ -125,11 +125,14 @@ function listRoute(runtime: Runtime): Route {
       const { before, limit, ...wanted } = request.query;
       const filter = findTaskFilter(reading, team, wanted);
       if (filter === null) return { status: 200, body: { items: [], next: null, prunedBefore: null } };
-      const page = withOneMore({ before, limit });
-      const found = await readPage<TaskRow>(runtime, request, (view, from) =>
-        listTeamTasks(view, team, filter, { ...page, cursor: from }),
+      const { rows, next } = await readListPageInSlices(
+        { before, limit },
+        (page) =>
+          readPage<TaskRow>(runtime, request, (view, from) =>
+            listTeamTasks(view, team, filter, { ...page, cursor: from }),
+          ),
+        byId,
       );
-      const { rows, next } = toListPage(found, { limit }, byId);
       const items = await inPieces(rows, request, (task) => taskItemView(reading, team.workspaceId, task));
       const pruned = next === null ? tasksPrunedBefore(reading, team.workspaceId, runtime.clock.now()) : null;
       return { status: 200, body: { items, next, prunedBefore: pruned } };

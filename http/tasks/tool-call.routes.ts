@@ -4,7 +4,7 @@ import { approvalSchema } from "../../actors/runs/approval.js";
 import { approvalView } from "../../actors/runs/approval.view.js";
 import { UNASSIGNED } from "../../actors/runs/assignee.js";
 import { findVisibleRun, type VisibleRun } from "../../actors/runs/run.queries.js";
-import { byId, toListPage, withOneMore } from "../../actors/tables/list-page.js";
+import { byId, readListPage, readListPageInSlices } from "../../actors/tables/list-page.js";
 import { toolCallSchema } from "../../actors/tool-calls/tool-call.js";
 import {
   type ApprovalOfPerson,
@@ -60,7 +60,7 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
       answers: { 200: z.strictObject({ items: z.array(toolCallSchema), next: nextPage("before") }) },
       handle: async (request, found) => {
         const { query } = request;
-        const { rows, next } = toListPage(listToolCalls(reading, found, withOneMore(query)), query, byId);
+        const { rows, next } = readListPage(query, (page) => listToolCalls(reading, found, page), byId);
         const toItem = (call: (typeof rows)[number]) => toolCallView(reading, found.workspaceId, call);
         return { status: 200, body: { items: await inPieces(rows, request, toItem, CALLS_AT_ONCE), next } };
       },
@@ -82,8 +82,11 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
       answers: { 200: z.strictObject({ items: z.array(ownApprovalSchema), next: nextPage("before") }) },
       handle: async (request) => {
         const { query } = request;
-        const found = await readOwnApprovals(runtime, request, withOneMore(query));
-        const { rows, next } = toListPage(found, query, ({ approval }) => approval.id);
+        const { rows, next } = await readListPageInSlices(
+          query,
+          (page) => readOwnApprovals(runtime, request, page),
+          ({ approval }) => approval.id,
+        );
         const items = await inPieces(rows, request, ({ approval, run }) => {
           const taskId = run.taskId ?? "";
           const hint = approval.approver === null ? UNASSIGNED : null;

@@ -3,7 +3,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 import type { RouteRequest } from "./route.js";
 
 /** Reads a slice of a page, from its start (null) or from the previous slice's cursor. */
-type ReadSlice<Row> = (reading: Runtime["reading"], cursor: Cursor<Row> | null) => Slice<Row>;
+export type ReadSlice<Row> = (reading: Runtime["reading"], cursor: Cursor<Row> | null) => Slice<Row>;
 
 /**
  * Reads the rows of a page in slices, from one view. Other work runs between slices. If other work is waiting, it also

@@ -1,7 +1,7 @@
 import type { Reading } from "../../../storage/store.js";
 import type { Refusal } from "../../refusal.js";
 import { findResource } from "../../resources/resource.table.js";
-import { toListPage, withOneMore } from "../../tables/list-page.js";
+import { readListPage } from "../../tables/list-page.js";
 import { defineView, type Shown } from "../../view.js";
 import { type Member, memberSchema, type teamSchema } from "../../workspaces/member.js";
 import { findMember, isLastOwner, listWorkspaceMembers } from "../../workspaces/member.table.js";
@@ -47,8 +47,11 @@ export function membersView(
   { after, limit }: { readonly after?: string | undefined; readonly limit: number },
 ): MembersView {
   const from = after === undefined ? {} : { after };
-  const found = listWorkspaceMembers(reading, workspaceId, withOneMore({ limit, ...from }));
-  const { rows, next } = toListPage(found, { limit }, ({ userId }) => userId);
+  const { rows, next } = readListPage(
+    { limit, ...from },
+    (page) => listWorkspaceMembers(reading, workspaceId, page),
+    ({ userId }) => userId,
+  );
   return { items: rows.map((member) => showMember(member, { reading, workspaceId, caller: own })), next };
 }
 

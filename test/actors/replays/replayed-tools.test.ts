@@ -220,6 +220,7 @@ t.test(
       "row runner-outbox",
       "row tool-call",
       "row tool-call-asked",
+      "row tool-call-run",
       "row tool-call-use",
     ]);
     await world.say(job, { type: "run.tool-cancelled", id: "1-1" });

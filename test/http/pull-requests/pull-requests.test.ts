@@ -43,7 +43,7 @@ t.test("a team's pull requests are listed and read, and the code host is asked w
   ]);
   t.same(await list("?limit=2&before=pr_00000000000000000000000003"), [
     ["pr_00000000000000000000000002", "pr_00000000000000000000000001"],
-    "pr_00000000000000000000000001",
+    null,
   ]);
   t.same(await list("?state=open&role=people"), [
     ["pr_00000000000000000000000003", "pr_00000000000000000000000001"],
