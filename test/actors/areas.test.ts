@@ -164,7 +164,7 @@ t.test("an area is one folder and one line: its kind, actor, table, topic and mi
   t.same(check(copy, written), []);
   copy.add("play.ts", play);
 
-  const folder = t.testdir();
+  const folder = join(copy.folder, "data");
   const store = await openLmdbStore({ folder });
   await store.commit([
     { op: "put", key: ["~", "meta", "format"], value: formatBefore },

@@ -28,15 +28,18 @@ for (const [index, file] of files.entries()) {
   while (!t.idle) await once(t, "idle");
   const left = rules.read(file) === "none" ? [] : await leftBehind(before);
   if (left.length > 0) t.fail("what a file begins it also ends", { left, at: null, stack: "" });
+  // A teardown of the root test ends it, and no later file could add tests.
+  const isEnded = t.results !== undefined && t.passing();
+  if (isEnded) console.error("a file must set up and tear down in its tests, not in the root test");
   await mark("ends", index);
-  if (!t.passing()) process.exit(1);
+  if (isEnded || !t.passing()) process.exit(1);
 }
 
 /** Writes a mark as an empty test, before which tap writes all buffered output; resolves once it is written. */
 async function mark(what: Mark["what"], index: number): Promise<void> {
   const name = toMark({ word, what, index });
   // An error outside of tests ends the root test, so no more tests can follow.
-  if (t.results !== null) {
+  if (t.results !== undefined) {
     process.stdout.write(`# ${name}\n`);
     return;
   }

@@ -62,83 +62,85 @@ const readByAll: readonly string[] = [
   ...["workspace-token-trust", "runner-pool", "runner-trust", "workspace-runners", "task"],
 ];
 
-const world: World = await openWorld(t);
+t.test("ids are found", async (t) => {
+  const world: World = await openWorld(t);
 
-function asker(name: string): Client {
-  const found = world.askers.find((one) => one.name === name);
-  if (found === undefined) throw new Error(`there is no ${name}`);
-  return found.client;
-}
-
-function filled(path: string): string {
-  return path.replace(/\{([^}]+)\}/g, (_, name: string) => world.ids[name] ?? "");
-}
-
-async function find(client: Client, id: string) {
-  const { status, body } = await client.request("GET", `/api/find/${encodeURIComponent(id)}`);
-  return status === 200 ? body : status;
-}
-
-t.test("an id of every kind leads to its page", async (t) => {
-  const owner = asker("the owner");
-  for (const [name, { kind, path }] of Object.entries(expected)) {
-    t.same(await find(owner, world.ids[name] ?? ""), { kind, slug: "acme", path: filled(path) }, name);
+  function asker(name: string): Client {
+    const found = world.askers.find((one) => one.name === name);
+    if (found === undefined) throw new Error(`there is no ${name}`);
+    return found.client;
   }
-  const me = await owner.request("GET", "/api/sessions/me");
-  t.same(await find(owner, String(me.body?.userId)), { kind: "person", slug: "acme", path: "/w/acme/people" });
-});
 
-t.test("the address of a page with its own read is that of the API", async (t) => {
-  const owner = asker("the owner");
-  const refused: string[] = [];
-  for (const { kind, path } of Object.values(expected)) {
-    if (path.startsWith("/w/") || kind === "integration" || kind === "action-run") continue;
-    const address = `/api${filled(path)}${kind === "event" ? "/hooks" : ""}`;
-    const { status } = await owner.request("GET", address);
-    if (status !== 200) refused.push(`${address} ${status}`);
+  function filled(path: string): string {
+    return path.replace(/\{([^}]+)\}/g, (_, name: string) => world.ids[name] ?? "");
   }
-  t.same(refused, []);
-});
 
-t.test("callers find exactly what they may read at its own address", async (t) => {
-  for (const name of ["a member", "a member on the team", "a token to read", "an admin"]) {
-    const client = asker(name);
-    const wrong: string[] = [];
-    for (const [of, { kind }] of Object.entries(expected)) {
-      const sees = readByAll.includes(kind) ? true : kind === "invite" ? name === "an admin" : name !== "a member";
-      const found = await find(client, world.ids[of] ?? "");
-      if ((found === 404) === sees) wrong.push(`${kind}: ${JSON.stringify(found)}`);
+  async function find(client: Client, id: string) {
+    const { status, body } = await client.request("GET", `/api/find/${encodeURIComponent(id)}`);
+    return status === 200 ? body : status;
+  }
+
+  t.test("an id of every kind leads to its page", async (t) => {
+    const owner = asker("the owner");
+    for (const [name, { kind, path }] of Object.entries(expected)) {
+      t.same(await find(owner, world.ids[name] ?? ""), { kind, slug: "acme", path: filled(path) }, name);
     }
-    t.same(wrong, [], name);
-  }
-});
+    const me = await owner.request("GET", "/api/sessions/me");
+    t.same(await find(owner, String(me.body?.userId)), { kind: "person", slug: "acme", path: "/w/acme/people" });
+  });
 
-t.test("ids of other workspaces, unknown ids and other text are all the same 404", async (t) => {
-  const stranger = asker("a stranger");
-  const token = asker("a token of elsewhere");
-  const found: string[] = [];
-  for (const id of Object.keys(expected).map((name) => world.ids[name] ?? "")) {
-    if ((await find(stranger, id)) !== 404 || (await find(token, id)) !== 404) found.push(id);
-  }
-  t.same(found, []);
-  const answers = new Set<string>();
-  const hostile = ["task_01J0000000000000000000000Z", "x", "task_", "constructor_01J0000000000000000000000Z", "a/b"];
-  for (const id of [
-    world.ids.taskId ?? "",
-    ...hostile,
-    "occ_01J0000000000000000000000Z-AAAAAAAA",
-    "~",
-    "_".repeat(900),
-  ]) {
-    const { status, body } = await stranger.request("GET", `/api/find/${encodeURIComponent(id)}`);
-    const { type, title, detail } = body ?? {};
-    answers.add(JSON.stringify({ status, type, title, detail }));
-  }
-  t.equal(answers.size, 1, [...answers].join("\n"));
-});
+  t.test("the address of a page with its own read is that of the API", async (t) => {
+    const owner = asker("the owner");
+    const refused: string[] = [];
+    for (const { kind, path } of Object.values(expected)) {
+      if (path.startsWith("/w/") || kind === "integration" || kind === "action-run") continue;
+      const address = `/api${filled(path)}${kind === "event" ? "/hooks" : ""}`;
+      const { status } = await owner.request("GET", address);
+      if (status !== 200) refused.push(`${address} ${status}`);
+    }
+    t.same(refused, []);
+  });
 
-t.test("a token finds no people", async (t) => {
-  const me = await asker("the owner").request("GET", "/api/sessions/me");
-  t.equal(await find(asker("a token to configure"), String(me.body?.userId)), 404);
-  t.equal(await find(asker("no credential"), world.ids.taskId ?? ""), 401);
+  t.test("callers find exactly what they may read at its own address", async (t) => {
+    for (const name of ["a member", "a member on the team", "a token to read", "an admin"]) {
+      const client = asker(name);
+      const wrong: string[] = [];
+      for (const [of, { kind }] of Object.entries(expected)) {
+        const sees = readByAll.includes(kind) ? true : kind === "invite" ? name === "an admin" : name !== "a member";
+        const found = await find(client, world.ids[of] ?? "");
+        if ((found === 404) === sees) wrong.push(`${kind}: ${JSON.stringify(found)}`);
+      }
+      t.same(wrong, [], name);
+    }
+  });
+
+  t.test("ids of other workspaces, unknown ids and other text are all the same 404", async (t) => {
+    const stranger = asker("a stranger");
+    const token = asker("a token of elsewhere");
+    const found: string[] = [];
+    for (const id of Object.keys(expected).map((name) => world.ids[name] ?? "")) {
+      if ((await find(stranger, id)) !== 404 || (await find(token, id)) !== 404) found.push(id);
+    }
+    t.same(found, []);
+    const answers = new Set<string>();
+    const hostile = ["task_01J0000000000000000000000Z", "x", "task_", "constructor_01J0000000000000000000000Z", "a/b"];
+    for (const id of [
+      world.ids.taskId ?? "",
+      ...hostile,
+      "occ_01J0000000000000000000000Z-AAAAAAAA",
+      "~",
+      "_".repeat(900),
+    ]) {
+      const { status, body } = await stranger.request("GET", `/api/find/${encodeURIComponent(id)}`);
+      const { type, title, detail } = body ?? {};
+      answers.add(JSON.stringify({ status, type, title, detail }));
+    }
+    t.equal(answers.size, 1, [...answers].join("\n"));
+  });
+
+  t.test("a token finds no people", async (t) => {
+    const me = await asker("the owner").request("GET", "/api/sessions/me");
+    t.equal(await find(asker("a token to configure"), String(me.body?.userId)), 404);
+    t.equal(await find(asker("no credential"), world.ids.taskId ?? ""), 401);
+  });
 });
