@@ -1,0 +1,67 @@
+import { createClient } from "../../client/entry.js";
+import { ask } from "../command/ask.js";
+import type { CommonOptions, Context } from "../command/context.js";
+import { CommandError, exitCodes } from "../command/exit-codes.js";
+import { chooseLogin, type Login, saveLogin, toAddress } from "../command/logins.js";
+
+interface LoginOptions extends CommonOptions {
+  readonly email?: string;
+  readonly link?: string;
+}
+
+/** Signs in, checks the credential and keeps it for later commands. */
+export async function login(context: Context, options: LoginOptions, given: string | undefined): Promise<void> {
+  const { terminal } = context;
+  const token = await readToken(context, options);
+  const known = given ?? chooseLogin(terminal, options)?.url;
+  if (known === undefined) {
+    throw new CommandError("give the address of the service: signalbox login https://…", exitCodes.usage);
+  }
+  const url = toAddress(known);
+  const credential = token === null ? { url, cookie: await openSession(context, url, options) } : { url, token };
+  const who = await check(credential);
+  saveLogin(terminal, credential);
+  context.show({ url, ...who }, () => [
+    `signed in to ${url}${who.email === undefined ? " with a token" : ` as ${who.email}`}`,
+  ]);
+}
+
+async function readToken({ terminal }: Context, { token }: LoginOptions): Promise<string | null> {
+  const { SIGNALBOX_TOKEN: environment = "" } = terminal.env;
+  if (token === "-") return (await terminal.readInput()).trim();
+  return token ?? (environment === "" ? null : environment);
+}
+
+/** Requests the mail, asks for its link and exchanges it; returns the cookie of the session. */
+async function openSession(context: Context, url: string, { email, link }: LoginOptions): Promise<string> {
+  const { terminal, signal } = context;
+  const client = createClient({ baseUrl: url });
+  if (link === undefined) {
+    const address = email ?? (await ask(terminal, "Mail address:", { instead: "--email", signal }));
+    await client.post("/api/sign-in", { body: { email: address }, signal });
+    terminal.note(
+      `a mail with a link was sent to ${address} (without a mail server, the link is in the service's log)`,
+    );
+  }
+  const pasted = link ?? (await ask(terminal, "Link of the mail:", { instead: "--link", signal }));
+  const linkToken = pasted.trim().split(/[?#]/)[0]?.replace(/\/+$/, "").split("/").at(-1) ?? "";
+  const { headers } = await client.send("post", "/api/sessions", { body: { token: linkToken }, signal });
+  const cookie = headers.getSetCookie()[0]?.split(";")[0];
+  if (cookie === undefined) throw new CommandError("the service answered without a session");
+  return cookie;
+}
+
+/** Reads who the credential is for. */
+async function check({
+  url,
+  cookie,
+  token,
+}: Login): Promise<{ readonly email?: string; readonly workspaces: readonly string[] }> {
+  if (cookie !== undefined) {
+    const { email, workspaces } = await createClient({ baseUrl: url, cookie }).get("/api/sessions/me");
+    return { email, workspaces: workspaces.map(({ slug }) => slug) };
+  }
+  const client = createClient({ baseUrl: url, token: token ?? "" });
+  const { items } = await client.get("/api/resources/workspaces");
+  return { workspaces: items.map(({ slug }) => slug) };
+}

@@ -1,0 +1,31 @@
+import { CommandError, exitCodes } from "./exit-codes.js";
+import type { Terminal } from "./terminal.js";
+
+/**
+ * Asks a question and returns the answer without surrounding whitespace. Without a terminal nothing is asked: throws a
+ * {@link CommandError} that names the option to give instead.
+ */
+export async function ask(
+  { ask: question }: Pick<Terminal, "ask">,
+  text: string,
+  { instead, signal }: { readonly instead: string; readonly signal?: AbortSignal },
+): Promise<string> {
+  if (question === null) throw new CommandError(`there is no terminal to ask in: give ${instead}`, exitCodes.usage);
+  const answer = await question(text, signal);
+  if (answer === null) throw new CommandError("no answer was given", exitCodes.interrupted);
+  return answer.trim();
+}
+
+/** Asks whether to go ahead. Only `y` and `yes` confirm. `isGiven` skips the question, for the option `--yes`. */
+export async function confirm(
+  terminal: Pick<Terminal, "ask">,
+  question: string,
+  { isGiven, signal }: { readonly isGiven: boolean; readonly signal?: AbortSignal },
+): Promise<boolean> {
+  if (isGiven) return true;
+  const answer = await ask(terminal, `${question} [y/N]`, {
+    instead: "--yes",
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return /^y(es)?$/i.test(answer);
+}

@@ -1,0 +1,78 @@
+import { type Client, createClient } from "../../client/entry.js";
+import { type Defaults, readDefaults, saveDefaults } from "./defaults.js";
+import { CommandError, exitCodes } from "./exit-codes.js";
+import { chooseLogin, type Login, type LoginWish } from "./logins.js";
+import { Names } from "./names.js";
+import type { Terminal } from "./terminal.js";
+
+/** The options that every command has. */
+export interface CommonOptions extends LoginWish {
+  readonly json?: true;
+  /** `<workspace slug>/<team key>`, a team's key, or its id. */
+  readonly team?: string | undefined;
+}
+
+/** What a command works with. */
+export class Context {
+  readonly terminal: Terminal;
+  /** Whether to print JSON for programs instead of text for people. */
+  readonly isJson: boolean;
+  /** Aborts when the person interrupts the command. */
+  readonly signal: AbortSignal;
+  readonly #options: CommonOptions;
+  #login: Login | null | undefined;
+  #client: Client | undefined;
+  #names: Names | undefined;
+
+  constructor(terminal: Terminal, options: CommonOptions, signal: AbortSignal) {
+    this.terminal = terminal;
+    this.isJson = options.json === true;
+    this.signal = signal;
+    this.#options = options;
+  }
+
+  /** The service and the credential; throws a {@link CommandError} if none is known. */
+  get login(): Login {
+    this.#login ??= chooseLogin(this.terminal, this.#options);
+    if (this.#login !== null) return this.#login;
+    throw new CommandError(
+      "no service is known here: run signalbox login <url>, or signalbox dev in a git repository",
+      exitCodes["no-service"],
+    );
+  }
+
+  /** The client of the service. It waits after 429 and 503 as the service asks, and says so. */
+  get client(): Client {
+    const { url, token, cookie } = this.login;
+    this.#client ??= createClient({
+      baseUrl: url,
+      ...(token === undefined ? {} : { token }),
+      ...(cookie === undefined ? {} : { cookie }),
+      onRetry: ({ message, waitMs }) =>
+        this.terminal.note(`${message}: next attempt in ${Math.ceil(waitMs / 1_000)} s`),
+    });
+    return this.#client;
+  }
+
+  /** Finds ids by names, addresses, and beginnings of ids. */
+  get names(): Names {
+    this.#names ??= new Names(this.client, this.defaults, this.#options.team);
+    return this.#names;
+  }
+
+  /** What the last commands in this folder were about. */
+  get defaults(): Defaults {
+    return readDefaults(this.terminal, this.login.url);
+  }
+
+  /** Makes these the defaults of later commands in this folder. */
+  remember(change: Defaults): void {
+    saveDefaults(this.terminal, this.login.url, change);
+  }
+
+  /** Prints a result: as JSON for programs, or the lines for people. */
+  show(value: unknown, toLines: () => readonly string[]): void {
+    const lines = this.isJson ? [JSON.stringify(value, null, 2)] : toLines();
+    for (const line of lines) this.terminal.print(line);
+  }
+}

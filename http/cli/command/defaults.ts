@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import { z } from "zod";
+import { configFolder, findDevFolder } from "./places.js";
+import { readPrivateFile, writePrivateFile } from "./private-file.js";
+import type { Terminal } from "./terminal.js";
+
+const defaultsSchema = z.object({
+  /** The slug of the workspace. */
+  workspace: z.string().optional(),
+  /** The key of the team. */
+  team: z.string().optional(),
+  /** The key of the line. */
+  line: z.string().optional(),
+  /** The id of the task. */
+  task: z.string().optional(),
+  /** The id of the run. */
+  run: z.string().optional(),
+});
+
+/** The last workspace, team, line, task and run of the commands in a folder, which later commands use by default. */
+export type Defaults = z.output<typeof defaultsSchema>;
+
+/** By the address of the service and the folder, the latest last. */
+const fileSchema = z.array(z.tuple([z.string(), z.string(), defaultsSchema]));
+
+/** Folders whose defaults are kept; the oldest are dropped. */
+const KEPT = 200;
+
+/** Returns the defaults of this folder at a service. */
+export function readDefaults(terminal: Terminal, url: string): Defaults {
+  const found = readFile(terminal).find(([service, folder]) => service === url && folder === terminal.folder);
+  return found?.[2] ?? {};
+}
+
+/** Changes some defaults of this folder. Another workspace or team forgets what belongs to the one before. */
+export function saveDefaults(terminal: Terminal, url: string, change: Defaults): void {
+  const before = readDefaults(terminal, url);
+  const isSameWorkspace = change.workspace === undefined || change.workspace === before.workspace;
+  const isSameTeam = isSameWorkspace && (change.team === undefined || change.team === before.team);
+  const { workspace, team } = before;
+  const kept = isSameTeam ? before : isSameWorkspace ? { workspace, team } : {};
+  const others = readFile(terminal).filter(([service, folder]) => service !== url || folder !== terminal.folder);
+  const entry = [url, terminal.folder, { ...kept, ...change }] as const;
+  writePrivateFile(path(terminal), [...others, entry].slice(-KEPT));
+}
+
+function readFile(terminal: Terminal): z.output<typeof fileSchema> {
+  return readPrivateFile(path(terminal), fileSchema) ?? [];
+}
+
+/** A folder of `signalbox dev` holds its own defaults, so that they go when it is reset. */
+function path(terminal: Terminal): string {
+  return join(findDevFolder(terminal.folder) ?? configFolder(terminal), "defaults.json");
+}

@@ -1,0 +1,129 @@
+import type { Command } from "commander";
+import { ApiError, ConnectionError } from "../../client/entry.js";
+import { type CommonOptions, Context } from "./context.js";
+import { CommandError, type ExitCode, exitCodes } from "./exit-codes.js";
+import { toLines } from "./printable.js";
+import type { Interruption, Terminal } from "./terminal.js";
+
+/** What the commands of a process share. */
+export interface Frame {
+  readonly terminal: Terminal;
+  /** Starts to listen for the signals that interrupt a command. */
+  readonly interruption: () => Interruption;
+  /** Receives the exit code of the command that ran. */
+  readonly exit: (code: ExitCode) => void;
+}
+
+/** An argument of a command: a text, several (`<names...>`), or none where it is optional. */
+export type CommandArgument = string | readonly string[] | undefined;
+
+/** What runs a command. Returns its exit code; nothing means that it is done. */
+export type Run<Options, Args extends readonly CommandArgument[]> = (
+  context: Context,
+  options: Options,
+  ...args: Args
+) => Promise<ExitCode | undefined | void>;
+
+/** A command for people and programs. */
+export interface CommandDefinition<Options, Args extends readonly CommandArgument[]> {
+  /** The name and the arguments, such as `show [task]`. */
+  readonly usage: string;
+  /** One sentence without a period, for the list of commands. */
+  readonly summary: string;
+  /** A complete command line, shown by `--help`. */
+  readonly example: string;
+  /** More text for `--help`. */
+  readonly details?: string;
+  /** Whether it works without a service, and so has no `--url`, `--token` and `--team`. */
+  readonly isLocal?: boolean;
+  /** Declares the arguments' choices and the command's own options. */
+  readonly declare?: (command: Command) => unknown;
+  /** Loads the code, when the command runs. */
+  readonly load: () => Promise<Run<Options, Args>>;
+}
+
+/** A program or a group of commands, to which commands are added. */
+export class CommandTree {
+  readonly #command: Command;
+  readonly #frame: Frame;
+
+  constructor(command: Command, frame: Frame) {
+    this.#command = command;
+    this.#frame = frame;
+  }
+
+  /** Adds a group of commands, such as `task`. */
+  group(name: string, summary: string): CommandTree {
+    const command = this.#command
+      .command(name)
+      .summary(summary)
+      .description(`${toSentence(summary)}.`);
+    return new CommandTree(command, this.#frame);
+  }
+
+  /** Adds a command with the options that all have: `--json`, and the service, credential and team. */
+  add<Options, Args extends readonly CommandArgument[] = []>(definition: CommandDefinition<Options, Args>): void {
+    const { usage, summary, example, details, isLocal = false, declare, load } = definition;
+    const command = this.#command
+      .command(usage)
+      .summary(summary)
+      .description(`${toSentence(summary)}.`);
+    declare?.(command);
+    command.option("--json", "print JSON");
+    if (!isLocal) {
+      command
+        .option("--url <url>", "address of the service (SIGNALBOX_URL)")
+        .option("--token <token>", "workspace token; better in the environment, as SIGNALBOX_TOKEN")
+        .option("--team <team>", "team: its key, <workspace>/<team>, or its id");
+    }
+    command.addHelpText("after", `${details === undefined ? "" : `\n${details}\n`}\nExample:\n  ${example}`);
+    command.action(async (...given: unknown[]) => {
+      const args = given.slice(0, -2) as unknown as Args;
+      const options = command.opts<Options & CommonOptions>();
+      const code = await runCommand(this.#frame, options, async (context) => (await load())(context, options, ...args));
+      this.#frame.exit(code);
+    });
+  }
+}
+
+function toSentence(summary: string): string {
+  return summary.charAt(0).toUpperCase() + summary.slice(1);
+}
+
+/** Runs a command; returns its exit code. Prints errors to standard error. */
+async function runCommand(
+  { terminal, interruption }: Frame,
+  options: CommonOptions,
+  run: (context: Context) => Promise<ExitCode | undefined | void>,
+): Promise<ExitCode> {
+  const { signal, end } = interruption();
+  try {
+    return (await run(new Context(terminal, options, signal))) ?? exitCodes.done;
+  } catch (error) {
+    return report(terminal, signal.aborted ? signal.reason : error, options.json === true);
+  } finally {
+    end();
+  }
+}
+
+/** Prints an error for a person, or as JSON; returns its exit code. Errors of the program itself keep their stack. */
+function report(terminal: Terminal, error: unknown, isJson: boolean): ExitCode {
+  const { message, exitCode, problem } = describe(error);
+  if (isJson) terminal.note(JSON.stringify({ error: message, ...problem }));
+  else terminal.note(`${terminal.paint("red", "error:")} ${toLines(message)}`);
+  return exitCode;
+}
+
+function describe(error: unknown): { message: string; exitCode: ExitCode; problem?: object } {
+  if (error instanceof CommandError) return { message: error.message, exitCode: error.exitCode };
+  if (error instanceof ConnectionError) return { message: error.message, exitCode: exitCodes["no-service"] };
+  if (error instanceof ApiError) {
+    const { status, requestId } = error;
+    const problem = { status, requestId, ...error.problem };
+    if (status !== 401) return { message: error.message, exitCode: exitCodes.failed, problem };
+    const message = `${error.message}\nRun signalbox login to sign in, or set SIGNALBOX_TOKEN.`;
+    return { message, exitCode: exitCodes["no-service"], problem };
+  }
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { message, exitCode: exitCodes.failed };
+}

@@ -1,0 +1,28 @@
+/**
+ * The exit codes of all commands of people. `signalbox check` and the programs on a store document their own.
+ * `differs` is the answer of `plan`: something would change.
+ */
+export const exitCodes = {
+  done: 0,
+  /** The service refused, the object does not exist, or the work ended badly. */
+  failed: 1,
+  differs: 2,
+  /** The service cannot be reached, or nobody is signed in. */
+  "no-service": 3,
+  /** Wrong arguments, as `EX_USAGE` of sysexits. */
+  usage: 64,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** Ends a command with a message for the person and an exit code. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+  readonly exitCode: ExitCode;
+
+  constructor(message: string, exitCode: ExitCode = exitCodes.failed) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}

@@ -1,0 +1,87 @@
+import { join } from "node:path";
+import { z } from "zod";
+import { CommandError, exitCodes } from "./exit-codes.js";
+import { configFolder, DEV_LOGIN, findDevFolder } from "./places.js";
+import { readPrivateFile, writePrivateFile } from "./private-file.js";
+import type { Terminal } from "./terminal.js";
+
+const loginSchema = z.object({
+  url: z.string(),
+  /** The `session` cookie of a person, as `name=value`. */
+  cookie: z.string().optional(),
+  /** A workspace token. */
+  token: z.string().optional(),
+});
+
+/** A service, and the credential for it. */
+export type Login = z.output<typeof loginSchema>;
+
+const loginsSchema = z.object({
+  /** The address of the service that commands use. */
+  current: z.string().nullable(),
+  /** By address. */
+  logins: z.record(z.string(), loginSchema),
+});
+
+/** What a person's commands use: flags, the environment, `signalbox dev` of this folder, or the last sign-in. */
+export interface LoginWish {
+  readonly url?: string | undefined;
+  readonly token?: string | undefined;
+}
+
+/**
+ * Returns the service and the credential for a command; null if there is none. In this order: `--url` and `--token`,
+ * `SIGNALBOX_URL` and `SIGNALBOX_TOKEN`, the service that `signalbox dev` runs in this folder or one above it, the last
+ * sign-in. An address without a token takes the credential of the sign-in at that address.
+ */
+export function chooseLogin(terminal: Terminal, wish: LoginWish): Login | null {
+  const { SIGNALBOX_URL: envUrl = "", SIGNALBOX_TOKEN: envToken = "" } = terminal.env;
+  const token = wish.token ?? (envToken === "" ? undefined : envToken);
+  const given = wish.url ?? (envUrl === "" ? undefined : envUrl);
+  const { current, logins } = readLogins(terminal);
+  const dev = readDevLogin(terminal);
+  const url = given === undefined ? (dev?.url ?? current) : toAddress(given);
+  if (url === null || url === undefined) return null;
+  if (token !== undefined) return { url, token };
+  return (dev?.url === url ? dev : logins[url]) ?? { url };
+}
+
+/** Keeps a sign-in, which later commands use. */
+export function saveLogin(terminal: Terminal, login: Login): void {
+  const { logins } = readLogins(terminal);
+  writePrivateFile(loginsPath(terminal), { current: login.url, logins: { ...logins, [login.url]: login } });
+}
+
+/** Removes the sign-in at an address. */
+export function removeLogin(terminal: Terminal, url: string): void {
+  const { current, logins } = readLogins(terminal);
+  const { [url]: _removed, ...others } = logins;
+  writePrivateFile(loginsPath(terminal), { current: current === url ? null : current, logins: others });
+}
+
+/**
+ * Returns the address without a trailing slash, as logins are kept by. Refuses what is no address of HTTP, without
+ * repeating it, because it may hold a password.
+ */
+export function toAddress(url: string): string {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url) || new URL(url).username !== "") {
+    throw new CommandError(
+      "the address of the service must be an http or https address without a user name or password",
+      exitCodes.usage,
+    );
+  }
+  return url.replace(/\/+$/, "");
+}
+
+function readLogins(terminal: Terminal): z.output<typeof loginsSchema> {
+  return readPrivateFile(loginsPath(terminal), loginsSchema) ?? { current: null, logins: {} };
+}
+
+function readDevLogin({ folder }: Terminal): Login | null {
+  const dev = findDevFolder(folder);
+  return dev === null ? null : readPrivateFile(join(dev, DEV_LOGIN), loginSchema);
+}
+
+function loginsPath(terminal: Terminal): string {
+  return join(configFolder(terminal), "logins.json");
+}

@@ -1,0 +1,121 @@
+import { ApiError, type Client, type Schema } from "../../client/entry.js";
+import type { Defaults } from "./defaults.js";
+import { CommandError } from "./exit-codes.js";
+
+/** A workspace that the caller is in. */
+export interface NamedWorkspace {
+  readonly id: string;
+  readonly slug: string;
+}
+
+/** A team in its workspace. */
+export interface NamedTeam {
+  readonly id: string;
+  readonly key: string;
+  readonly workspace: NamedWorkspace;
+}
+
+/**
+ * Finds objects by what people type: ids, keys, and addresses such as `core/fix`. Without a name it takes the default of
+ * the folder, or the only one there is.
+ */
+export class Names {
+  readonly #client: Client;
+  readonly #defaults: Defaults;
+  /** The value of `--team`. */
+  readonly #wish: string | undefined;
+
+  constructor(client: Client, defaults: Defaults, wish: string | undefined) {
+    this.#client = client;
+    this.#defaults = defaults;
+    this.#wish = wish;
+  }
+
+  /** Lists the workspaces of the caller: a person's, or the one of a token. */
+  async workspaces(): Promise<readonly NamedWorkspace[]> {
+    const { items } = await this.#client.get("/api/resources/workspaces");
+    return items.map(({ id, slug }) => ({ id, slug }));
+  }
+
+  /** Finds a workspace by its slug or id. Default: that of `--team`, of the folder, or the only one. */
+  async workspace(name: string | undefined = this.#wishedWorkspace()): Promise<NamedWorkspace> {
+    const all = await this.workspaces();
+    const wanted = name ?? this.#defaults.workspace;
+    const found = all.find(({ id, slug }) => id === wanted || slug === wanted);
+    if (found !== undefined) return found;
+    if (name !== undefined) throw new CommandError(`there is no workspace ${name}, or you are not in it`);
+    const [only, ...others] = all;
+    if (only !== undefined && others.length === 0) return only;
+    const slugs = all.map(({ slug }) => slug).join(", ");
+    throw new CommandError(
+      only === undefined
+        ? "you are in no workspace"
+        : `name the workspace: run signalbox use <workspace>/<team>, or give --team <workspace>/<team>; yours: ${slugs}`,
+    );
+  }
+
+  /** Finds a team by `<workspace>/<team>`, its key or its id. Default: `--team`, the folder's, or the only one. */
+  async team(name: string | undefined = this.#wish): Promise<NamedTeam> {
+    const [first = "", second] = (name ?? "").split("/");
+    const workspace = await this.workspace(second === undefined ? undefined : first);
+    const key = second ?? first;
+    const { items } = await this.#client.get("/api/resources/workspaces/{workspaceId}/teams", {
+      path: { workspaceId: workspace.id },
+    });
+    const wanted = name === undefined ? this.#defaults.team : key;
+    const found = items.find((team) => team.id === wanted || team.key === wanted);
+    if (found !== undefined) return { id: found.id, key: found.key, workspace };
+    if (name !== undefined) throw new CommandError(`there is no team ${key} in the workspace ${workspace.slug}`);
+    const [only, ...others] = items;
+    if (only !== undefined && others.length === 0) return { id: only.id, key: only.key, workspace };
+    const keys = items.map((team) => team.key).join(", ");
+    throw new CommandError(
+      only === undefined
+        ? `the workspace ${workspace.slug} has no team`
+        : `name the team: run signalbox use ${workspace.slug}/<team>, or give --team <team>; there are: ${keys}`,
+    );
+  }
+
+  /** Finds a line by its id, `<team>/<line>` or its key in the team. Default: the folder's, or the team's only one. */
+  async line(name?: string): Promise<{ readonly team: NamedTeam; readonly line: Schema<"Line"> }> {
+    const [first = "", second] = (name ?? "").split("/");
+    const team = await this.team(second === undefined ? undefined : first);
+    const path = { workspaceId: team.workspace.id };
+    const { items: all } = await this.#client.get("/api/resources/workspaces/{workspaceId}/lines", { path });
+    const items = all.filter(({ address = "" }) => address.startsWith(`${team.key}/`));
+    const key = second ?? first;
+    const wanted = name === undefined ? this.#defaults.line : key;
+    const found = items.find((line) => line.id === wanted || line.key === wanted);
+    if (found !== undefined) return { team, line: found };
+    if (name !== undefined) throw new CommandError(`there is no line ${key} in the team ${team.key}`);
+    const [only, ...others] = items;
+    if (only !== undefined && others.length === 0) return { team, line: only };
+    const keys = items.map((line) => line.key).join(", ");
+    throw new CommandError(
+      only === undefined ? `the team ${team.key} has no line` : `name the line with --line; there are: ${keys}`,
+    );
+  }
+
+  /** The workspace in `--team <workspace>/<team>`. */
+  #wishedWorkspace(): string | undefined {
+    const [slug, team] = (this.#wish ?? "").split("/");
+    return team === undefined ? undefined : slug;
+  }
+}
+
+/**
+ * Picks the one id of a list that begins with the text. Throws a {@link CommandError} if none or several do. A whole id
+ * need not be in the list: `listed` may be only the latest ones.
+ */
+export function pickId(what: string, text: string, listed: readonly string[]): string {
+  const found = listed.filter((id) => id.startsWith(text));
+  const [only, second] = found;
+  if (only !== undefined && (second === undefined || only === text)) return only;
+  if (second === undefined) return text;
+  throw new CommandError(`${found.length} ${what}s begin with ${text}: ${found.slice(0, 5).join(", ")}`);
+}
+
+/** Whether the service says that the object does not exist, or that the caller cannot see it. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
+}

@@ -1,0 +1,29 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { z } from "zod";
+import { CommandError } from "./exit-codes.js";
+
+/** Reads a file of JSON; null if it does not exist. A file of another form is refused with its path. */
+export function readPrivateFile<Shape>(path: string, schema: z.ZodType<Shape>): Shape | null {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw new CommandError(`cannot read ${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    throw new CommandError(`${path} is damaged: remove it, and sign in again`);
+  }
+}
+
+/** Writes a file of JSON that only its owner can read (0600), in one step: readers see the old or the new text. */
+export function writePrivateFile(path: string, value: unknown): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${randomUUID()}`;
+  writeFileSync(temporary, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  renameSync(temporary, path);
+}

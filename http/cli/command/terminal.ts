@@ -1,0 +1,97 @@
+import { createInterface } from "node:readline/promises";
+import { text } from "node:stream/consumers";
+import { styleText } from "node:util";
+import { CommandError, exitCodes } from "./exit-codes.js";
+
+/** Where a command reads and writes. */
+export interface Terminal {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The folder that the command runs in. */
+  readonly folder: string;
+  /**
+   * Writes a question to standard error and reads a line; null at the end of the input. The property is null if nobody
+   * can answer, because standard input or standard error is no terminal. Use `ask.ts`.
+   */
+  readonly ask: ((question: string, signal?: AbortSignal) => Promise<string | null>) | null;
+  /** Reads standard input to its end. */
+  readInput(): Promise<string>;
+  /** Whether standard output is a terminal. */
+  readonly isTerminal: boolean;
+  /** Characters in a line. */
+  readonly columns: number;
+  /** Writes a line of the result to standard output. */
+  print(line: string): void;
+  /** Writes a line for the person (progress, warnings, hints) to standard error. */
+  note(line: string): void;
+  /** Colours text if standard output is a terminal and `NO_COLOR` is not set. */
+  paint(colour: Colour, text: string): string;
+}
+
+export type Colour = "red" | "green" | "yellow" | "blue" | "bold" | "dim";
+
+/** The width for which tables are laid out when standard output is no terminal. */
+const WIDE = 120;
+
+/** The terminal of this process. */
+export function processTerminal(): Terminal {
+  const { env, stdin, stdout, stderr } = process;
+  const isTerminal = stdout.isTTY === true;
+  const hasColour = hasColours(env, isTerminal);
+  // The reader of a pipe, such as `head`, may end first.
+  stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit();
+  });
+  return {
+    env,
+    folder: process.cwd(),
+    ask: stdin.isTTY === true && stderr.isTTY === true ? askLine : null,
+    readInput: () => text(stdin),
+    isTerminal,
+    columns: isTerminal ? stdout.columns : WIDE,
+    print: (line) => void stdout.write(`${line}\n`),
+    note: (line) => void stderr.write(`${line}\n`),
+    paint: (colour, text) => (hasColour ? styleText(colour, text, { validateStream: false }) : text),
+  };
+}
+
+/** The signals that interrupt a command. */
+export interface Interruption {
+  /** Aborts with a {@link CommandError} as its reason. */
+  readonly signal: AbortSignal;
+  /** Ends listening. */
+  readonly end: () => void;
+}
+
+/** Listens for SIGINT and SIGTERM. A second signal ends the process at once. */
+export function listenForSignals(): Interruption {
+  const interrupted = new AbortController();
+  const end = (): void => {
+    process.off("SIGINT", interrupt);
+    process.off("SIGTERM", interrupt);
+  };
+  const interrupt = (): void => {
+    end();
+    interrupted.abort(new CommandError("interrupted", exitCodes.interrupted));
+  };
+  process.on("SIGINT", interrupt);
+  process.on("SIGTERM", interrupt);
+  return { signal: interrupted.signal, end };
+}
+
+async function askLine(question: string, signal?: AbortSignal): Promise<string | null> {
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const closed = new Promise<null>((resolve) => reader.once("close", () => resolve(null)));
+    return await Promise.race([reader.question(`${question} `, signal === undefined ? {} : { signal }), closed]);
+  } finally {
+    reader.close();
+  }
+}
+
+/** Follows https://no-color.org and `FORCE_COLOR`, as most programs do. */
+function hasColours(env: Terminal["env"], isTerminal: boolean): boolean {
+  if ((env.NO_COLOR ?? "") !== "") return false;
+  if ((env.FORCE_COLOR ?? "") !== "") return env.FORCE_COLOR !== "0";
+  return isTerminal && env.TERM !== "dumb";
+}

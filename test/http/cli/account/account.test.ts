@@ -1,0 +1,65 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { openCommandScene, testCommands } from "../../../support/command-cases.js";
+import { startTestService } from "../../../support/service.js";
+import { openSignalbox } from "../../../support/signalbox.js";
+import { accountCases } from "./account-cases.js";
+
+t.test("every command of identity", async (t) => testCommands(t, await openCommandScene(t), accountCases));
+
+t.test("a person pastes the link of the mail, and the session is kept for the owner alone", async (t) => {
+  const service = await startTestService(t);
+  const { home, run } = openSignalbox(t);
+  const asked = await run(["login", service.baseUrl], { answers: ["ada@example.com"] });
+  t.equal(asked.code, 130, "nothing was pasted");
+  t.match(asked.err, /a mail with a link was sent to ada@example\.com/);
+  const link = `${service.baseUrl}/sign-in/${await service.linkFor("ada@example.com")}`;
+  const { code, out } = await run(["login", service.baseUrl, "--email", "ada@example.com"], { answers: [link] });
+  t.same([code, out], [0, `signed in to ${service.baseUrl} as ada@example.com`]);
+  const kept = join(home, ".config/signalbox/logins.json");
+  t.equal(statSync(kept).mode & 0o777, 0o600);
+  t.match(JSON.parse(readFileSync(kept, "utf8")), { current: service.baseUrl });
+  t.match(await run(["whoami"]), { code: 0, out: /you|ada/ });
+  t.equal((await run(["logout"])).code, 0);
+  t.match(await run(["whoami"]), { code: 3, err: /no service is known here/ });
+});
+
+t.test("without a terminal nothing is asked, and what to give instead is named", async (t) => {
+  const service = await startTestService(t);
+  const { run } = openSignalbox(t);
+  t.match(await run(["login", service.baseUrl]), { code: 64, err: /there is no terminal to ask in: give --email/ });
+  t.match(await run(["login"]), { code: 64, err: /give the address of the service/ });
+  const secret = await run(["login", "http://ada:secret@127.0.0.1:1"]);
+  t.equal(secret.code, 64);
+  t.notMatch(secret.err, /secret/, "an address may hold a password");
+});
+
+t.test("a program signs in with a token, from standard input or the environment", async (t) => {
+  const { service, signalbox, person, workspaceId } = await openCommandScene(t);
+  const path = `/api/resources/workspaces/${workspaceId}/tokens`;
+  const { headers } = await person.request("POST", path, { name: "ci", scopes: ["read"] }, { "idempotency-key": "1" });
+  const token = headers["service-workspace-token"] ?? "";
+  const { run } = openSignalbox(t);
+  t.match(await run(["login", service.baseUrl, "--token", "-"], { input: `${token}\n` }), {
+    code: 0,
+    out: /with a token$/,
+  });
+  t.match(await run(["whoami"]), { code: 0, out: /person +a workspace token\nworkspaces +acme/ });
+  const { run: runElsewhere } = openSignalbox(t);
+  const env = { SIGNALBOX_URL: service.baseUrl, SIGNALBOX_TOKEN: token };
+  t.match(await runElsewhere(["whoami", "--json"], { env }), { code: 0, out: /"isToken": true/ });
+  t.match(await runElsewhere(["whoami"], { env: { ...env, SIGNALBOX_TOKEN: "wrong" } }), {
+    code: 3,
+    err: /signalbox login/,
+  });
+  t.equal((await signalbox.run(["whoami"])).code, 0);
+});
+
+t.test("names: the only team is the default, another is named, and what does not exist is said", async (t) => {
+  const { signalbox, person, workspaceId } = await openCommandScene(t);
+  t.match(await signalbox.run(["use", "none"]), { code: 1, err: /there is no team none in the workspace acme/ });
+  t.match(await signalbox.run(["use", "other/core"]), { code: 1, err: /there is no workspace other/ });
+  await person.create(`/api/resources/workspaces/${workspaceId}/teams`, { key: "web", name: "Web" });
+  t.match(await signalbox.run(["use", "web"]), { code: 0, out: "using acme/web in this folder" });
+});

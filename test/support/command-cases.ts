@@ -1,0 +1,74 @@
+import type { Test } from "tap";
+import { type Client, startTestService, type TestService } from "./service.js";
+import { openSignalbox, type Signalbox } from "./signalbox.js";
+
+/** A service with a person who is signed in on the command line, in a workspace `acme` with a team `core`. */
+export interface CommandScene {
+  readonly service: TestService;
+  readonly signalbox: Signalbox;
+  /** The same person over HTTP. */
+  readonly person: Client;
+  readonly workspaceId: string;
+  readonly teamId: string;
+}
+
+/** A command, as the table test runs it. */
+export interface CommandCase {
+  /** The name with its group, such as `task open`. */
+  readonly name: string;
+  /** The arguments of a call that succeeds. Called once for people and once for `--json`. */
+  readonly args: (scene: CommandScene) => Promise<readonly string[]> | readonly string[];
+  /** What a person reads on standard output. */
+  readonly prints: RegExp;
+  /** Parts of what `--json` prints. */
+  readonly json: object;
+  /** Wrong arguments. */
+  readonly wrong: readonly string[];
+  /** The exit code of success. Default: 0. */
+  readonly code?: number;
+  /** Text on standard input. */
+  readonly input?: string;
+}
+
+export async function openCommandScene(
+  t: Test,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<CommandScene> {
+  const service = await startTestService(t, { settings });
+  const signalbox = openSignalbox(t);
+  const person = await service.signIn("ada@example.com");
+  const { id: workspaceId } = await person.create("/api/resources/workspaces", { slug: "acme", name: "Acme" });
+  const { id: teamId } = await person.create(`/api/resources/workspaces/${workspaceId}/teams`, {
+    key: "core",
+    name: "Core",
+  });
+  const link = await service.linkFor("ada@example.com");
+  const { code, err } = await signalbox.run(["login", service.baseUrl, "--link", link]);
+  if (code !== 0) throw new Error(err);
+  return { service, signalbox, person, workspaceId, teamId };
+}
+
+/**
+ * Runs each command for people, as JSON, with `--help`, with wrong arguments, without a terminal and with `NO_COLOR`, and
+ * checks the exit codes.
+ */
+export async function testCommands(t: Test, scene: CommandScene, cases: readonly CommandCase[]): Promise<void> {
+  const { signalbox } = scene;
+  for (const { name, args, prints, json, wrong, code = 0, input = "" } of cases) {
+    await t.test(name, async (t) => {
+      const words = name.split(" ");
+      const people = await signalbox.run([...words, ...(await args(scene))], { input, env: { NO_COLOR: "1" } });
+      t.equal(people.code, code, people.err);
+      t.match(people.out, prints);
+      // biome's rule on control characters: an escape starts every colour.
+      t.notOk(people.out.includes("\u001b"), "no colour");
+      const program = await signalbox.run([...words, ...(await args(scene)), "--json"], { input });
+      t.equal(program.code, code, program.err);
+      t.match(JSON.parse(program.out), json);
+      const help = await signalbox.run([...words, "--help"]);
+      t.equal(help.code, 0);
+      t.match(help.out, new RegExp(`^Usage: signalbox ${name}.*\\n\\n[A-Z].*\\.\\n[^]*Example:\\n  signalbox ${name}`));
+      t.equal((await signalbox.run([...words, ...wrong])).code, 64, "wrong arguments");
+    });
+  }
+}

@@ -1,0 +1,73 @@
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Test } from "tap";
+import { CommandError, exitCodes } from "../../http/cli/command/exit-codes.js";
+import { runCommandLine } from "../../http/cli/program.js";
+
+/** The result of a command. */
+export interface Ran {
+  readonly code: number;
+  /** Standard output. */
+  readonly out: string;
+  /** Standard error. */
+  readonly err: string;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** The lines that the person types. Without them there is no terminal. */
+  readonly answers?: readonly string[];
+  /** Standard input, where no person types. */
+  readonly input?: string;
+  readonly folder?: string;
+  /** Interrupts the command, like Ctrl+C. */
+  readonly interrupted?: AbortSignal;
+}
+
+/** The command `signalbox` in this process, with a home folder of its own. */
+export interface Signalbox {
+  readonly home: string;
+  run(args: readonly string[], options?: RunOptions): Promise<Ran>;
+}
+
+export function openSignalbox(t: Test): Signalbox {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-home-")));
+  t.teardown(() => rmSync(home, { recursive: true, force: true }));
+  return { home, run: (args, options) => run(home, args, options) };
+}
+
+async function run(home: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const { env = {}, answers, input = "", folder = home, interrupted } = options;
+  const out: string[] = [];
+  const err: string[] = [];
+  const typed = [...(answers ?? [])];
+  const ended = new AbortController();
+  const interrupt = () => ended.abort(new CommandError("interrupted", exitCodes.interrupted));
+  if (interrupted?.aborted === true) interrupt();
+  interrupted?.addEventListener("abort", interrupt);
+  const isTerminal = answers !== undefined;
+  const hasColour = isTerminal && env.NO_COLOR === undefined;
+  const terminal = {
+    env: { HOME: home, ...env },
+    folder,
+    isTerminal,
+    columns: 100,
+    ask: isTerminal
+      ? async (question: string) => {
+          err.push(question);
+          return typed.shift() ?? null;
+        }
+      : null,
+    readInput: async () => input,
+    print: (line: string) => void out.push(line),
+    note: (line: string) => void err.push(line),
+    paint: (colour: string, text: string) => (hasColour ? `<${colour}>${text}</>` : text),
+  };
+  const code = await runCommandLine(args, {
+    terminal,
+    interruption: () => ({ signal: ended.signal, end: () => undefined }),
+  });
+  interrupted?.removeEventListener("abort", interrupt);
+  return { code, out: out.join("\n"), err: err.join("\n") };
+}
