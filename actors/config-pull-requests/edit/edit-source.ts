@@ -37,8 +37,8 @@ export function refuse(code: EditRefusal["code"], message: string, about: About 
 }
 
 /**
- * Refuses a value that an expression computes. `wanted` is the value for the user to set; undefined if the value does
- * not change.
+ * Refuses a value that an expression computes. `wanted` is the value for the user to set; undefined if there is no
+ * single value to set.
  */
 export function refuseComputed(
   source: Source,

@@ -175,7 +175,10 @@ function listCounts(syntax: Syntax, expression: string): readonly number[] | nul
   return member === undefined || root.isBroken ? null : countsIn(text, member.value);
 }
 
-/** Reads numbers, literal objects, sets of literal lists, and conditionals. Only a literal condition is evaluated. */
+/**
+ * Reads numbers, literal objects, sets of literal lists, maps of literal objects, and conditionals. Only a literal
+ * condition is evaluated.
+ */
 function countsIn(text: string, node: SyntaxNode): readonly number[] | null {
   const inner = toInner(node);
   const written = toText(text, inner);

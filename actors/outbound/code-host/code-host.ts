@@ -200,7 +200,7 @@ function toKind(type: string): HostAccount["kind"] {
  * minute.
  */
 const PACE_MS = 1_000;
-/** Maximum number of installations whose last write time is stored. */
+/** Maximum number of installations whose next write time is in memory. */
 const MAX_REMEMBERED = 1_000;
 
 /**

@@ -67,7 +67,7 @@ const MAX_ASSIGNED = 64;
  * Requests that hosts of the workspaces make, sent over the hosts' connections. Requests are not stored. After a crash
  * or the loss of a host, the caller must send the request again.
  *
- * 1. Each request is sent once, to the workspace's host with the fewest requests.
+ * 1. Each request is sent once, to the least busy host of the workspace that accepts it.
  * 2. Without a free host, a request waits for one. After its timeout it fails as `unreachable`, whether it waits or was
  *    sent.
  * 3. When a host disconnects, its requests fail.
