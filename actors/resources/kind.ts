@@ -5,7 +5,7 @@ import type { Permission } from "../permission.js";
 import type { FieldError, Refusal } from "../refusal.js";
 import type { ResourceRow } from "./resource.table.js";
 
-/** A setting that is accepted but does not work as written (configuration API, Common fields). */
+/** A setting that is accepted but does not work as written. */
 export interface Warning {
   readonly path: string;
   readonly message: string;
@@ -32,7 +32,10 @@ export interface KeyReference {
   readonly missing: string;
 }
 
-/** A reference in a field. The target must exist at the write, and cannot be deleted while the reference exists. */
+/**
+ * A reference in a field. A target must exist at the write, and the last one cannot be deleted while the reference
+ * exists.
+ */
 export type Reference = AddressReference | KeyReference;
 
 /** A resource that uses another one, as named in an `in-use` answer. */

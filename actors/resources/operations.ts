@@ -194,7 +194,7 @@ function mergeHidden(kind: Kind, previous: ResourceRow, fields: ResourceRow["fie
   return Object.fromEntries(Object.entries(previous.hidden).filter(([path]) => !gone.includes(path)));
 }
 
-/** Returns all errors of a body beyond its schema. */
+/** Checks a body beyond its schema. Returns its completed fields, or a refusal with all errors. */
 function checkFields(
   turn: Turn,
   kind: Kind,

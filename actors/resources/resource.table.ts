@@ -11,7 +11,7 @@ export interface ResourceRow<Fields = Record<string, unknown>> {
   readonly kind: string;
   readonly version: number;
   readonly workspaceId: string;
-  /** The team of a resource that a team holds; otherwise null. */
+  /** The team that holds the resource, also through a station; otherwise null. */
   readonly teamId: string | null;
   readonly address: string;
   readonly fields: Fields;
