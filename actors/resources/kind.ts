@@ -196,7 +196,7 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly schema: z.ZodType<Fields>;
   /** Returns errors of a raw body that is too large to parse with `schema` in reasonable time. */
   findSizeErrors?(body: unknown): readonly FieldError[];
-  /** Paths that an update may not change. The first one is the last part of the address. */
+  /** Paths that an update may not change. The first one, if there is one, is the last part of the address. */
   readonly fixed: readonly string[];
   readonly hidden: readonly HiddenField<Fields>[];
   /**

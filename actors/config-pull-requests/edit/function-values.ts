@@ -11,7 +11,7 @@ import {
   unknownAt,
 } from "./module-value.js";
 
-/** The functions of an evaluation that function calls need. */
+/** What function calls need from an evaluation. */
 export interface Evaluator {
   /** Returns all possible values of the part of an expression to which the steps lead. */
   values(at: Expression, steps: readonly Step[]): readonly ModuleValue[];
@@ -24,7 +24,7 @@ export interface Evaluator {
   joined(at: Expression, parts: readonly (readonly ModuleValue[])[]): readonly ModuleValue[];
 }
 
-/** Returns the step that an index selects: the only text among its possible values, or `*` if the index is unknown. */
+/** Returns the step that an index selects: its only possible value, if that is a text; otherwise `*`. */
 export function toStep([value, other]: readonly ModuleValue[]): Step {
   return value !== undefined && other === undefined && "text" in value ? value.text : "*";
 }

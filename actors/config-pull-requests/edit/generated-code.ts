@@ -21,7 +21,7 @@ export interface GeneratedCode {
   readonly by: CodeFile;
 }
 
-/** Maximum number of files whose text is generated code. Each may be a request to the code host. */
+/** Maximum number of files to read as generated code. Each may need a request to the code host. */
 const MAX_TEXTS = 40;
 
 /**
@@ -161,7 +161,7 @@ function unknownCode(file: CodeFile, by: CodeFile): GeneratedCode {
   return { whole, text: "", root, place: () => `${file.path}:1`, by };
 }
 
-/** A file whose text is generated code, or null if it is unknown, and the file that generates the code. */
+/** A file whose text is generated code (null if it is unknown), and the file that generates the code. */
 interface TextRead {
   readonly path: string | null;
   readonly by: CodeFile;
@@ -175,7 +175,7 @@ function textsRead(repository: Repository, plans: readonly CodeFile[]): readonly
   for (const by of plans.filter(({ text }) => GENERATES.test(text))) {
     for (const read of readsIn(repository, by)) {
       const name = /[^/]+$/.exec(read.parts.at(-1) ?? "")?.[0];
-      // A name that is known ends the path of the file, unless a symlink has another name.
+      // If the name of the file is known, the file's path ends with it, unless a symlink has another name.
       const ending = name === undefined || entries.some(({ kind }) => kind === "symlink") ? null : name;
       const isFound = (path: string) =>
         (ending === null || path.endsWith(ending)) && mayName(read, by.path, { target: path, module: ".", links });

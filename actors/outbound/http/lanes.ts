@@ -67,7 +67,7 @@ export const integrationCallLane: LaneLimits = {
   perTarget: 16,
 };
 
-/** Integration requests of bindings and schedules, and lookups for events. */
+/** Integration requests that no caller waits for, except polls and attachments. */
 export const integrationWorkLane: LaneLimits = {
   name: "integration-work",
   places: 512,
