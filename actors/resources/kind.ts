@@ -84,7 +84,7 @@ export interface HiddenField<Fields = Record<string, unknown>> {
 
 /** A hash that must be unique among the resources of a kind over all workspaces. */
 export interface UniqueHash {
-  /** The error if another resource has the value: `admits to another pool already`. */
+  /** The error if another resource has the value: `is already used by another pool`. */
   readonly taken: string;
   /** Whether another resource has the hash. Called before the turn, which can only check its own workspace. */
   isTaken(reading: Reading, hash: string, holder: { readonly id: string | null; readonly nowMs: number }): boolean;

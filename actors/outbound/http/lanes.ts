@@ -76,7 +76,7 @@ export const integrationWorkLane: LaneLimits = {
   perTarget: 16,
 };
 
-/** Polls. An answer can have several MiB. */
+/** Polls. An answer can have 2 MiB. */
 export const pollLane: LaneLimits = { name: "polls", places: 128, kept: 96, perParty: 8, perTarget: 4 };
 
 /** Attachments, of up to 10 MiB each. */
