@@ -120,7 +120,7 @@ export type PickedCandidate = Pick<
 export type CandidatePullRequest = Shown<typeof candidatePullRequestSchema>;
 
 /**
- * Maximum length of a branch name between `config/` and the id at its end, in characters. The host stores a ref as a
+ * Maximum length of the part of a branch name between `config/` and the id, in characters. The host stores a ref as a
  * file, whose name has at most 255 bytes.
  */
 const MAX_NAME_LENGTH = 200;

@@ -55,7 +55,7 @@ export function toPlace({ path, text }: Pick<Source, "path" | "text">, { start }
   return `${path}:${text.slice(0, start).split("\n").length}`;
 }
 
-/** Steps into a JSON value: member names and element indexes. */
+/** A path into a JSON value: member names and element indexes. */
 export type JsonPath = readonly (string | number)[];
 
 export function valueAt(values: Json, path: JsonPath): Json | undefined {

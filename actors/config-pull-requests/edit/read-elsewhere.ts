@@ -60,8 +60,8 @@ function generatedReader({ text, root, place, by }: GeneratedCode, of: ReadTarge
 }
 
 /**
- * Matches files that may call a reading function or build a path from parts. Other files that do not contain the name
- * are skipped.
+ * Matches files that may call a reading function or build a path from parts. Other files are skipped, unless they
+ * contain the name of the target or of its folder.
  */
 const MAY_READ = /file|read|path|provisioner|command|inline|program|source|src|dir|folder|script|context|cwd/i;
 

@@ -5,7 +5,7 @@ import type { OutboundRequest } from "./request.js";
 /** Why a request has no answer. */
 export type NetworkFailureCode = "unreachable" | "not-allowed" | "errored";
 
-/** A request through a host of the workspace failed. */
+/** A request that a {@link NetworkHost} was to make failed. */
 export class NetworkFailure extends Error {
   override readonly name = "NetworkFailure";
 
@@ -17,7 +17,7 @@ export class NetworkFailure extends Error {
   }
 }
 
-/** A request as the service sends it to a host. */
+/** A request as the service sends it to a {@link NetworkHost}. */
 export interface AssignedRequest {
   readonly id: string;
   readonly url: string;
@@ -28,7 +28,7 @@ export interface AssignedRequest {
   readonly maxBodyBytes?: number;
 }
 
-/** A host's result for a request: the answer, or why there is none. */
+/** The result that a {@link NetworkHost} sends for a request: the answer, or why there is none. */
 export type AssignedAnswer =
   | { readonly ok: true; readonly answer: OutboundAnswer }
   | { readonly ok: false; readonly code: NetworkFailureCode; readonly reason: string };
