@@ -8,7 +8,7 @@ import type { TreeEntry } from "./station-edit.js";
 const FILE = /^file\(\s*"\$\{\s*path\.module\s*\}\/([^"\\$%]+)"\s*\)$/;
 
 /**
- * Returns the path of the file that an expression reads with `file`, if the path is a literal in the module's folder.
+ * Returns the path of the file that an expression reads with `file`, if the path is a literal after `path.module`.
  * Returns null for any other expression, and for a path that is not in Unicode NFC, because HCL would read another
  * path.
  */

@@ -5,7 +5,7 @@ import type { OutboundRequest } from "./request.js";
 /** Why a request has no answer. */
 export type NetworkFailureCode = "unreachable" | "not-allowed" | "errored";
 
-/** A request that a {@link NetworkHost} was to make failed. */
+/** No {@link NetworkHost} made the request, or the request failed. */
 export class NetworkFailure extends Error {
   override readonly name = "NetworkFailure";
 

@@ -81,8 +81,7 @@ export function failingPollMail({ to, workspace, integration, reason, failures }
 }
 
 /**
- * Puts an untrusted text on one line, without characters that could imitate other text, and cuts it to {@link
- * MAX_NAME}.
+ * Cuts an untrusted text to {@link MAX_NAME}, and puts it on one line, without characters that could imitate other text.
  */
 function oneLine(name: string): string {
   const plain = name.replace(UNSPEAKABLE, " ").replace(/ {2,}/g, " ").trim();
