@@ -81,7 +81,8 @@ export function failingPollMail({ to, workspace, integration, reason, failures }
 }
 
 /**
- * Cuts an untrusted text to {@link MAX_NAME}, and puts it on one line, without characters that could imitate other text.
+ * Cuts an untrusted text to {@link MAX_NAME}, and puts it on one line, without characters that could imitate other
+ * text.
  */
 function oneLine(name: string): string {
   const plain = name.replace(UNSPEAKABLE, " ").replace(/ {2,}/g, " ").trim();
