@@ -38,8 +38,8 @@ export interface MadeCommit {
   /** The commit that the pull request's branch pointed to; null if there was no such branch. */
   readonly before: string | null;
   /**
-   * When the commit was made, by the code host's clock, in milliseconds since 1970. Absent if the code host does not
-   * report the time, and in data of earlier releases.
+   * When the code host made a commit for this attempt, by its own clock, in milliseconds since 1970: `commit`, or one
+   * with the same content. Absent if the code host does not report the time, and in data of earlier releases.
    */
   readonly madeAtMs?: number;
 }
@@ -49,7 +49,7 @@ export type CommitResult =
   | { readonly problem: "unfit"; readonly reason: OpeningRefusal }
   | CodeHostProblem;
 
-/** Reads the line's source, edits it and makes a commit. No branch points to the commit yet. */
+/** Reads the line's source, edits it and makes a commit. Does not create or move a branch. */
 export const COMMIT_CONFIG = effect<CommitInput, CommitResult>("config-commit");
 
 /** The services that the effect uses. */

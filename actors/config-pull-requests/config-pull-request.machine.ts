@@ -13,14 +13,14 @@
  * |                 |                                   |         | the pull request                            |
  * | opening         | opening.due (woken `open`)        | opening | requests the branch and the pull request    |
  * |                 |                                   |         | again                                       |
- * | opening         | opening.again (effect.ended: 5xx  | opening | retries the step later, up to 8 tries       |
- * |                 | or no answer)                     |         |                                             |
+ * | opening         | opening.again (effect.ended: a    | opening | retries the step later, up to 8 tries       |
+ * |                 | failure that may pass)            |         |                                             |
  * | opening         | opening.limited (effect.ended:    | opening | retries the step when the limit ends; sets  |
  * |                 | rate limit)                       |         | `waitsUntil`                                |
- * | opening         | opening.refused (woken: no source | refused | stores the reason                           |
- * |                 | or no connection; effect.ended:   |         |                                             |
- * |                 | the edit is refused, 4xx, or the  |         |                                             |
- * |                 | 8th try failed)                   |         |                                             |
+ * | opening         | opening.refused (no source or no  | refused | stores the reason                           |
+ * |                 | connection; effect.ended: any     |         |                                             |
+ * |                 | other refusal, or the last try    |         |                                             |
+ * |                 | failed)                           |         |                                             |
  * | opening         | opening.done (effect.ended)       | opened  | stores the URL                              |
  * | any             | pick.refused (candidate.pick)     | same    | replies with the refusal                    |
  * | any but none    | pick.repeated (candidate.pick     | same    | replies as to the first request             |

@@ -14,7 +14,7 @@ interface CandidatePicked {
   readonly replayed: boolean;
 }
 
-/** A person picks a candidate. The candidate's search has already allowed the pick. */
+/** A person picks a candidate. The sender has checked that its search allows the pick. */
 export interface PickCandidate extends Answered<CandidatePicked | Refusal>, Keyed {
   readonly type: "candidate.pick";
   readonly caller: Caller;

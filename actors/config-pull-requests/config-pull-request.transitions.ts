@@ -16,16 +16,15 @@ type Picked = Delivered<PickCandidate>;
 
 /** The state of an opening between turns, in addition to the row. */
 export interface OpeningContext {
-  /**
-   * Number of requests to the code host for the current step, including the active one. Requests that hit the rate
-   * limit do not count.
-   */
+  /** Number of tries of the current step, including the active one. Tries that hit the rate limit do not count. */
   readonly tries: number;
-  /** Time of the last pick, in milliseconds since 1970. */
+  /** Time of the pick that started this attempt, in milliseconds since 1970. */
   readonly pickedMs: number;
   /** The commit of this attempt; null until it exists. */
   readonly made: MadeCommit | null;
-  /** The commits of all attempts, newest last, at most {@link MAX_COMMITS}. The branch may point to one of them. */
+  /**
+   * The latest commits of all attempts, newest last, at most {@link MAX_COMMITS}. The branch may point to one of them.
+   */
   readonly commits: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Shown, Stored } from "../view.js";
 
-/** The states of a config pull request (see "States and transitions" in the replays document). */
+/** The states of a config pull request. */
 export const configPullRequestStates = ["opening", "opened", "refused"] as const;
 
 /** The reasons why no pull request could be opened. */
@@ -104,7 +104,7 @@ export type OpeningRefusal = NonNullable<ConfigPullRequestRow["reason"]>;
 /** A pull request that changes a line's config to the config of a search candidate. */
 export interface ConfigPullRequestRow
   extends Stored<typeof configPullRequestSchema, "repository" | "path" | "waitsUntil"> {
-  /** The line's source at the last pick; null if the line had none. */
+  /** The line's source when the latest attempt started; null if the line had none. */
   readonly source: ConfigSource | null;
   /** When the code host's rate limit ends; absent or null if the pull request does not wait for it. */
   readonly waitsUntil?: string | null;
@@ -120,7 +120,7 @@ export type PickedCandidate = Pick<
 export type CandidatePullRequest = Shown<typeof candidatePullRequestSchema>;
 
 /**
- * Maximum length of a branch name between `config/` and the id at its end, in characters. The host stores a ref as a
+ * Maximum length of the part of a branch name between `config/` and the id, in characters. The host stores a ref as a
  * file, whose name has at most 255 bytes.
  */
 const MAX_NAME_LENGTH = 200;

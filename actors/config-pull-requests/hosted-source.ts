@@ -14,7 +14,7 @@ export interface HostedSource extends SourceTree {
 const MAX_READS = 500;
 /**
  * Maximum total length of the files that one edit reads, in UTF-16 code units. The files stay in memory until the edit
- * ends. The file that exceeds the limit is still read, but no further file.
+ * ends. Once the limit is exceeded, no further read starts.
  */
 const MAX_READ_LENGTH = 16 * 1024 * 1024;
 
@@ -61,7 +61,7 @@ export function hostedSource(
           length += typeof text === "string" ? text.length : 0;
           return text;
         }
-        // The entry exists but the code host returned no content: the file is too large.
+        // No content for a listed file means that the file is too large.
         const isThere = (await list()).entries.some(({ path: each, mode }) => each === file && !kinds.has(mode));
         return isThere ? ({ unread: "large" } as const) : null;
       });

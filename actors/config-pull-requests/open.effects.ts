@@ -105,8 +105,8 @@ async function placeBranch({ sources }: CodeHost, input: OpenConfigInput): Promi
 }
 
 /**
- * Finds the branch's pull request: an open one, otherwise one that was opened after the commit was made, by the code
- * host's clock. If the commit's time is unknown, the time of the pick is used instead.
+ * Finds the branch's pull request: an open one, otherwise one that was opened at `madeAtMs` or later, by the code
+ * host's clock. If `madeAtMs` is absent, the time of the pick is used instead.
  */
 async function find(
   { pullRequests }: CodeHost,

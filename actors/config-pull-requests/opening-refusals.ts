@@ -41,7 +41,7 @@ export function noConnection(repository: string): OpeningRefusal {
   );
 }
 
-/** The code host did not answer any of the attempts. */
+/** All tries failed, and a later one may succeed. */
 export function notAnswered(why: string): OpeningRefusal {
   return refuseOpening("no-connection", `${why} Pick the candidate again later.`);
 }

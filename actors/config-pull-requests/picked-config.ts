@@ -58,7 +58,7 @@ export interface ComparedFigures {
   readonly judgedWorse: { readonly tasks: number; readonly of: number } | null;
 }
 
-/** The measured results of a candidate. It contains figures only. */
+/** The measured results of a candidate. */
 export interface Evidence {
   readonly objective: "success" | "cost";
   /** The results on the tasks that the candidate was selected on. */
@@ -78,7 +78,7 @@ export interface Evidence {
   };
 }
 
-/** Finds a search's data about a candidate; null if the search was removed. */
+/** Finds a search's data about a candidate; null if some of it is no longer stored. */
 export type FindPickedConfig = (
   reading: Reading,
   workspaceId: string,

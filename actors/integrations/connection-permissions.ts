@@ -1,6 +1,4 @@
-/**
- * The permissions for an integration's connections (see "Integration connections" in the configuration API document).
- */
+/** The permissions for an integration's connections. */
 import type { Reading } from "../../storage/store.js";
 import { isOnTeam, permit } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";

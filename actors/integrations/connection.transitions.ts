@@ -21,7 +21,7 @@ export interface IntegrationConnectionContext {
   /** The user whose code is being exchanged; null if no exchange runs. */
   readonly linkedBy: string | null;
   readonly refreshId: string | null;
-  /** Number of revocations that have not ended. */
+  /** While the connection is revoking, the number of revocations that have not ended. */
   readonly revoking: number;
   /**
    * Number of failed renewals since the last success. `failingSinceMs` is the time of the first of them, in
@@ -160,7 +160,10 @@ export function retryLater(
   return { ...context, refreshId: null, failures: context.failures + 1, failingSinceMs };
 }
 
-/** Revokes tokens that belong to another host or client than the current definition, at the host that issued them. */
+/**
+ * Breaks a connection whose tokens belong to another host or client than the current definition. Revokes the tokens at
+ * the host that issued them.
+ */
 export function breakStrange({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   const { linked } = getRow(context, turn);
   if (linked !== null) startRevoking(turn, linked);

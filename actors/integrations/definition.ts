@@ -12,7 +12,7 @@ const everyMinutes = z
   .min(1, "must be at least 1")
   .max(7 * 24 * 60, "must be at most a week");
 
-/** The common part of both signature schemes: the signature's header and the signed content. */
+/** The fields that both signature schemes have. */
 const signature = {
   header: headerField.describe("The header that contains the signature; it may list several."),
   encoding: z

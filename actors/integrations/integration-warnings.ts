@@ -72,8 +72,8 @@ function pollWarnings(reading: Reading, { id, workspaceId, fields }: ResourceRow
 }
 
 /**
- * Warns of captures in a lookup's own request, because no expression can read them. Also warns of expressions outside a
- * request's fields that read the token, because the token is masked there.
+ * Warns of captures in a lookup's own request, because no expression can read them. Also warns of expressions that read
+ * a response and the token, because the token is masked there.
  */
 function captureWarnings({ webhook, poll, actions, tools, on }: IntegrationFields): Warning[] {
   const events = Object.entries({ webhook, poll }).flatMap(([source, block]) =>

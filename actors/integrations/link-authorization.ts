@@ -17,7 +17,7 @@ import type { LinkableConnection } from "./connection.queries.js";
 import { findConnectionTarget, type IntegrationConnectionKey } from "./connection-permissions.js";
 import type { Grant } from "./oauth.effects.js";
 
-/** The dependencies for linking an account to an integration. */
+/** The start of linking an account to an integration, and the host's response. */
 
 export interface BeginLinkOptions {
   readonly runtime: Runtime;

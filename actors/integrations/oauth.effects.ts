@@ -211,8 +211,8 @@ async function requestTokens(
 }
 
 /**
- * Parses an address. Throws {@link RequestNotMade} if it is not on the integration's hosts. The deployment's allow-list
- * is checked when the request is sent.
+ * Parses an address. Throws {@link RequestNotMade} if it is invalid or not on the integration's hosts. The deployment's
+ * allow-list is checked when the request is sent.
  */
 function parseAddress(text: string, { hosts }: LinkedTerms): URL {
   const url = URL.canParse(text) ? new URL(text) : null;

@@ -7,9 +7,9 @@ export interface ToolRules {
 }
 
 /**
- * Returns who approves a call (see "Integration connections" and "Actions only people can take" in the configuration
- * API document). The stricter rule wins. If the user's rule applies, only the user may approve, whatever the team's
- * rule is. If only the team's rule applies, the task's assignee approves. Returns null if no approval is needed.
+ * Returns who approves a call. The stricter rule wins. If the user's rule applies, only the user may approve, whatever
+ * the team's rule is. If only the team's rule applies, the task's assignee approves. Returns null if no approval is
+ * needed.
  */
 export function findApprover({ team, person }: ToolRules): "person" | "assignee" | null {
   if (person) return "person";

@@ -13,7 +13,7 @@ interface ChangedBy {
   readonly trust: string | null;
 }
 
-/** One create, update or delete (configuration API, Configuration change record). */
+/** One create, update or delete. */
 export interface ChangeRecord {
   readonly seq: number;
   readonly resource: string;

@@ -5,7 +5,7 @@ import { table } from "../../storage/table.js";
 import type { Refusal } from "../refusal.js";
 import type { Idempotency } from "./resource.messages.js";
 
-/** How long a repeated request is recognised (configuration API, Limits). */
+/** How long a repeated request is recognised, in milliseconds. */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1_000;
 /** Time from the end of a sweep to the next one, so that an attempt is read at most three times before its removal. */
 export const SWEEP_EVERY_MS = IDEMPOTENCY_WINDOW_MS / 2;

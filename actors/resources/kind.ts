@@ -5,7 +5,7 @@ import type { Permission } from "../permission.js";
 import type { FieldError, Refusal } from "../refusal.js";
 import type { ResourceRow } from "./resource.table.js";
 
-/** A setting that is accepted but does not work as written (configuration API, Common fields). */
+/** A setting that is accepted but does not work as written. */
 export interface Warning {
   readonly path: string;
   readonly message: string;
@@ -32,7 +32,10 @@ export interface KeyReference {
   readonly missing: string;
 }
 
-/** A reference in a field. The target must exist at the write, and cannot be deleted while the reference exists. */
+/**
+ * A reference in a field. A target must exist at the write, and the last one cannot be deleted while the reference
+ * exists.
+ */
 export type Reference = AddressReference | KeyReference;
 
 /** A resource that uses another one, as named in an `in-use` answer. */
@@ -81,7 +84,7 @@ export interface HiddenField<Fields = Record<string, unknown>> {
 
 /** A hash that must be unique among the resources of a kind over all workspaces. */
 export interface UniqueHash {
-  /** The error if another resource has the value: `admits to another pool already`. */
+  /** The error if another resource has the value: `is already used by another pool`. */
   readonly taken: string;
   /** Whether another resource has the hash. Called before the turn, which can only check its own workspace. */
   isTaken(reading: Reading, hash: string, holder: { readonly id: string | null; readonly nowMs: number }): boolean;
@@ -193,7 +196,7 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly schema: z.ZodType<Fields>;
   /** Returns errors of a raw body that is too large to parse with `schema` in reasonable time. */
   findSizeErrors?(body: unknown): readonly FieldError[];
-  /** Paths that an update may not change. The first one is the last part of the address. */
+  /** Paths that an update may not change. The first one, if there is one, is the last part of the address. */
   readonly fixed: readonly string[];
   readonly hidden: readonly HiddenField<Fields>[];
   /**

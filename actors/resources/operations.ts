@@ -73,9 +73,9 @@ export function createResource(turn: Turn, kind: Kind, message: NewResource): Wr
 }
 
 /**
- * Updates a resource of any kind by replacing all its fields. An update with equal fields is no change: the version
- * stays, no change is recorded, and data that is valid since the last change (a trust's tokens) stays valid. A given
- * sealed value always counts as a change; the edge has already dropped repeated values (see {@link
+ * Updates a resource of any kind by replacing all its fields. An update that changes no stored value is no change: the
+ * version stays, no change is recorded, and data that is valid since the last change (a trust's tokens) stays valid. A
+ * given sealed value always counts as a change; the edge has already dropped repeated values (see {@link
  * HiddenField.isRepeated}).
  */
 export function updateResource(turn: Turn, kind: Kind, message: UpdateResource): WriteResult | Refusal {
@@ -194,7 +194,7 @@ function mergeHidden(kind: Kind, previous: ResourceRow, fields: ResourceRow["fie
   return Object.fromEntries(Object.entries(previous.hidden).filter(([path]) => !gone.includes(path)));
 }
 
-/** Returns all errors of a body beyond its schema. */
+/** Checks a body beyond its schema. Returns its completed fields, or a refusal with all errors. */
 function checkFields(
   turn: Turn,
   kind: Kind,

@@ -5,8 +5,8 @@ import { expectResource, listAddresses, type ResourceRow } from "./resource.tabl
 
 /**
  * Removes and returns the resources of stations that the line no longer has, or of all its stations if the line was
- * deleted. The author of the change records is the service; `client` is the client that caused the changes. Reads only
- * the rows that it removes.
+ * deleted. The author of the change records is the service; `client` is the client that caused the changes. Of the
+ * resources, reads only the rows that it removes.
  */
 export function withdrawOrphaned(
   turn: Turn,

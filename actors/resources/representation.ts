@@ -12,9 +12,7 @@ export function toRepresentation(kind: Kind, row: ResourceRow, reading: Reading)
   return representation;
 }
 
-/**
- * Returns the read-only fields of a resource, except `warnings`, which depend on other data. Only `version` can change.
- */
+/** Returns the read-only fields of a resource, except `warnings`, which depend on other data. */
 export function readOnlyFields(kind: Kind, row: ResourceRow): Readonly<Record<string, unknown>> {
   return Object.assign(commonFields(kind, row), row.added, kind.computed?.(row));
 }

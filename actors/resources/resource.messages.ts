@@ -7,7 +7,8 @@ import type { ResourceRow } from "./resource.table.js";
 /** Identifies a repeated request by its caller, its key and its body. */
 export interface Idempotency {
   /**
-   * The caller and the collection, or another route and its subject. Requests in different scopes never share a key.
+   * The caller, if there is one, and the collection, or the route and its subject. Requests in different scopes never
+   * share a key.
    */
   readonly scope: string;
   readonly key: string;
@@ -36,7 +37,7 @@ export interface PreparedBody {
 export interface ReservedHashes {
   /** Paths of the fields whose hashes another resource has. */
   readonly taken: readonly string[];
-  /** When the reservations end, in milliseconds since 1970. */
+  /** The time before which the hashes must be stored, in milliseconds since 1970. */
   readonly beforeMs: number;
 }
 

@@ -11,13 +11,13 @@ export interface ResourceRow<Fields = Record<string, unknown>> {
   readonly kind: string;
   readonly version: number;
   readonly workspaceId: string;
-  /** The team of a resource that a team holds; otherwise null. */
+  /** The team that holds the resource, also through a station; otherwise null. */
   readonly teamId: string | null;
   readonly address: string;
   readonly fields: Fields;
   /** Write-only values by path (`value`, `signing.secret`, `token`): sealed text, or a SHA-256 hash in hex. */
   readonly hidden: Readonly<Record<string, string>>;
-  /** Read-only fields that the kind adds (`issuedBy`, `issuedAt`, station ids). */
+  /** Read-only fields that the kind adds, such as `issuedBy` and `issuedAt`. */
   readonly added: Readonly<Record<string, unknown>>;
   readonly createdAt: string;
   readonly updatedAt: string;

@@ -25,7 +25,7 @@ export interface RecountOptions {
   readonly nowMs: number;
 }
 
-/** A wrong count, or a missing body. */
+/** A wrong count, a wrong entry in the list of unused bodies, or a missing body. */
 export interface RecountFinding {
   readonly workspaceId: string;
   /** SHA-256 in hex. */
@@ -34,7 +34,7 @@ export interface RecountFinding {
   readonly counted: number | null;
   /** Number of rows that refer to the body. */
   readonly rows: number;
-  /** Whether the body itself is missing. A recount cannot restore it. */
+  /** Whether rows refer to the body, but it is missing. A recount cannot restore it. */
   readonly isMissing: boolean;
 }
 
@@ -57,8 +57,8 @@ export async function* recountAllBlobs(store: Store, options: RecountOptions): A
 }
 
 /**
- * Yields the wrong counts and the missing bodies of a workspace, one body at a time. Holds one number for each body in
- * memory.
+ * Yields the findings about the bodies of a workspace, one at a time. Memory holds numbers for each body, but not the
+ * bodies.
  */
 export function* recountBlobs(reading: Reading, workspaceId: string, options: RecountOptions): Generator<Recount> {
   const counts = countReferences(reading, workspaceId, options.referring);

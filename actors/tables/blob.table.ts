@@ -18,7 +18,7 @@ export const uses = table<BlobUse>("blob-use");
 export const unused = table<true>("blob-unused");
 
 export const WAITS = "waits";
-/** Key: `["waits"]`. Value: true. The sweeper is notified of an unused body. */
+/** Key: `["waits"]`. Value: true. The row exists while the sweeper is notified of unused bodies. */
 export const sweeping = table<true>("blob-sweep");
 
 /** Parses the key of an unused body. */

@@ -38,7 +38,10 @@ export interface ClaimRow {
 }
 
 interface PendingClaim {
-  /** The time of the next question to the holder. */
+  /**
+   * When the holder is first asked about this claim, in milliseconds since 1970. The question and its answer repeat
+   * this time to identify the claim.
+   */
   readonly untilMs: number;
   /** The idempotency key of the request, if it has one. */
   readonly attempt?: { readonly scope: string; readonly key: string };

@@ -129,7 +129,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     this.#writeIndexes(into, key, was, listed);
   }
 
-  /** Updates the index entries of a row whose own stored form does not change. */
+  /** Updates the index entries and derived rows of a row whose own stored form does not change. */
   relist(into: Into, partition: string, before: Listed, after: Listed): void {
     if (this.#others.some(({ holdsRow }) => holdsRow)) throw new Error(`an index of ${this.name} holds its rows`);
     this.#writeIndexes(into, toKey(this.#primary, partition, after), before, after);
@@ -186,8 +186,9 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   }
 
   /**
-   * Reads the row of one index entry: `key` is the values of its fields and the row's id. Returns undefined if there is
-   * no such entry. Throws `damaged` if the entry has no row.
+   * Returns a function that reads the row of one index entry: `key` is the values of the index's fields, then of the
+   * table's `order` fields. The function returns undefined if there is no such entry, and throws `damaged` if the entry
+   * has no row.
    */
   listed(index: string): (reading: Reading, partition: string, ...key: KeyPart[]) => Row | undefined {
     const lookUp = this.#toLookUp(this.#getIndex(index));

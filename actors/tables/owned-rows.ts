@@ -17,7 +17,7 @@ export interface OwnedRows {
   readonly table: StoredTable;
   /** The name of the owners' table. */
   readonly of: string;
-  /** Removes rows of an owner. Returns true if none is left. */
+  /** Removes rows of an owner. Returns true if no more can be removed. */
   clear(turn: Turn, id: string, budget: SliceBudget): boolean;
 }
 
@@ -68,7 +68,7 @@ export function releaseRows(turn: Turn, of: string, id: string): void {
   leftRows.put(turn, turn.self.partition, [of, id], true);
 }
 
-/** Removes rows whose owners were removed. Returns true if none is left. */
+/** Removes rows whose owners were removed. Returns true if no more can be removed. */
 export function clearLeftRows(turn: Turn, owned: readonly OwnedRows[], budget: SliceBudget): boolean {
   for (;;) {
     const [left] = leftRows.entries(turn, turn.self.partition, [], { limit: 1 });

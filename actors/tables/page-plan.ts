@@ -26,8 +26,8 @@ export interface PagePlan extends IndexPart {
 type Asked = readonly [field: string, value: KeyPart];
 
 /**
- * Plans a page with the best index for a filter: first the one that covers most of its fields, then the one with the
- * fewest other fields, then the first declared.
+ * Plans a page with the best index for a filter: the one that covers most of the filter's fields; of several, the one
+ * with the fewest other fields; of several, the first declared.
  */
 export function planPage(indexes: readonly StoredIndex[], filter: object): PagePlan {
   const asked = new Map<string, KeyPart>();

@@ -45,9 +45,9 @@ export interface Cursor<Row> {
   readonly misses: number;
 }
 
-/** The entries of an index with the same first fields, in order. */
+/** The entries of an index with the same values in all of its fields, in order. */
 export interface Line<Row> {
-  /** The values of the index's first fields. */
+  /** The values of the index's fields. */
   readonly under: Key;
   /** The next entries of the line, newest last. */
   readonly ahead: readonly Ahead<Row>[];
@@ -73,7 +73,7 @@ export interface PageSource<Row> {
   /** Computes a row's indexed values. */
   readonly listed: (row: Row) => object;
   readonly range: (reading: Reading, range: Range) => Ahead<Row>[];
-  /** Finds the row of an index key; undefined if it does not exist. */
+  /** Finds the row of an index key. */
   readonly lookUp: (reading: Reading, key: Key) => Row | undefined;
 }
 
@@ -113,7 +113,7 @@ export class SliceReading<Row extends object> {
     return this.#counted(this.#source.range(this.#reading, range));
   }
 
-  /** Returns the row of an entry if it exists and meets the conditions that the indexes do not cover. */
+  /** Returns the row of an entry if it meets the conditions that the indexes do not cover. */
   fitting({ key, row: known }: Ahead<Row>): Row | undefined {
     const { page, lookUp } = this.#source;
     if (known === undefined) this.#left -= 1;

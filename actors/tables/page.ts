@@ -19,7 +19,7 @@ import {
   SliceReading,
 } from "./page-source.js";
 
-/** Number of rows to read from a line in one batch: for a single line, and for one of several. */
+/** Maximum number of rows to read from a line in one batch: for a single line, and for one of several. */
 const LONGEST_READ = 32;
 const SHORT_READ = 10;
 
@@ -86,7 +86,7 @@ class SliceReader<Row extends object> {
     return this.#lastLine === null && this.#unread.length === 0 && this.#ready.length > 0 && this.#wanted > 0;
   }
 
-  /** Finds the line before `last`. Reads its newest rows too if the page has no bounds. */
+  /** Finds the line before `last`. May read its newest rows too. */
   #findLine(last: Key): void {
     const { plan, page } = this.#source;
     const isRead = this.#open === plan.line.length && page.before === undefined && page.after === undefined;

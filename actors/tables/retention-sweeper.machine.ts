@@ -153,7 +153,7 @@ class Sweeping {
     return { rule: this.#catalogue.rules[0]?.name ?? null, from: null };
   }
 
-  /** Returns the start of the next rule; null after the last one. */
+  /** Returns the start of the next rule, or of the owned rows after the last rule; null after the owned rows. */
   skip(at: PassPlace | null): PassPlace | null {
     if (at === null || at.rule === null) return null;
     const { rules } = this.#catalogue;

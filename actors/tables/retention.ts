@@ -30,7 +30,7 @@ export type RetentionPeriods = Readonly<Record<RetentionPeriod, number>>;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** The default retention periods. Insights read the last 180 days, so work and hook activity are stored longer. */
+/** The default retention periods. */
 export const defaultRetention: RetentionPeriods = {
   work: 200 * DAY_MS,
   facts: 730 * DAY_MS,

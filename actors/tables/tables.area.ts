@@ -22,7 +22,7 @@ import { defaultRetention, type RetentionPeriods } from "./retention.js";
 import { retentionSweeperActor } from "./retention-sweeper.machine.js";
 
 interface RetentionParts extends Pick<ActorParts, "retained"> {
-  /** How long to store ended work. */
+  /** How long to store rows after their end; {@link defaultRetention} by default. */
   readonly retention?: RetentionPeriods;
 }
 

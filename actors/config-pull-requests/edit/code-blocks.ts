@@ -12,9 +12,12 @@ export interface CodeBlock {
    * type if it has no labels; 0 if there is none.
    */
   readonly start: number;
-  /** Attributes by name. Each value is the text of an expression. */
+  /**
+   * Attributes by name. Each value is the text of an expression. In JSON, every member is an attribute, also if it is a
+   * block.
+   */
   readonly attributes: ReadonlyMap<string, string>;
-  /** The attributes' expressions as nodes of the file's syntax tree; empty for JSON. */
+  /** Those attributes' expressions that are nodes of the file's syntax tree; none in JSON. */
   readonly nodes: ReadonlyMap<string, SyntaxNode>;
   readonly blocks: readonly CodeBlock[];
 }

@@ -37,8 +37,8 @@ export function refuse(code: EditRefusal["code"], message: string, about: About 
 }
 
 /**
- * Refuses a value that an expression computes. `wanted` is the value for the user to set; undefined if the value does
- * not change.
+ * Refuses a value that an expression computes. `wanted` is the value for the user to set; undefined if there is no
+ * single value to set.
  */
 export function refuseComputed(
   source: Source,
@@ -55,7 +55,7 @@ export function toPlace({ path, text }: Pick<Source, "path" | "text">, { start }
   return `${path}:${text.slice(0, start).split("\n").length}`;
 }
 
-/** Steps into a JSON value: member names and element indexes. */
+/** A path into a JSON value: member names and element indexes. */
 export type JsonPath = readonly (string | number)[];
 
 export function valueAt(values: Json, path: JsonPath): Json | undefined {

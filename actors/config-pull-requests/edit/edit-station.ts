@@ -94,7 +94,7 @@ class Stopwatch {
   }
 }
 
-/** Refuses an edit that did not end. `parsed` is the file that the thread parsed last. */
+/** Refuses an edit that has no outcome. `parsed` is the file that the thread parsed last. */
 function notProven(wanted: WantedStation, parsed: string, what: string): EditOutcome {
   const edit =
     parsed === wanted.path ? "the edit of the file" : `the edit of ${wanted.path}, which also reads this file,`;

@@ -8,8 +8,9 @@ import type { TreeEntry } from "./station-edit.js";
 const FILE = /^file\(\s*"\$\{\s*path\.module\s*\}\/([^"\\$%]+)"\s*\)$/;
 
 /**
- * Returns the path of the file that an expression reads with `file`. Returns null for any other expression, and for a
- * path that is not in Unicode NFC, because HCL would read another path.
+ * Returns the path of the file that an expression reads with `file`, if the path is a literal after `path.module`.
+ * Returns null for any other expression, and for a path that is not in Unicode NFC, because HCL would read another
+ * path.
  */
 export function findFile({ path, text }: Pick<Source, "path" | "text">, expression: SyntaxNode): string | null {
   const inner = toInner(expression);

@@ -40,11 +40,10 @@ const TYPE = "service_line";
 const STATIONS = "stations";
 
 /**
- * Finds the station in the source. The line and the station must each be written exactly once. Refuses with
- * `not-found`, `ambiguous` or `computed`.
+ * Finds the station in the source. Refuses unless the line and the station are each written exactly once.
  *
  * A line belongs to the team that its `team_id` names. A line without `team_id`, or with one that is given outside of
- * the repository, is accepted if it is the only line with this key.
+ * the repository, is accepted if no other line with this key can belong to the team.
  */
 export function findStation(source: Source, sought: Sought): FoundStation {
   const { block, body, path } = findLine(source, sought);
@@ -144,7 +143,8 @@ function lineAt(source: Source, block: InnerBlock): FoundLine {
 
 /**
  * Whether a line belongs to the team. `maybe`: `team_id` may also name another team, its value is unknown, or a
- * function gives another team. Null if the line names no team, or a team that is given outside of the repository.
+ * function or an unknown index gives another team. Null if the line names no team, or if its team may be given outside
+ * of the repository.
  */
 function isOfTeam(
   source: Source,
@@ -171,7 +171,7 @@ function teamsIn(
   return { own: named.filter(isOwn), others, hasInput: named.some(isInput) };
 }
 
-/** Refuses a line that may belong to another team, with the place of the other team or of the unknown value. */
+/** Refuses a line that may belong to another team. */
 function refuseOtherTeam(source: Source, line: FoundLine, sought: Sought): never {
   const written = memberNamed(line.body, "team_id")?.value ?? line.block.node;
   const { others } = teamsIn(source, line, sought);

@@ -12,9 +12,9 @@ export interface Formatted {
 }
 
 /**
- * Formats the edited text with the same code as `terraform fmt`. If the whole resource was formatted before the edit,
- * formats the resource. Otherwise, if the station was formatted, formats only the station. If neither was, returns the
- * edited text unchanged. Only whitespace within lines changes.
+ * Formats the edited text as HashiCorp's tools do. If the whole resource was formatted before the edit, formats the
+ * resource. Otherwise, if the station was formatted, formats only the station. If neither was, returns the edited text
+ * unchanged. Only whitespace within lines changes.
  */
 export async function formatEdit(before: Formatted, after: Formatted): Promise<string> {
   const old = await formatted(before);

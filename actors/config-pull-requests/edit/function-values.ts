@@ -11,17 +11,20 @@ import {
   unknownAt,
 } from "./module-value.js";
 
-/** The functions of an evaluation that function calls need. */
+/** What function calls need from an evaluation. */
 export interface Evaluator {
   /** Returns all possible values of the part of an expression to which the steps lead. */
   values(at: Expression, steps: readonly Step[]): readonly ModuleValue[];
   /** Returns an unknown value, and the teams that some part of the expression names. */
   mentioned(at: Expression): readonly ModuleValue[];
-  /** Joins parts to one text. If a part has no single known text, returns the same as `mentioned`. */
+  /**
+   * Joins parts to one text. A single part keeps its values. If one of several parts has no single known text, returns
+   * the same as `mentioned`.
+   */
   joined(at: Expression, parts: readonly (readonly ModuleValue[])[]): readonly ModuleValue[];
 }
 
-/** Returns the step that an index selects: the only text among its possible values, or `*` if the index is unknown. */
+/** Returns the step that an index selects: its only possible value, if that is a text; otherwise `*`. */
 export function toStep([value, other]: readonly ModuleValue[]): Step {
   return value !== undefined && other === undefined && "text" in value ? value.text : "*";
 }
@@ -66,7 +69,10 @@ export function callValues(at: Expression, steps: readonly Step[], evaluator: Ev
   });
 }
 
-/** Returns the parts of the text that `format` or `join` makes of its arguments; null for any other call. */
+/**
+ * Returns the parts of the text that `format` or `join` makes of its arguments; null if they are unknown, and for any
+ * other call.
+ */
 function listTextParts(
   evaluator: Evaluator,
   at: Expression,

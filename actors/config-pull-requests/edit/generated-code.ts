@@ -21,13 +21,12 @@ export interface GeneratedCode {
   readonly by: CodeFile;
 }
 
-/** Maximum number of files whose text is generated code. Each may be a request to the code host. */
+/** Maximum number of files to read as generated code. Each may need a request to the code host. */
 const MAX_TEXTS = 40;
 
 /**
- * Reads the code that Terragrunt (`generate`) and Terramate (`generate_hcl`, `generate_file`) may write into modules:
- * the heredocs of their files, `content` blocks, and the files that a `generate` block reads. Code that cannot be parsed
- * has a `module` block without a source. Empty if no file generates code.
+ * Reads the code that Terragrunt (`generate`) and Terramate (`generate_hcl`, `generate_file`) may write into modules.
+ * Unknown code has a `module` block without a source, which may call any module. Empty if no file generates code.
  */
 export async function readGenerated(
   repository: Repository,
@@ -80,7 +79,10 @@ function codeIn(repository: Repository, file: CodeFile): readonly GeneratedCode[
   ];
 }
 
-/** Returns the contents that a function encodes, such as `jsonencode`, as code that may call any module. */
+/**
+ * Returns calls of functions that encode their arguments, such as `jsonencode`, as code. If the arguments contain
+ * `module`, the code may call any module.
+ */
 function encodedIn(file: CodeFile, root: SyntaxNode): readonly GeneratedCode[] {
   const generating = toHolder(file.text, root).blocks.filter(({ type }) => GENERATES.test(type));
   return generating.flatMap(({ node: block }) =>
@@ -90,7 +92,7 @@ function encodedIn(file: CodeFile, root: SyntaxNode): readonly GeneratedCode[] {
         const text = file.text.slice(start, end);
         const code = unknownCode({ path: file.path, text: "" }, file);
         const blocks = /\bmodule\b/.test(text) ? code.whole.blocks.map((each) => ({ ...each, file, start })) : [];
-        // The names in a file for Terraform are attributes.
+        // The code that a block writes to a Terraform file may set attributes.
         const attributes = new Map(/\.tf/.test(toText(file.text, block)) ? [["", text]] : []);
         return { ...code, text, whole: { ...code.whole, blocks, attributes }, place: () => toPlace(file, { start }) };
       }),
@@ -122,7 +124,7 @@ function unescaped(text: string): string {
   return text.replaceAll("$$" + "{", "$" + "{ ");
 }
 
-/** Reads code that is written as a string. All of its blocks have the string's place. */
+/** Reads code that is written as a string. The code and its top-level blocks have the string's place. */
 function placed(
   repository: Repository,
   file: CodeFile,
@@ -159,7 +161,7 @@ function unknownCode(file: CodeFile, by: CodeFile): GeneratedCode {
   return { whole, text: "", root, place: () => `${file.path}:1`, by };
 }
 
-/** A file whose text is generated code, or null if it is unknown, and the file that generates the code. */
+/** A file whose text is generated code (null if it is unknown), and the file that generates the code. */
 interface TextRead {
   readonly path: string | null;
   readonly by: CodeFile;
@@ -173,7 +175,7 @@ function textsRead(repository: Repository, plans: readonly CodeFile[]): readonly
   for (const by of plans.filter(({ text }) => GENERATES.test(text))) {
     for (const read of readsIn(repository, by)) {
       const name = /[^/]+$/.exec(read.parts.at(-1) ?? "")?.[0];
-      // A name that is known ends the path of the file, unless a symlink has another name.
+      // If the name of the file is known, the file's path ends with it, unless a symlink has another name.
       const ending = name === undefined || entries.some(({ kind }) => kind === "symlink") ? null : name;
       const isFound = (path: string) =>
         (ending === null || path.endsWith(ending)) && mayName(read, by.path, { target: path, module: ".", links });
@@ -215,8 +217,7 @@ interface ChangedModule {
 /**
  * Returns the place of generated code that may change what the modules in some folders mean; null if there is none.
  * Code with lines or teams counts wherever it is generated. Other code counts if it may be written into one of the
- * folders, because its file is in or above the folder, is imported or belongs to the module's Terragrunt unit, and if
- * it declares variables, sets values or may be an override file.
+ * folders, and may declare variables, set values or override blocks.
  */
 export function changerIn(
   repository: Repository,

@@ -178,8 +178,8 @@ function toMember(text: string, node: SyntaxNode): Member[] {
 }
 
 /**
- * Returns the name of an object key: an identifier, a number or a quoted string without escapes. Null for any other
- * key.
+ * Returns the name of an object key: an identifier, a literal, or a quoted string without `\`, `$` and `%`. Null for
+ * any other key.
  */
 function findKey(text: string, key: SyntaxNode): string | null {
   const inner = toInner(key);
@@ -274,7 +274,7 @@ export function toText(text: string, { start, end }: Pick<SyntaxNode, "start" | 
   return text.slice(start, end);
 }
 
-/** Returns all nodes of one type within a node, outermost first. */
+/** Returns all nodes of one type within a node, itself included, in file order. A node comes before the nodes in it. */
 export function nodesIn(node: SyntaxNode, type: string): readonly SyntaxNode[] {
   const found: SyntaxNode[] = [];
   const open = [node];

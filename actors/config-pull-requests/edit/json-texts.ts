@@ -42,7 +42,7 @@ function nodeAt(text: string, start: number): SyntaxNode {
   return { type: "json", start, end: Math.min(start + 1, text.length), isBroken: false, children: [] };
 }
 
-/** Returns the files that the functions in a template read. All other content is plain text. */
+/** Returns the paths that functions in a template read. All other content of the template is plain text. */
 export function templatePaths(text: string, syntax: Syntax): readonly WrittenPath[] {
   const hcl = asHeredoc(text);
   const root = syntax.parse(hcl);

@@ -49,7 +49,8 @@ function ignoredBy(text: string, value: SyntaxNode, { path }: FoundStation, chan
 }
 
 /**
- * Splits a reference into its steps. Also reads the legacy quoted form: `stations[0].prompt`, `"stations.0.prompt"`.
+ * Splits a reference such as `stations[0].prompt` into its steps. Also reads the legacy quoted form, such as
+ * `"stations.0.prompt"`.
  */
 function listSteps(reference: string): readonly { readonly name?: string; readonly index?: string }[] {
   const written = reference.replace(/\s+/g, "").replace(/\["([A-Za-z_][\w-]*)"\]/g, ".$1");

@@ -9,9 +9,9 @@ import { blanked } from "./splice.js";
 
 /**
  * Refuses a line whose stations another expression of the module reads, because the edit would change the value of that
- * expression too. `service_line.web.stations` reads them, and so does the whole resource `service_line.web`, unless it
- * only orders operations, names the resource, or is an output that no other module reads. References to other
- * attributes, such as `id`, do not count.
+ * expression too. References to `service_line.web.stations` read them. So do references to the whole resource
+ * `service_line.web`, unless they only order operations, name the resource, or are outputs that no other module reads.
+ * References to other attributes, such as `id`, do not count.
  */
 export async function refuseLineReaders(
   repository: Repository,

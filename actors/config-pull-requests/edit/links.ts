@@ -8,7 +8,7 @@ export interface Links {
    * undefined if the target of a link was not read.
    */
   follow(path: string): string | null | undefined;
-  /** Returns all paths that lead to a path, starting with the path itself; at most {@link MAX_NAMES}. */
+  /** Returns the paths that lead to a path, the path itself first; at most {@link MAX_NAMES}. */
   listNames(path: string): readonly string[];
   /** Returns the first symlink on the way to a path, or the path itself if it is a symlink; otherwise null. */
   on(path: string): string | null;

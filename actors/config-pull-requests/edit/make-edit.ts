@@ -64,8 +64,8 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
 }
 
 /**
- * Returns the edited text of a source. The text is formatted if the source was formatted, and {@link proveEdit} has
- * checked it.
+ * Returns the edited text of a source. The text is formatted if the line's resource or the station was formatted, and
+ * {@link proveEdit} has checked it.
  */
 async function editText(
   parsers: Parsers,
@@ -106,7 +106,9 @@ function byName(left: StationChange, right: StationChange): number {
   return toName(left) < toName(right) ? -1 : 1;
 }
 
-/** Refuses a source that is not a plain HCL file, and a module in which another file may override the source. */
+/**
+ * Refuses a source that is not a plain HCL file, and a module in which another file may override or replace the source.
+ */
 function refuseModule({ entries, links }: Repository, path: string): void {
   const at = `At ${path}:1`;
   const link = links.on(path);

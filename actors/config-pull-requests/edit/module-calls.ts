@@ -126,7 +126,7 @@ function withoutQuery(parts: PathParts): PathParts {
   return [...parts.slice(0, at), text];
 }
 
-/** Returns the parts of a source after its base folder. */
+/** Returns the parts of a source with a slash before them, so that they can follow a base folder. */
 function relative(parts: PathParts, from: "module" | "any"): PathParts {
   return from === "module" ? parts : ["/", ...parts];
 }
@@ -148,7 +148,7 @@ function mayFetch(parts: PathParts, named: string | undefined, folder: string): 
   const steps = below.join("/").split(unknown);
   const inside = steps.flatMap((step, index) => (index > 0 ? [null, step] : [step]));
   const pattern = toPattern(".", ["/", ...inside]);
-  // The folders of an archive are in a folder of its own.
+  // An archive has the repository's folders in a top folder of any name.
   const isArchive = /\/(archive|tarball|zipball)\/|\.(zip|tgz|tar(\.\w+)?)$/.test(address);
   const inArchive = { ...pattern, steps: pattern.steps.slice(1) };
   return isOfRepository && (mayBe(pattern, folder) || (isArchive && mayBe(inArchive, folder)));
@@ -175,7 +175,10 @@ function listCounts(syntax: Syntax, expression: string): readonly number[] | nul
   return member === undefined || root.isBroken ? null : countsIn(text, member.value);
 }
 
-/** Reads numbers, literal objects, sets of literal lists, and conditionals. Only a literal condition is evaluated. */
+/**
+ * Reads numbers, literal objects, sets of literal lists, maps of literal objects, and conditionals. Only a literal
+ * condition is evaluated.
+ */
 function countsIn(text: string, node: SyntaxNode): readonly number[] | null {
   const inner = toInner(node);
   const written = toText(text, inner);

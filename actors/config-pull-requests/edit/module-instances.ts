@@ -28,16 +28,17 @@ interface InstanceProblem {
 }
 
 /**
- * Finds how Terraform instantiates the module of a file. The module has more than one instance if the repository has
- * one of these:
+ * Finds how Terraform instantiates the module of a file. Reports a problem if the repository cannot be searched, if a
+ * call creates no instance, if generated code or a Terragrunt unit's other files may change the module, or if the
+ * module may have more than one instance, because the repository has one of these:
  *
  * - two calls, a call with `count` or `for_each` that may give more than one, a call that an override file may change,
  *   or a caller that has more than one instance itself;
  * - more than one Terragrunt unit, stack unit or stack component that calls it, or two deployments of a stack;
  * - a symlink to the file or to a folder above it;
- * - a `workspaces` block without a name, a reference to `terraform.workspace`, or two files that are passed to runs
- *   by name: variable files that Terraform does not load automatically, and backend settings;
- * - a call, although the module is also a root module: it has a backend, a lock file or automatically loaded variables.
+ * - a `workspaces` block without a name, a reference to `terraform.workspace`, or two files that are passed to runs by
+ *   name: variable files that Terraform does not load automatically, and backend settings;
+ * - a call, although the module is also a root module: it has a backend, a lock file or variable files.
  */
 export async function findInstance(
   repository: Repository,
@@ -184,8 +185,8 @@ function linkTo({ entries, links }: Repository, path: string): string | null {
 }
 
 /**
- * Returns the first two places that include the call's file, as text for a message; null if only one place uses the
- * file.
+ * Returns the first places that include the call's file, at most two, as text for a message; null unless several units
+ * use the file.
  */
 function includers(repository: Repository, files: readonly CodeBlock[], call: ModuleCall): string | null {
   if (!call.isIncluded) return null;
@@ -243,9 +244,10 @@ function isTelling(path: string, text: string): boolean {
 
 /**
  * Returns the variable files that must be passed to a run of the root module by name. Each file implies a separate run.
- * A file is included if this root module is the nearest module above the file. A file with no module above it is
- * included if it sets one of the root module's variables, and so is an HCL file with another ending that has only
- * attributes. Files that Terraform loads automatically are not included, because they apply to every run.
+ * A variable file is included if this root module is the nearest module above it, or if there is no module above it and
+ * it sets one of the root module's variables. An HCL file with another ending must also have only attributes, and must
+ * always set one of these variables. Files that Terraform loads automatically are not included, because they apply to
+ * every run.
  */
 function valuesFor(
   { entries }: Repository,

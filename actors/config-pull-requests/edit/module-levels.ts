@@ -21,7 +21,7 @@ export interface ModuleLevel {
   listValues(variable: string): readonly GivenValue[];
 }
 
-/** Maximum depth of called modules whose outputs are read, below the source's own module. */
+/** Maximum depth of called modules whose outputs are read, below the source's own module or one of its callers. */
 const MAX_BELOW = 3;
 /** Maximum number of called modules per level whose outputs are read. */
 const MAX_CHILDREN = 20;

@@ -8,8 +8,8 @@ import type { Repository } from "./repository.js";
 /** What is known about the names in a module. */
 export interface ModuleScope {
   /**
-   * Returns the text of a reference such as `service_skill.core_greet.key` to a resource in the module; null if
-   * unknown.
+   * Returns the text of a reference such as `service_skill.core_greet.key` to a resource or data source in the module;
+   * null if unknown.
    */
   known(reference: string): string | null;
   /** Returns the teams that an expression may name. Empty if it names none, as `null` does. */

@@ -7,8 +7,8 @@ import type { ModuleLevel } from "./module-levels.js";
 export type TeamNamed = { readonly id: string } | { readonly key: string };
 
 /**
- * One possible value of an expression, and where it is written: a text, the id of a team's resource, or an unknown
- * value. `input` is the value of a root module's variable that is given outside of the repository.
+ * One possible value of an expression: a text, the id of a team's resource, or an unknown value; with the place where
+ * it is written. `input` is the value of a root module's variable that is given outside of the repository.
  */
 export type ModuleValue = Written &
   ({ readonly text: string } | { readonly team: TeamNamed } | { readonly unknown: "expression" | "input" });
@@ -76,7 +76,7 @@ export function unknownAt(at: Pick<Expression, "block"> & Partial<Expression>, n
   return { unknown: "expression" as const, place: placeIn({ ...at, ...(node !== undefined && { node }) }) };
 }
 
-/** Returns a literal as the only value; none for `null` and an empty string. Any other expression is unknown. */
+/** Returns a string literal as the only value; none for `null` and an empty string. Any other expression is unknown. */
 export function literalValues(written: string, at: Expression): readonly ModuleValue[] {
   if (written === "null" || written === '""') return [];
   const plain = /^"((?:[^"\\$%]|[$%](?!\{))*)"$/.exec(written)?.[1];

@@ -40,7 +40,7 @@ export function listValues(syntax: Syntax, expression: string, level: ModuleLeve
   return new Evaluation(syntax).listValues(expression, level);
 }
 
-/** Whether a type gives the value at the steps a default, with `optional(type, default)`. */
+/** Whether a type may give the value at the steps a default, with `optional(type, default)`. */
 function hasOptional(type: string, steps: readonly Step[]): boolean {
   const names = steps.filter((step) => typeof step === "string" && step !== "*");
   if (steps.length === 0 || !/\boptional\s*\(/.test(type)) return false;
@@ -151,7 +151,8 @@ class Evaluation {
 
   /**
    * Returns the values of one element of an object or a list, or of all elements for the step `*`. If there is no step,
-   * or the step does not select exactly one element, returns everything that the object or list mentions.
+   * or it is not certain that the step selects exactly one element, returns everything that the object or list
+   * mentions.
    */
   #element(at: Expression, [step, ...rest]: readonly Step[]): readonly ModuleValue[] {
     const { text, node } = at;
@@ -272,8 +273,8 @@ class Evaluation {
   }
 
   /**
-   * Returns the values of a variable: from the call, otherwise from variable files, otherwise its default. A null that
-   * is given to a variable with `nullable = false` also means its default.
+   * Returns the values of a variable: from the call, otherwise from variable files or a Terragrunt unit, otherwise its
+   * default. A null that is given to a variable with `nullable = false` also means its default.
    */
   #variable(at: Expression, name: string, given: readonly Step[]): readonly ModuleValue[] {
     const declared = at.level.blocks.filter(({ type, labels }) => type === "variable" && labels[0] === name);

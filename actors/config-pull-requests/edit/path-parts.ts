@@ -1,6 +1,6 @@
 import { listElements, type SyntaxNode, toInner, toText } from "./hcl-syntax.js";
 
-/** Markers for the start of a path: the module's folder, and the folders in which the program was started. */
+/** Markers for the start of a path: the module's folder, and a folder that depends on the run. */
 export const MODULE = Symbol("path.module");
 export const PROGRAM = Symbol("path.root, path.cwd");
 /** Marks an unknown id, address or similar attribute of a resource, which is not a path by itself. */
@@ -66,8 +66,8 @@ function templateParts(
 }
 
 /**
- * Returns the parts that a call of `format` or `join` builds, or the parts of the argument of a function such as
- * `abspath`, which keeps them. The result of any other call is unknown.
+ * Returns the parts of the text that a call of `format`, `join` or `find_in_parent_folders` gives, or the parts of the
+ * argument of a function such as `abspath`, which keeps them. The result of any other call is unknown.
  */
 function callParts(text: string, call: SyntaxNode, names: Names): readonly Part[] {
   const { name, given } = toCall(text, call);
@@ -125,7 +125,10 @@ export function isExpression({ type }: SyntaxNode): boolean {
   return type === "expression";
 }
 
-/** Returns a text in Unicode NFC, as HCL reads it, without escapes. Null for an escape that HCL does not have. */
+/**
+ * Returns a text in Unicode NFC, as HCL reads it, without escapes. Null if the text contains a backslash, or an escape
+ * that HCL does not have.
+ */
 function escapedPart(written: string): string | null {
   const plain = written.replace(ESCAPE, (_, sign: string, short = "", long = "") =>
     short + long !== "" ? fromCode(Number.parseInt(`${short}${long}`, 16)) : (SIGNS.get(sign) ?? "\\"),

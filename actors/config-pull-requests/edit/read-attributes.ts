@@ -14,7 +14,7 @@ const READS =
 const WRITES = /^(output|dest|destination|target|remote|mount|log)_/;
 /** Attributes that name a file or a folder in any block, for example in an object of a local. */
 const READS_ANYWHERE = /^(filename|folder|working_dir|\w+_(file|dir|directory)|dir|directory|source_path|src)$/;
-/** Attributes whose value is a command, and attributes whose texts a command or a trigger uses. */
+/** Attributes whose value is a command. */
 const COMMANDS = /(^|_)(commands?|cmd|inline|program)$/;
 /** Attributes that are no paths, although their names end like those of paths. */
 const NAMES = /^config_context\w*$/;
@@ -76,7 +76,10 @@ function isArchive(expression: string): boolean {
   return /^data\.archive_file\.[\w-]+\.output_path$/.test(expression.trim());
 }
 
-/** Returns the single values in a list, an object or the branches of a conditional. */
+/**
+ * Returns the single values in a list, an object, the branches of a conditional, or the arguments of a function such as
+ * `concat`.
+ */
 function listLeaves(text: string, expression: SyntaxNode): readonly SyntaxNode[] {
   const inner = toInner(expression);
   const read = (nodes: readonly SyntaxNode[]) => nodes.flatMap((each) => listLeaves(text, each));

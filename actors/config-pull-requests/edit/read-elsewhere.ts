@@ -60,8 +60,8 @@ function generatedReader({ text, root, place, by }: GeneratedCode, of: ReadTarge
 }
 
 /**
- * Matches files that may call a reading function or build a path from parts. Other files that do not contain the name
- * are skipped.
+ * Matches files that may call a reading function or build a path from parts. Other files are skipped, unless they
+ * contain the name of the target or of its folder.
  */
 const MAY_READ = /file|read|path|provisioner|command|inline|program|source|src|dir|folder|script|context|cwd/i;
 
@@ -152,14 +152,16 @@ function isText({ text, node }: Pick<NamedValue, "text" | "node">): boolean {
   return /^"[^"]+"$/.test(toText(text, node).trim());
 }
 
-/** Maximum number of characters of all locals that an edit follows. Further locals are unknown. */
+/**
+ * Maximum total length of the locals and variables that one search follows, in characters. Further ones are unknown.
+ */
 const MAX_FOLLOWED = 100_000;
-/** Maximum length of a chain of locals to follow. */
+/** Maximum length of a chain of locals and variables to follow. */
 const MAX_HOPS = 10;
 
 /**
- * Returns the offset of a part that the parser missed, if the part calls a function that may read a file or contains
- * the target's name. Returns null if there is no such part.
+ * Returns the offset of the first call that the parser missed and that may read a file; otherwise the offset of the
+ * target's name. Returns null if there is neither.
  */
 function missedIn(text: string, root: SyntaxNode, target: string): number | null {
   const known = new Set(nodesIn(root, "function_call").map(({ start }) => start));

@@ -49,7 +49,7 @@ interface Context {
   readonly use: BlockUse | undefined;
   readonly names: Names;
   readonly isProvider?: boolean;
-  /** Whether the part is a credential of a provider. No text of the service is one. */
+  /** Whether the part is in an attribute of a provider that holds or names credentials. */
   readonly isCredential?: boolean;
 }
 
@@ -93,7 +93,7 @@ function collect(text: string, node: SyntaxNode, context: Context, found: Writte
   }
 }
 
-/** Returns the context within a block, or within an attribute that is written in place of a block. */
+/** Returns the context within a node. */
 function contextIn(text: string, node: SyntaxNode, context: Context): Context {
   if (/^for_(object|tuple)_expr$/.test(node.type)) return { ...context, names: withLoop(text, node, context.names) };
   if (!/^(block|attribute|object_elem)$/.test(node.type)) return context;
@@ -113,7 +113,7 @@ function withEach(text: string, block: SyntaxNode, names: Names): Names {
   return files === null ? names : (name) => (/^each\.(key|value)$/.test(name) ? files : names(name));
 }
 
-/** Adds the variables of a loop over the files that `fileset` lists. */
+/** Adds the variables of a loop: paths that `fileset` lists, or unknown. */
 function withLoop(text: string, loop: SyntaxNode, names: Names): Names {
   const intro = loop.children.find(({ type }) => type === "for_intro");
   const variables = (intro?.children ?? [])

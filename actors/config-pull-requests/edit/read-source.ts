@@ -7,8 +7,8 @@ import type { Parsers } from "./parsers.js";
 import { type Splice, spliced } from "./splice.js";
 
 /**
- * Parses an HCL file in time proportional to its length. Refuses with `not-hcl` if the file is not HCL, and with
- * `not-proven`, with the line, if it nests too deeply.
+ * Parses an HCL file. Refuses with `not-hcl` if the file is not HCL, and with `not-proven`, with the line, if it nests
+ * too deeply.
  */
 export async function readSource(
   parsers: Parsers,

@@ -36,7 +36,7 @@ export interface Repository {
   parse(file: CodeFile): SyntaxNode | null;
 }
 
-/** Maximum number of configuration files to read. Each file needs a request to the code host. */
+/** Maximum number of files to read for one search. Each file needs a request to the code host. */
 const MAX_FILES = 400;
 const NO_JSON = "is not a JSON object, or repeats a name in an object";
 /** Maximum number of files to read at the same time. */
@@ -111,8 +111,8 @@ export function isCode(path: string): boolean {
 }
 
 /**
- * Whether an HCL file belongs to Terragrunt, Terramate or Terraform stacks: not a module file, not a variable file, and
- * not a test, because a test's resources are destroyed after it.
+ * Whether a file may belong to Terragrunt, Terramate or Terraform stacks: a configuration file that is not a module
+ * file, not a variable file, and not a test. Tests do not count, because a test's resources are destroyed after it.
  */
 export function isPlan(path: string): boolean {
   return (
@@ -130,7 +130,10 @@ export function isValues(path: string): boolean {
   return /\.tfvars(\.json)?$/.test(path);
 }
 
-/** Whether a file may be a variable file with another ending. The files of Terragrunt and Packer are not. */
+/**
+ * Whether a file may be a variable file with another ending. Files with the usual names of Terragrunt and Packer are
+ * not.
+ */
 export function isNamedValues(path: string): boolean {
   return isPlan(path) && /\.hcl$/.test(path) && !/(^|\/)terragrunt(\.stack)?\.hcl$|\.pkr(vars)?\.hcl$/.test(path);
 }

@@ -25,7 +25,7 @@ export interface SourceTree {
   read(path: string): Promise<string | UnreadFile | null>;
 }
 
-/** A file that exists but was not read as text, and why. `encoding`: the text is neither UTF-8 nor UTF-16. */
+/** Why a file was not read as text. `encoding`: the text is neither UTF-8 nor UTF-16. */
 export interface UnreadFile {
   readonly unread: "missing" | "large" | "utf-16" | "binary" | "encoding";
 }
@@ -64,9 +64,10 @@ export interface FileEdit {
  * - `not-found`: the file, the line, the station, or a file that an attribute reads does not exist, or is not UTF-8
  *   text of at most 1 MiB. Also: the line belongs to another team.
  * - `not-hcl`: the source is not HCL.
- * - `ambiguous`: more than one place may give the value, or one place gives more than this value.
+ * - `ambiguous`: more than one place may give the value, or one place gives more than this value. Also: the edit would
+ *   delete a comment, or add or remove blocks.
  * - `computed`: an expression gives the value.
- * - `changed-meanwhile`: the source has another value than the live config.
+ * - `changed-meanwhile`: the source has another value than the live config, or already the wanted one.
  * - `not-proven`: the edit could not be proven to change only the wanted values, or to have an effect. Also: the source
  *   nests too deeply, or the edit takes too long.
  */

@@ -6,7 +6,7 @@ export interface Layout {
   /** The indentation of the line on which the value starts. */
   readonly indent: string;
   readonly newline: string;
-  /** Whether objects are written on one line. */
+  /** Whether objects and lists are written on one line. */
   readonly isOneLine: boolean;
   /** Whether the `=` signs in an object's lines are aligned. */
   readonly isAligned: boolean;

@@ -70,9 +70,9 @@ const COMPUTED = "dependency.unknown";
 type Inputs = (variable: string) => GivenValue | null | undefined;
 
 /**
- * Returns a function that lists the values which a Terragrunt unit or a stack component gives a variable: with `inputs`,
- * with the `inputs` of its includes, and with the variable files in its folder and in the module's. If the unit has
- * arguments that may set variables, every value is unknown.
+ * Returns a function that lists the values which a Terragrunt unit or a stack component gives a variable: with its own
+ * `inputs`, with those of its includes, and with variable files. If the unit may set variables in another way, every
+ * variable also has an unknown value.
  */
 export async function unitValues(
   repository: Repository,
@@ -112,7 +112,7 @@ function toInputs({ syntax }: Repository, block: CodeBlock): Inputs {
   };
 }
 
-/** Whether a Terragrunt file may set variables by other means than `inputs`: by arguments or environment variables. */
+/** Whether a Terragrunt file may set variables by other means than `inputs`. */
 function setsVariables({ blocks, attributes }: CodeBlock): boolean {
   const terraform = blocks.filter(({ type }) => type === "terraform");
   const given = terraform.flatMap((each) => each.blocks).filter(({ type }) => type === "extra_arguments");

@@ -4,7 +4,8 @@ import { writeOnOneLine, writeWanted } from "./value-text.js";
 
 /**
  * Adds the values to set by hand to a refusal that has none. If the refusal concerns a changed attribute, adds that
- * attribute's value. Otherwise adds the only changed value, or all changed values with their names.
+ * attribute's value. Otherwise adds all changed values with their names, or the value alone if it is the only one and
+ * the refusal concerns no attribute.
  */
 export function withWanted(refusal: EditRefusal, { live, wanted }: WantedStation): EditRefusal {
   if (refusal.wanted !== null) return refusal;

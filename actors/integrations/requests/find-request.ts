@@ -14,7 +14,7 @@ export interface FoundRequest {
   readonly capture: Readonly<Record<string, string>>;
   /** The expression for a tool's output; null if there is none. */
   readonly output: string | null;
-  /** The values of a binding's marks, by kind. */
+  /** The expressions of a binding's marks, by kind. */
   readonly marks: Readonly<Record<string, string>>;
   /** The expression for the poll's next cursor; null if there is none. */
   readonly cursor: string | null;

@@ -67,7 +67,10 @@ export type IntegrationRequestCode =
   | "not-connected"
   /** The address or a secret may not be used. Nothing was sent. */
   | "not-allowed"
-  /** An expression of the request has no value that can be sent. Nothing was sent. */
+  /**
+   * An expression of the request has no value that can be sent, or the values for the expressions are too large.
+   * Nothing was sent.
+   */
   | "unwritable"
   /** The definition no longer has the block. Nothing was sent. */
   | "broken"
@@ -98,7 +101,8 @@ export interface IntegrationRequestResult {
   readonly status: number | null;
   readonly success: boolean;
   /**
-   * The response as JSON text: parsed if it is JSON, otherwise a string. At most 64 KiB; null if there is no response.
+   * The response as JSON text: parsed if it is JSON, otherwise a string. At most 64 KiB; null if there is no response
+   * or its value is null.
    */
   readonly response: string | null;
   /** JSON text of an object with the captures of the request, or of the lookup. A capture without a value is null. */
@@ -107,7 +111,10 @@ export interface IntegrationRequestResult {
   readonly output?: string | null;
   /** Marks by kind, without those that have no value. Set only after a binding's success. */
   readonly marks?: Readonly<Record<string, string>>;
-  /** Which captures, marks or output of a success have no value, and why; absent if all have a value. */
+  /**
+   * Why parts of a success are missing: a capture, mark or output without a value, or a response that was read only
+   * partly.
+   */
   readonly unread?: string;
   /** Why only part of the response was read, as a clause; absent if all of it was read. */
   readonly partly?: string;
@@ -124,7 +131,9 @@ export interface IntegrationRequestResult {
   readonly headers?: Readonly<Record<string, string>>;
   /** The poll's next cursor; null if it has no value. Set only if the poll succeeded. */
   readonly cursor?: string | null;
-  /** Why there is no next cursor; absent if there is one, or the poll has no cursor expression. */
+  /**
+   * Why there is no next cursor; absent if there is one, if its value is null, or if the poll has no cursor expression.
+   */
   readonly cursorProblem?: string;
   /** The response to an attachment request. Set only if it succeeded. */
   readonly file?: FetchedFile;

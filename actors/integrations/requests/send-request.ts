@@ -99,7 +99,9 @@ interface RequestRun {
   readonly signal: RunSignal;
 }
 
-/** Sends a request. Retries a GET once if the connection drops before or during the response and time is left. */
+/**
+ * Sends a request. Retries a GET once if the connection drops before or during a successful response and time is left.
+ */
 async function sendOnce(
   { outbound, clock }: SendOptions,
   { request, input }: { readonly request: RenderedRequest; readonly input: IntegrationRequestInput },

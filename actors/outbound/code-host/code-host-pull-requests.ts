@@ -121,7 +121,7 @@ export function createPullRequests(parts: RepositoryCallParts): CodeHostPullRequ
     async read(there, number, etag) {
       const answer = await call(there, { what: "a pull request", path: `/pulls/${number}`, etag });
       if (answer.status === 304) return { read: "same" };
-      // A redirect that was not followed leads away from the code host's API.
+      // A redirect is returned if it leads away from the code host's API, or follows too many others.
       if ([301, 302, 307, 308, 404, 410].includes(answer.status)) return { read: "gone" };
       const pullRequest = readAs(name, hostedPullRequestSchema, expectStatus(name, answer, 200));
       return { read: "changed", pullRequest, etag: answer.etag };

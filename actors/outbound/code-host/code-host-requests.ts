@@ -8,12 +8,12 @@ import { requestedWaitMs } from "../http/retry-after.js";
 import { MAX_WAIT_MS } from "../http/retry-wait.js";
 
 /**
- * The code host rejected a request, or its answer is unusable. The message may be shown to people. It contains no part
- * of the answer except the host's error text.
+ * The code host rejected a request or did not answer, or its answer is unusable. The message may be shown to people. It
+ * contains no part of the answer except the host's error text.
  */
 export class CodeHostRefused extends Error {
   override readonly name = "CodeHostRefused";
-  /** The status of the answer; null if there is none. */
+  /** The status of the answer, if the status is the reason; otherwise null. */
   readonly status: number | null;
   /** When to retry if the code host limits requests, in milliseconds since 1970; null otherwise. */
   readonly retryAtMs: number | null;
@@ -70,7 +70,8 @@ export interface CodeHostAnswer {
 /**
  * Sends a request to the code host. Follows redirects within its API with the same method, body and credential. Any
  * other redirect is returned as the answer. Rejects with {@link CodeHostRefused} if there is no answer, if a successful
- * answer cannot be read, for 5xx, and if the code host limits requests (429, or a 403 that reports a limit).
+ * answer cannot be read (except for its size), for 5xx, and if the code host limits requests (429, or a 403 that
+ * reports a limit).
  */
 export type AskCodeHost = (request: CodeHostRequest) => Promise<CodeHostAnswer>;
 
@@ -236,7 +237,8 @@ export function isOtherAnswer(name: string): CodeHostRefused {
 }
 
 /**
- * Returns why there is no answer. Uses the error's code only, because the error's text may contain parts of the answer.
+ * Returns why there is no answer. Of a connection's error, uses only the code, because the error's text may contain
+ * parts of the answer.
  */
 function whyUnanswered(error: unknown): string {
   if (error instanceof RequestRefused) return `is not allowed as a destination: ${error.message}`;

@@ -17,7 +17,10 @@ export interface HostedCommit {
   /** The hash of the commit's tree. */
   readonly tree: string;
   readonly parents: readonly string[];
-  /** When the code host created the commit, by the host's clock, in milliseconds since 1970; absent if unknown. */
+  /**
+   * The committer's date, in milliseconds since 1970; absent if unknown. For a commit that the code host created, this
+   * is the time by its own clock.
+   */
   readonly madeAtMs?: number;
 }
 
@@ -64,7 +67,7 @@ export interface CodeHostSources {
   /** Reads the head of the default branch; null if the repository does not exist or has no commit. */
   readHead(there: RepositoryThere): Promise<HostedHead | null>;
   readCommit(there: RepositoryThere, commit: string): Promise<HostedCommit>;
-  /** Lists a tree; with `isDeep`, also its subfolders. */
+  /** Lists a tree; with `isDeep`, also the entries of its subfolders at every depth. */
   readTree(there: RepositoryThere, tree: string, isDeep: boolean): Promise<HostedTree>;
   /** Reads a file's bytes at a commit; null if the file does not exist or is larger than {@link MAX_FILE_BYTES}. */
   readFile(there: RepositoryThere, file: { readonly path: string; readonly commit: string }): Promise<Buffer | null>;

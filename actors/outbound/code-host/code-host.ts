@@ -26,7 +26,7 @@ export interface Installation {
   readonly id: number;
   readonly account: HostAccount;
   readonly isSuspended: boolean;
-  /** The app's permissions in this installation: `read` or `write`, by GitHub's permission name. */
+  /** The app's permissions in this installation, such as `read` or `write`, by GitHub's permission name. */
   readonly permissions: Readonly<Record<string, string>>;
   /** The time of the installation's last change at the code host. */
   readonly updatedAtMs: number;
@@ -77,7 +77,7 @@ export const REPOSITORIES_ON_PAGE = 100;
 
 export interface CodeHostOptions {
   readonly settings: CodeHostSettings;
-  /** Must use {@link codeHostAddresses} as its allow-list. */
+  /** Must have the allow-list of `codeHostAddresses`. */
   readonly outbound: Pick<Outbound, "send">;
   readonly now: () => number;
   readonly log: Pick<RuntimeLog, "warn">;
@@ -200,7 +200,7 @@ function toKind(type: string): HostAccount["kind"] {
  * minute.
  */
 const PACE_MS = 1_000;
-/** Maximum number of installations whose last write time is stored. */
+/** Maximum number of installations whose next write time is in memory. */
 const MAX_REMEMBERED = 1_000;
 
 /**

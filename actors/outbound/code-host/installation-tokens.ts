@@ -12,8 +12,8 @@ import {
 /**
  * The access tokens of installations.
  *
- * 1. A token is in memory only, and is returned only while it is valid for {@link MIN_REMAINING_MS} more.
- * 2. There is one request at a time per installation; later callers wait for it.
+ * 1. Tokens are in memory only. A cached token is returned only while it is valid for {@link MIN_REMAINING_MS} more.
+ * 2. `read` sends one request at a time per installation; later callers wait for it.
  */
 export interface InstallationTokens {
   /** Returns a token of an installation. Rejects with {@link CodeHostRefused}. */
@@ -41,7 +41,7 @@ export interface InstallationTokensOptions {
   readonly now: () => number;
 }
 
-/** Minimum remaining lifetime of a returned token in milliseconds, because clocks differ and requests take time. */
+/** Minimum remaining lifetime of a cached token in milliseconds, because clocks differ and requests take time. */
 const MIN_REMAINING_MS = 5 * 60 * 1_000;
 /** Maximum number of cached installations; the least recently used one is evicted. */
 const MAX_REMEMBERED = 1_000;

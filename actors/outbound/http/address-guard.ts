@@ -11,9 +11,8 @@ export class AddressRefused extends Error {
 }
 
 /**
- * Whether an address is public. Non-public addresses are private, loopback, link-local (which includes cloud metadata
- * services), shared, multicast, reserved and documentation addresses, and every IPv6 address that embeds such an IPv4
- * address.
+ * Whether an address is public. Not public are private, loopback, link-local, shared, multicast, reserved and
+ * documentation addresses, the {@link CLOUD_SERVICES}, and every IPv6 address that embeds such an IPv4 address.
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text) || isIP(text) === 0) return false;
@@ -79,8 +78,8 @@ function isLocalTranslation({ parts }: ipaddr.IPv6): boolean {
 
 /**
  * Returns the address to connect to: the host itself if it is an address, otherwise the first address of its name.
- * Rejects with {@link AddressRefused} if any address of the name is not public, unless `admitsPrivate` is true. Connect
- * only to the returned address, because a second lookup may return another address.
+ * Rejects with {@link AddressRefused} if any of the host's addresses is not public, unless `admitsPrivate` is true.
+ * Connect only to the returned address, because a second lookup may return another address.
  */
 export async function guardedAddress(host: string, admitsPrivate: boolean, resolve: Resolve): Promise<string> {
   const literal = host.replace(/^\[|\]$/g, "");

@@ -8,7 +8,7 @@ interface Entry {
   readonly host: string;
   /** Whether the entry matches every subdomain of the host (`*.host`) instead of the host. */
   readonly below: boolean;
-  /** Null for the protocol's default port. */
+  /** Null or empty for the protocol's default port. */
   readonly port: string | null;
   /** True for an entry with a protocol; it also allows private addresses. */
   readonly admitsPrivate: boolean;

@@ -14,7 +14,7 @@ const SUPPORTED: ReadonlySet<string> = new Set([
 const NO_CODING: ReadonlySet<string> = new Set(["", "identity", "none", "utf-8", "utf8"]);
 /** Maximum number of codings of one body. undici throws if there are more. */
 const MAX_CODINGS = 5;
-/** Maximum size of a body after each decoding step, in bytes. It is higher than every limit for a decoded body. */
+/** Maximum size of a body after each decoding step, in bytes. */
 const MAX_DECODED_BYTES = 16 * 1024 * 1024;
 
 /** An undici interceptor that decodes an answer's content codings while the answer arrives. */

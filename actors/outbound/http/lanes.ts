@@ -32,8 +32,8 @@ export const accountLane: LaneLimits = { name: "accounts", places: 256, kept: 12
 
 /**
  * Requests to the code host. Two separate lanes have these limits, so that neither takes the other's places. Effects
- * wait in one lane, with limits per workspace. Requests that a caller waits for use the other lane, with limits per
- * installation; the lane refuses such a request at once if no place is free.
+ * wait in one lane, with limits per workspace. The listing of repositories, which a caller waits for, uses the other
+ * lane, with limits per installation; it fails at once if no place is free.
  */
 export const codeHostLane: LaneLimits = { name: "code-host", places: 128, kept: 96, perParty: 4, perTarget: 4 };
 
@@ -67,7 +67,7 @@ export const integrationCallLane: LaneLimits = {
   perTarget: 16,
 };
 
-/** Integration requests of bindings and schedules, and lookups for events. */
+/** Integration requests that no caller waits for, except polls and attachments. */
 export const integrationWorkLane: LaneLimits = {
   name: "integration-work",
   places: 512,
@@ -76,7 +76,7 @@ export const integrationWorkLane: LaneLimits = {
   perTarget: 16,
 };
 
-/** Polls. An answer can have several MiB. */
+/** Polls. An answer can have 2 MiB. */
 export const pollLane: LaneLimits = { name: "polls", places: 128, kept: 96, perParty: 8, perTarget: 4 };
 
 /** Attachments, of up to 10 MiB each. */

@@ -5,7 +5,7 @@ import type { OutboundRequest } from "./request.js";
 /** Why a request has no answer. */
 export type NetworkFailureCode = "unreachable" | "not-allowed" | "errored";
 
-/** A request through a host of the workspace failed. */
+/** No {@link NetworkHost} made the request, or the request failed. */
 export class NetworkFailure extends Error {
   override readonly name = "NetworkFailure";
 
@@ -17,7 +17,7 @@ export class NetworkFailure extends Error {
   }
 }
 
-/** A request as the service sends it to a host. */
+/** A request as the service sends it to a {@link NetworkHost}. */
 export interface AssignedRequest {
   readonly id: string;
   readonly url: string;
@@ -28,7 +28,7 @@ export interface AssignedRequest {
   readonly maxBodyBytes?: number;
 }
 
-/** A host's result for a request: the answer, or why there is none. */
+/** The result that a {@link NetworkHost} sends for a request: the answer, or why there is none. */
 export type AssignedAnswer =
   | { readonly ok: true; readonly answer: OutboundAnswer }
   | { readonly ok: false; readonly code: NetworkFailureCode; readonly reason: string };
@@ -67,7 +67,7 @@ const MAX_ASSIGNED = 64;
  * Requests that hosts of the workspaces make, sent over the hosts' connections. Requests are not stored. After a crash
  * or the loss of a host, the caller must send the request again.
  *
- * 1. Each request is sent once, to the workspace's host with the fewest requests.
+ * 1. Each request is sent once, to the least busy host of the workspace that accepts it.
  * 2. Without a free host, a request waits for one. After its timeout it fails as `unreachable`, whether it waits or was
  *    sent.
  * 3. When a host disconnects, its requests fail.

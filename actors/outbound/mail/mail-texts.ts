@@ -1,6 +1,6 @@
 import type { Mail } from "./mail.effects.js";
 
-/** Maximum length of a name in a subject or log line, in characters. A longer name is cut. */
+/** Maximum length of an untrusted text in a mail or log line, in characters. A longer text is cut. */
 const MAX_NAME = 80;
 /** Line breaks, control characters and marks that change the text direction. */
 const UNSPEAKABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
@@ -21,7 +21,7 @@ export interface InviteOffer {
   readonly inviter: { readonly name: string; readonly email: string };
   readonly workspace: string;
   readonly role: "admin" | "member";
-  /** The names of the teams that the invite joins. */
+  /** The names of the teams that the invited person joins. */
   readonly teams: readonly string[];
   readonly link: string;
 }
@@ -80,7 +80,10 @@ export function failingPollMail({ to, workspace, integration, reason, failures }
   };
 }
 
-/** Puts a name on one line, without characters that could imitate other text, and cuts it to {@link MAX_NAME}. */
+/**
+ * Cuts an untrusted text to {@link MAX_NAME}, and puts it on one line, without characters that could imitate other
+ * text.
+ */
 function oneLine(name: string): string {
   const plain = name.replace(UNSPEAKABLE, " ").replace(/ {2,}/g, " ").trim();
   const characters = Array.from(plain);

@@ -14,7 +14,7 @@ export interface ModelUsage {
 /** A model's completion. Missing or malformed parts are empty. */
 export interface Completion {
   readonly text: string;
-  /** Whether the model ran out of tokens. */
+  /** Whether the model ran out of tokens, or the answer exceeds the size limit. */
   readonly isCut: boolean;
   /** Null if the host does not report it. */
   readonly usage: ModelUsage | null;

@@ -4,7 +4,7 @@ import type { ModelOutcome } from "./model.effects.js";
 export interface ModelAsking {
   /** When the question was first asked, in milliseconds since 1970. */
   readonly sinceMs: number;
-  /** Number of waits so far. */
+  /** Number of waits for an unavailable model so far. */
   readonly waits: number;
 }
 

@@ -25,8 +25,8 @@ export interface ModelQuestion {
 }
 
 /**
- * The result of a question. `spent` is the cost of this attempt; the caller adds up all attempts. Texts may be shown to
- * people: they contain nothing of an answer and no key.
+ * The result of a question. `spent` is the cost of this attempt; the caller adds up all attempts. Reasons may be shown
+ * to people: they contain no key, and nothing of an answer except an error code.
  */
 export type ModelOutcome =
   /** `value` matches the schema. `model` is the model that was asked. */

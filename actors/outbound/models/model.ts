@@ -9,7 +9,7 @@ import { findNamedPart, KnownLimits } from "./model-limits.js";
 import { type ModelRequest, toModelBody } from "./model-request.js";
 import type { ModelSettings } from "./model-settings.js";
 
-/** A model's reply to one request. Its texts contain no part of a response body and no key. */
+/** A model's reply to one request. A reason contains no key, and nothing of a response body except an error code. */
 export type ModelReply =
   | ({ readonly kind: "completion" } & Completion)
   /** A retry may succeed. `mayCost`: the model may have started to answer, so the call may cost money. */

@@ -18,7 +18,7 @@ function toOperations(operations: readonly string[]): string[] | undefined {
 
 /**
  * The public fields of a key. Keys of other types are ignored, as RFC 7517 (5) says. A number as `kid` is read as text;
- * a `kid` of any other type counts as absent.
+ * an invalid `kid` counts as absent.
  */
 const keySchema = z.object({
   kty: z.enum(["RSA", "EC"]),

@@ -14,7 +14,7 @@ export interface AuthorizationServer {
   readonly namesItself: boolean;
 }
 
-/** A server's metadata is unavailable. The message says why and contains only the issuer's address. */
+/** A server's metadata is unavailable. The message says why, as a clause. */
 export class ServerUnavailable extends Error {
   override readonly name = "ServerUnavailable";
 }

@@ -72,7 +72,7 @@ const tokenSchema = z.looseObject({
   scope: z.string().max(10_000).optional().catch(undefined),
 });
 const errorSchema = z.looseObject({ error: z.string() });
-/** Error codes that may be shown: those of RFC 6749 (5.2) and of GitHub. Any other text is untrusted. */
+/** Error codes that may be shown: those of OAuth and of GitHub. Any other text is untrusted. */
 const CODES: ReadonlySet<string> = new Set([
   ...["invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type"],
   ...["invalid_scope", "invalid_target", "access_denied", "server_error", "temporarily_unavailable"],

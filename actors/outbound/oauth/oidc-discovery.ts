@@ -7,7 +7,7 @@ import { issuerLane } from "../http/lanes.js";
 import type { Outbound } from "../http/request.js";
 import { type KeySet, keySetSchema, toKeySet } from "./key-set.js";
 
-/** An issuer's keys are unavailable. The message says why and contains only the issuer's address. */
+/** An issuer's keys are unavailable. The message says why. */
 export class KeysUnavailable extends Error {
   override readonly name = "KeysUnavailable";
 }
@@ -16,14 +16,14 @@ export class KeysUnavailable extends Error {
 export interface IssuerKeys {
   /**
    * Returns a function that finds the issuer's key for a token's header, by `kid` and `alg`. The function rejects with
-   * {@link KeysUnavailable}. If recently fetched keys contain no such key, it rejects with jose's `JWKSNoMatchingKey`.
-   * If several keys fit, it rejects with jose's `JWKSMultipleMatchingKeys`, which iterates over them. `party` is the
-   * workspace whose trust names the issuer.
+   * {@link KeysUnavailable} if there are no keys, with jose's `JWKSNoMatchingKey` if no key fits, and with jose's
+   * `JWKSMultipleMatchingKeys`, which iterates over the keys, if several fit. `party` is the workspace whose trust
+   * names the issuer.
    */
   toKey(issuer: string, party: string): JWTVerifyGetKey;
   /**
-   * Fetches the keys again. Call it for a token that names no key and that no cached key verifies, because the issuer
-   * may have replaced its keys. Resolves to whether there is a new key set to try; always false if no lookups are left.
+   * Fetches the keys again, if lookups are left. Call it for a token that names no key and that no cached key verifies,
+   * because the issuer may have replaced its keys. Resolves to whether there is a new key set to try.
    */
   renew(issuer: string, party: string): Promise<boolean>;
 }
@@ -74,8 +74,8 @@ function newIssuer(): Known {
 }
 
 /**
- * Whether the keys may be requested now. If keys are cached, a request uses up one lookup. A stored time that is too
- * late means that the clock was ahead.
+ * Whether the keys may be requested now. If keys are cached and the last request succeeded, a request uses up one
+ * lookup. A stored time that is too late means that the clock was ahead.
  */
 function mayAsk(known: Known, nowMs: number): boolean {
   const agedMs = nowMs - known.askedMs;
