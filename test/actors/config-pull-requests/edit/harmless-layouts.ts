@@ -200,7 +200,9 @@ function terragruntReaders(): readonly Layout[] {
   ];
 }
 
-/** Layouts with calls that create one instance, in forms that need a closer look, and with calls that may create more. */
+/**
+ * Layouts with calls that create one instance, in forms that need a closer look, and with calls that may create more.
+ */
 function onceLayouts(): readonly Layout[] {
   const counted = (more: string, once: boolean) =>
     made(
