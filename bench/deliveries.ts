@@ -26,8 +26,8 @@ const AT_ONCE = 1_000;
 /** Bodies are made once and sent repeatedly under different keys. */
 const BODIES = 1_000;
 /**
- * Measures accepted deliveries per second, a thousand at once, compared with a bare handler. Also measures how fast the
- * service processes deliveries.
+ * Measures accepted deliveries per second, compared with a bare handler. Also measures how fast the service accepts and
+ * processes a thousand deliveries that are sent at once.
  */
 export async function run(): Promise<void> {
   const uws = await import("uWebSockets.js").then(
@@ -90,7 +90,9 @@ interface WorkedOff extends BurstFigures {
   readonly perSecond: number;
 }
 
-/** Sends a thousand deliveries at once, each of which opens a task; measures how fast all of them are processed. */
+/**
+ * Sends a thousand deliveries at once, each of which opens a task; measures how fast they are accepted and processed.
+ */
 async function readBurst(bodies: readonly string[]): Promise<WorkedOff> {
   const service = await openBenchService("uws");
   const integration = await readReceiver(service, "true");

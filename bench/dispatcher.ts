@@ -58,7 +58,10 @@ interface Scene {
   queued: number;
 }
 
-/** Measures the dispatcher's CPU time per message while many runs wait that fit no runner, and per placed run. */
+/**
+ * Measures the dispatcher's CPU time per message and per read of why a run waits, while many runs wait that fit no
+ * runner, and per placed run.
+ */
 export async function run(): Promise<void> {
   const rows = [
     ...(await compare((store, count) => messageRounds(store, count, "shared"))),
@@ -142,7 +145,7 @@ async function messageRounds(store: Store, count: number, labelling: Labelling):
 
 /**
  * Sends the same number of messages of each kind. First queues runs that the dispatcher places, so that there are
- * claims to release. At the end, removes the waiting runs from the queue.
+ * claims to release. At the end, removes this round's waiting runs from the queue.
  */
 async function* takeRound(scene: Scene, suffix: string): AsyncGenerator<Measured, void, void> {
   const { runtime, offers } = scene;

@@ -63,7 +63,7 @@ function timed(name: string, once: (n: number) => unknown): (string | number)[] 
   return [name, Math.round(1e6 / micros), micros.toFixed(2)];
 }
 
-/** Expressions that would run forever or use all memory without a budget. */
+/** Hostile expressions: without limits, they would take much time or memory. */
 const endless = {
   "three loops over 10,000": "big.all(a, big.all(b, big.all(c, true)))",
   "45 loops begun, each in another": `${"big.map(v, ".repeat(45)}1${")".repeat(45)}`,
@@ -98,7 +98,7 @@ function worst(name: string, source: string): (string | number)[] {
   return [name, peak.ms.toFixed(1), Math.max(0, peak.megabytes).toFixed(0)];
 }
 
-/** Measures expressions per second, and the longest time of a hostile expression. */
+/** Measures expressions per second, and the most time and memory that each hostile expression takes. */
 export async function run(): Promise<void> {
   const parsed = parseExpression(when);
   if ("fault" in parsed) throw new Error(parsed.fault.message);

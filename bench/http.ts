@@ -44,8 +44,8 @@ interface Round {
 /**
  * Measures reads, lists and creates over HTTP with a token. In the same run it measures a bare uWebSockets.js handler
  * that answers the same bytes, and fastify over an in-memory map. Each server and the load generator have separate
- * processes; the load comes over loopback. Select rows and servers by parts of their names: `HTTP_ROWS=reads,lists
- * HTTP_SERVERS=bare,uws npm run bench -- http`.
+ * processes; the load comes over loopback. Select rows and servers by parts of their names (`uws` is always measured):
+ * `HTTP_ROWS=reads,lists HTTP_SERVERS=bare,uws npm run bench -- http`.
  */
 export async function run(): Promise<void> {
   const hasUws = await import("uWebSockets.js").then(

@@ -12,11 +12,10 @@ import { openLmdbStore } from "../storage/lmdb-store.js";
 
 type Counted = Delivered<Answered<number> & { readonly type: "add" | "pass" }>;
 
-/** Number of actors. */
 const ACTORS = 5_000;
 const ASKS = 200_000;
 const IN_FLIGHT = 256;
-/** Rings of actors that pass a message on, and how many times each message is passed. */
+/** Actors that send messages to themselves, and how many each of them sends. */
 const RINGS = 64;
 const PASSES = 2_000;
 
@@ -43,7 +42,7 @@ const counter = setup({
   },
 });
 
-/** Measures turns per second on LMDB: asks from outside the runtime, and messages between actors. */
+/** Measures turns per second on LMDB: asks from outside the runtime, and messages from actors to themselves. */
 export async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = await openLmdbStore({ folder });

@@ -101,7 +101,7 @@ interface Slice {
 
 const noTimes = (): Times => ({ pages: [], cpu: [], slices: [] });
 
-/** Measures page reads of a team with 100,000 tasks, for every pair of filters. */
+/** Measures page reads of a team with 100,000 tasks: with every pair of filters, and with one, three and no filters. */
 export async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = await openLmdbStore({ folder });

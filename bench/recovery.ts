@@ -70,7 +70,7 @@ async function recovery(store: Store): Promise<Record<string, Record<string, unk
   };
 }
 
-/** Sends a message to many actors, then measures their memory. */
+/** Sends a message to each of many actors, then measures their memory. */
 async function idleActors(store: Store): Promise<Record<string, Record<string, unknown>>> {
   const runtime = await start(store, 0);
   await askAll(runtime, 1_000, "warm", "touch");

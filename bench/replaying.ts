@@ -100,7 +100,7 @@ async function start({ service, setPath }: Scene, key: string): Promise<string> 
   return (await service.create(`${setPath}/replays`, asked, key)).id;
 }
 
-/** Returns tasks per second, from the runner's hello until the last task ends. */
+/** Returns tasks per second, from the start of a runner's process until the last task ends. */
 async function runTasks(scene: Scene, round: number, count = COPIES): Promise<number> {
   const { service, teamPath } = scene;
   for (let n = 0; n < count; n++) {
@@ -109,7 +109,7 @@ async function runTasks(scene: Scene, round: number, count = COPIES): Promise<nu
   return count / (await timed(scene, SLOTS.task, () => findUndoneTask(service)));
 }
 
-/** Returns replay copies per second, from the runner's hello until the replay ends. */
+/** Returns replay copies per second, from the start of a runner's process until the replay ends. */
 async function runReplay(scene: Scene, key: string): Promise<number> {
   const id = await start(scene, key);
   const findUndone = async () => {
@@ -119,7 +119,7 @@ async function runReplay(scene: Scene, key: string): Promise<number> {
   return COPIES / (await timed(scene, SLOTS.replay, findUndone));
 }
 
-/** Returns the seconds from a runner's connection until `findUndone` finds nothing left. */
+/** Returns the seconds from the start of a runner's process until `findUndone` finds nothing left. */
 async function timed(
   { service, poolToken }: Scene,
   slots: number,

@@ -23,7 +23,7 @@ const AGENT_RUNS = 3;
 const KINDS = 5;
 /**
  * A helpful edit adds this to the rates of its kind, up to 1: 0.08 over all tasks. Any other edit subtracts up to a
- * tenth.
+ * tenth of it.
  */
 const HELP = 0.6;
 
@@ -46,10 +46,10 @@ interface Outcome {
 }
 
 /**
- * Compares a search with a random search that has the same proposer and spends the same amount. The random search edits
- * only the live config and replays every candidate on the whole set. It picks the candidate with the highest success,
- * of all candidates or of those that beat the live config beyond noise. Both are simulated from the rules and random
- * numbers, without machines.
+ * Compares a search with a random search that has the same proposer and spends no more. The random search edits only
+ * the live config and replays every candidate on the whole set. It picks the candidate with the highest success, of
+ * those that beat the live config at all or beyond noise. Both are simulated from the rules and random numbers, without
+ * machines.
  */
 export async function run(): Promise<Table> {
   const rows = PROPOSERS.flatMap(({ name, helpsOnceIn }) => {

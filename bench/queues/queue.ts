@@ -13,7 +13,7 @@ export interface Work {
   ended(occurrence: string): void;
 }
 
-/** A queue and its worker, both in this process. */
+/** A queue's client and its workers, all in this process. */
 export interface Queue {
   /** Resolves once the event is on disk. */
   add(work: WorkEvent): Promise<unknown>;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cpuMicrosOfTree } from "./process-tree.js";
 
-/** A queue's server, on a socket in a separate folder that only this user can access. */
+/** A queue's server, on a socket in a separate folder that other users cannot access. */
 export interface QueueServer {
   /** The address for clients: the path of Redis's socket, or PostgreSQL's database URL. */
   readonly address: string;
@@ -75,8 +75,8 @@ function findPostgres(): string | null {
 }
 
 /**
- * Returns the user and group that run the servers. Under root, these are the package's user and group. Otherwise
- * returns null: the servers run as this process's user.
+ * Returns the user and group that run PostgreSQL. Under root, these are the package's user and group. Otherwise returns
+ * null: the server runs as this process's user.
  */
 function findUser(): { readonly uid: number; readonly gid: number } | null {
   if (process.getuid?.() !== 0) return null;

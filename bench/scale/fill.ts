@@ -23,7 +23,10 @@ import { HOOK, type Samples, type SampleTask, type Seed } from "./seed.js";
 const TASKS_AT_ONCE = 1_000;
 const SECOND_MS = 1_000;
 const DAY_MS = 24 * 60 * 60 * SECOND_MS;
-/** The age of a store's oldest task, in days. */
+/**
+ * The number of days over which the tasks of a store are spread, except the tasks that expire at the next retention
+ * pass.
+ */
 export const DAYS = 180;
 /** Tasks that ended this many days ago expire at the next retention pass. */
 const OLD_DAYS = 240;
@@ -35,13 +38,13 @@ export const STEADY_FACTS = 1_000;
 const ONE_IN = { body: 50, closed: 20, inbox: 100 };
 /** One in this many hook occurrences failed, or was delivered at the second attempt. */
 const FIRED_ONE_IN = { failed: 50, retried: 20 };
-/** Number of tasks whose events are recorded: about as many as a team keeps. */
+/** In each span, the events of this many latest tasks are recorded: about as many as a team keeps. */
 const EVENTS = 1_000;
 const SENTENCE = "What happens, what should happen, and how to see it. ";
 
 type Into = DirectedWriting & PublishingWriting & CountingWriting;
 
-/** The tasks to write: how many, when the first was opened, and when all had ended, in milliseconds since 1970. */
+/** How many tasks or facts to write, and the period in which they begin, in milliseconds since 1970. */
 interface Span {
   readonly count: number;
   readonly fromMs: number;
@@ -49,8 +52,8 @@ interface Span {
 }
 
 /**
- * Fills a store with finished tasks, their runs, facts and hook occurrences, copied from samples that a service wrote.
- * Uses the functions that write the product's tables. Returns ids of tasks from the whole period.
+ * Fills a store with tasks, their runs, facts and hook occurrences, copied from samples that a service wrote. Uses the
+ * functions that write the product's tables. Returns ids of tasks from the whole period.
  */
 export async function fillTasks(store: Store, seed: Seed, { samples, count }: { samples: Samples; count: number }) {
   const filling = new Filling(store, seed, samples);
@@ -87,10 +90,10 @@ class Filling {
     });
   }
 
-  /** Writes tasks, the oldest first; returns the ids of up to a thousand of them, evenly spread. */
+  /** Writes tasks, the oldest first; returns the ids of some of them, evenly spread. */
   async tasks(span: Span): Promise<string[]> {
     const { count } = span;
-    // An odd number, so that the sample has the same share of tasks with a body as the whole.
+    // An odd number: with an even one, the sample would have a larger share of tasks with a body than the whole.
     const every = Math.floor(count / 1_000) | 1;
     const ids: string[] = [];
     for (let n = 0; n < count; n++) {
@@ -104,7 +107,7 @@ class Filling {
     return ids;
   }
 
-  /** Writes facts of the steady team, whose runs are removed. */
+  /** Writes facts of the steady team. Their runs and tasks are not written. */
   async facts(span: Span): Promise<void> {
     const { workspaceId, steadyTeamId: teamId } = this.#seed;
     for (let n = 0; n < span.count; n++) {

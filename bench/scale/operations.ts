@@ -5,7 +5,7 @@ import type { Served } from "./served.js";
 /** An operation measured in stores of different sizes. */
 export interface Operation {
   readonly name: string;
-  /** Runs before each measured round. */
+  /** Runs before each round; not measured. */
   readonly count: number;
   /** How often the operation is repeated in a round. */
   readonly prepare?: (side: Side) => Promise<unknown>;

@@ -5,7 +5,7 @@ import type { Store } from "../../storage/store.js";
 export interface RowCount {
   /** Domain rows. */
   readonly domain: number;
-  /** Other runtime rows: snapshots, undelivered messages, effects, timers, feed, message ids. */
+  /** All other rows, such as snapshots, effects and timers. */
   readonly runtime: number;
   readonly batches: number;
   /** Domain rows by table, in order of the tables' names. */

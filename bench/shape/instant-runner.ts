@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import WebSocket from "ws";
 
-/** A runner with one place that starts and completes each run as soon as its job arrives. */
+/** A runner that starts and completes each run as soon as its job arrives. */
 export interface InstantRunner {
   /** Changes the number of offered places. */
   offer(slots: number): void;

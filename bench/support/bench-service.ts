@@ -45,7 +45,7 @@ export interface BenchService {
   readonly folder: string;
   readonly workspaceId: string;
   readonly teamId: string;
-  /** The `authorization` header of a token with all scopes. */
+  /** The `authorization` header of a token of the workspace. */
   readonly bearer: string;
   /** The `cookie` header of the workspace's owner. */
   readonly cookie: string;

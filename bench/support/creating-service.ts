@@ -9,7 +9,7 @@ import { type BenchService, openBenchService } from "./bench-service.js";
 import { type CreatingOrder, type Opened, secretNamed, type Used } from "./creating.js";
 import { loadProduct } from "./product.js";
 
-/** Rows and batches written since the last order, and the changes of the last batch. */
+/** Rows and batches written since the last call of {@link use}, and the changes of the last batch. */
 const written = { batches: 0, rows: 0, last: [] as readonly Change[] };
 let service: BenchService | null = null;
 let since = process.cpuUsage();
@@ -38,7 +38,7 @@ async function open(product: string | null): Promise<Opened> {
   return { port, bearer, path: `/api/resources/workspaces/${workspaceId}/secrets` };
 }
 
-/** Returns the usage since the last order; `creates` counts only the creates of {@link ask}. */
+/** Returns the usage since the last call; `creates` counts only the creates of {@link ask}. */
 function use(creates: number): Used {
   const { user, system } = process.cpuUsage(since);
   const used: Used = { micros: user + system, creates, batches: written.batches, rows: written.rows };

@@ -6,7 +6,7 @@ import type { Change } from "../../storage/store.js";
 export type CreatingOrder =
   /** Opens the service built in a checkout, this one by default; answered with {@link Opened}. */
   | { readonly do: "open"; readonly product: string | null }
-  /** Asks for the CPU time and the commits since the previous order; answered with {@link Used}. */
+  /** Asks for the CPU time and the commits since the previous `use` or `ask`; answered with {@link Used}. */
   | { readonly do: "use" }
   /** Creates secrets without HTTP for this duration; answered with {@link Used}. */
   | { readonly do: "ask"; readonly durationMs: number; readonly inFlight: number }

@@ -43,7 +43,7 @@ const source: ActorType = {
   }).createMachine({ initial: "on", states: { on: { on: { happened: { actions: "publish" } } } } }),
 };
 
-/** The fields of a hook other than its address. */
+/** The optional parts of a hook: its condition, and the body of its request. */
 interface Extras {
   readonly when: string | null;
   readonly body: unknown;

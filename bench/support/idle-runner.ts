@@ -17,7 +17,7 @@ export interface IdleRunner {
   readonly outcome?: "completed" | "failed";
 }
 
-/** The commit of every repository. */
+/** The commit at which a run starts if its job gives none. */
 const COMMIT = "1".repeat(40);
 
 /** How long the runner waits for its next run before it stops, in milliseconds. */

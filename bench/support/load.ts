@@ -2,8 +2,8 @@ import { connect, type Socket } from "node:net";
 import { percentile } from "./table.js";
 
 /**
- * The requests, their target and their duration. Each `{n}` in a request is replaced by a different nine-digit number.
- * Several requests are sent in rotation.
+ * The requests, their target and their duration. `{n}` in a request is replaced by a nine-digit number, a different one
+ * for each request. Several requests are sent in rotation.
  */
 export interface Load {
   readonly port: number;

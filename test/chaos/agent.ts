@@ -8,8 +8,7 @@ export const STEPS = 5;
 
 /**
  * Returns the agent, a shell script. It writes its process id, run and task to a file, reports numbered steps and
- * spends money. Then, as its task's title says, it asks a question, requests approval, hands over, calls tools or takes
- * long.
+ * spends money. Then it does what its task's title says, for example asks a question.
  */
 export function agentScript(startsFile: string, toolCaller = "exit 8"): string {
   return `

@@ -15,11 +15,11 @@ export interface CheckedCopy {
   readonly result: string | null;
 }
 
-/** Other sources about a check: its replays' copies, the verdicts read during the kills, and the list of checks. */
+/** Other sources about a check: its replays' copies, the verdicts read while it ran, and the list of checks. */
 export interface AroundCheck {
   readonly candidate: readonly CheckedCopy[];
   readonly baseline: readonly CheckedCopy[];
-  /** The verdicts that were read during the kills, in order. */
+  /** The verdicts that were read while the check ran, in order. */
   readonly verdicts: readonly string[];
   /** The ids of all checks of the set. */
   readonly listed: readonly string[];

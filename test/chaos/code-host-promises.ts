@@ -12,8 +12,9 @@ export interface FoundPulls {
 }
 
 /**
- * Checks the promises about pull requests: no push was forced, at most one pull request is open per task and branch,
- * both sides agree on its state, and the service knows every pull request.
+ * Checks the promises about pull requests: no push was forced, each task and each branch has at most one open pull
+ * request, the service and the code host know the same pull requests, the change of each finished task is in one, and
+ * each merge produced one event.
  */
 export function* checkPullRequests(found: FoundPulls): Generator<string> {
   const { tasks, pullRequests, pulls, forced } = found;
@@ -36,7 +37,10 @@ export function* checkPullRequests(found: FoundPulls): Generator<string> {
   yield* checkMerges(found);
 }
 
-/** Finds differences between the records of the service and of the code host. */
+/**
+ * Finds pull requests of the service that have another branch or state at the code host, or do not exist there. Leaves
+ * out those that failed.
+ */
 export function* checkUnsettled({
   pullRequests,
   pulls,

@@ -41,7 +41,7 @@ export class Ledger {
   #acknowledged = 0;
   #hear: () => void = () => undefined;
 
-  /** Number of requests that were answered with success. */
+  /** Number of writes that were answered with success. */
   get acknowledged(): number {
     return this.#acknowledged;
   }
@@ -51,7 +51,7 @@ export class Ledger {
     this.#hear();
   }
 
-  /** Resolves when the next request succeeds, in the same turn of the event loop. */
+  /** Resolves when the next write succeeds, in the same turn of the event loop. */
   nextAcknowledged(): Promise<void> {
     return new Promise((resolve) => {
       this.#hear = resolve;

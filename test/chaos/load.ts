@@ -30,7 +30,7 @@ const PACE_MS = { secrets: 25, tasks: 150, changes: 500, notes: 70, deliveries: 
 const CREATORS = 6;
 const PAGE = 200;
 
-/** The load of people and programs. Every action has its own key and is repeated until it is answered. */
+/** The load of people and programs. Every write to the service has its own key and is repeated until it is answered. */
 export class Load {
   readonly #options: LoadOptions;
   #keys = 0;
@@ -75,7 +75,7 @@ export class Load {
     }
   }
 
-  /** Returns the open tasks, except those that are refused each time. */
+  /** Returns the open tasks, except those at rest in the inbox because they are always refused. */
   async listOpen(): Promise<readonly FoundTask[]> {
     const { client, teamId } = this.#options;
     const lists = ["queued", "running", "inbox"].map((state) =>

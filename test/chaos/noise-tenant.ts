@@ -26,7 +26,7 @@ export class NoiseTenant {
     this.#teamId = teamId;
   }
 
-  /** Opens a workspace of the cookie's user, with a runner unless it has no work. */
+  /** Opens a workspace of the cookie's user; connects a runner, unless `runner` is null. */
   static async open(
     service: NoiseSite,
     cookie: Readonly<Record<string, string>>,

@@ -45,7 +45,7 @@ interface Latencies {
 export interface NoiseReport {
   readonly alone: Latencies;
   readonly beside: Latencies;
-  /** Hook occurrences of the noise that failed unexpectedly. */
+  /** The codes of the noise's hook occurrences that failed. */
   readonly givenUp: readonly string[];
 }
 
@@ -107,7 +107,9 @@ function listHosts({ hosts, isSameHost }: NoiseScene): readonly string[] {
   return isSameHost ? [QUIET, ...others.slice(1)] : others;
 }
 
-/** Fires all hooks of each workspace at once, and waits until they have fired. */
+/**
+ * Creates the noisy workspaces with their hooks, and opens tasks that fire as many hook occurrences as the scene wants.
+ */
 async function makeNoise({ service, ada }: Site, scene: NoiseScene, urls: readonly string[]): Promise<NoiseTenant[]> {
   const hooks = Math.min(Math.max(HOOKS_OF_A_WORKSPACE, urls.length), scene.firings);
   const tenants: NoiseTenant[] = [];

@@ -98,7 +98,7 @@ function* checkOutside({ tasks, firings, starts, streamed, arrivals }: Findings)
   }
 }
 
-/** Checks that each event occurred once, and that its hook fired. */
+/** Checks that each task was opened by one event, and that the hook of each event fired. */
 function* checkEvents({ events, firings, tasks, hasAllEvents }: Findings): Generator<string> {
   const opened = twice(events.filter(({ on }) => on === "task.opened").map(({ taskId }) => taskId));
   if (opened.length > 0) yield `twice: opened tasks ${opened}`;

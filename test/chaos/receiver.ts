@@ -18,8 +18,8 @@ export interface HookArrival {
   readonly isSigned: boolean;
   readonly taskId: string;
   /**
-   * Whether the request was answered. For an event with `after` timing, the status is enough. An event with `before`
-   * timing needs a complete answer.
+   * Whether the request was answered with success. For an event with `after` timing, the status is enough. An event
+   * with `before` timing needs a complete answer.
    */
   isTaken: boolean;
 }
@@ -41,13 +41,13 @@ const TRICKLE_MS = 100;
 const webhook = new Webhook(hookSecret);
 
 /**
- * A hook receiver on its own port. On the path `/ask` it refuses events of tasks whose title starts with `veto`; on
- * `/hang` it never answers. Other requests are answered in the current manner; the manner `well` accepts them.
+ * A hook receiver on its own port. It answers in the current manner, but never on the path `/hang`. The manner `well`
+ * accepts all requests, except that on the path `/ask` it refuses events of tasks whose title starts with `veto`.
  */
 export class Receiver {
   readonly arrivals: HookArrival[] = [];
   manner: Manner = "well";
-  /** Called for each accepted request. */
+  /** Called for each request that was answered in the manner `well`. */
   onTaken: (callback: Callback) => void = () => undefined;
   readonly #server: Server;
   #junk = 0;
@@ -108,7 +108,7 @@ export class Receiver {
     if (this.manner === "answers junk") this.#answerJunk(response);
   }
 
-  /** Answers in a way that does not accept the request. There are three such ways, in rotation. */
+  /** Answers in one of three wrong ways, in rotation. */
   #answerJunk(response: ServerResponse): void {
     this.#junk += 1;
     const kind = this.#junk % 3;

@@ -36,8 +36,8 @@ export class RepeatingClient {
   }
 
   /**
-   * Sends a write and returns its answer, success or refusal. May repeat a successful write: the answer must be equal
-   * and marked as a replay.
+   * Sends a write and returns its answer, success or refusal. May repeat a successful write: the second answer must
+   * have the same status and id, and be marked as a replay.
    */
   async post(path: string, body: unknown, key: string): Promise<Reply> {
     const answer = await this.#untilAnswered("POST", path, body, { key });

@@ -110,7 +110,10 @@ function* checkSpending({ entries, totals }: FoundReplay): Generator<string> {
   }
 }
 
-/** Checks that each verdict is an answer of the model, and that no answer counts twice. */
+/**
+ * Checks that each verdict is an answer of the model, that no answer counts twice, and that each copy that succeeded
+ * has a verdict.
+ */
 function* checkVerdicts({ entries }: FoundReplay, { given }: Outside): Generator<string> {
   const told = entries.flatMap((copy) => [copy.judge, copy.secondJudge].flatMap((verdict) => verdict?.reasons ?? []));
   const texts = told.map(({ text }) => text);

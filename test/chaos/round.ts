@@ -14,11 +14,11 @@ export interface RoundReport {
   readonly acknowledged: number;
   readonly restarts: number;
   readonly isWhole: boolean;
-  /** Every broken promise; empty if all hold. */
+  /** The first broken promises; empty if all hold. */
   readonly broken: readonly string[];
 }
 
-/** Minimum duration of the load, and time limit for tasks and hook occurrences to come to rest. */
+/** Minimum duration of the load, and time limit for what must come to rest after it. */
 const LOAD_MS = 3_000;
 const LONGEST_REST_MS = 120_000;
 /** How long a stream follower may lag behind. */
@@ -26,7 +26,7 @@ const LONGEST_BEHIND_MS = 20_000;
 /** How far the clock is set ahead, so that every retry of a hook occurrence is due. */
 const AHEAD_MS = 60 * 60 * 1_000;
 const LOOK_MS = 150;
-/** Maximum number of complaints printed per round. */
+/** Maximum number of broken promises in a report. */
 const TOLD = 20;
 
 /** Plays the faults under load, waits until everything settles, runs the doctor, and checks the promises. */

@@ -60,7 +60,7 @@ async function stopped(world: World, chance: Chance): Promise<void> {
   runner.signal("SIGCONT");
 }
 
-/** Kills the living agents, up to five times. */
+/** Kills a living agent, one to five times. */
 async function agentKilled(world: World, chance: Chance): Promise<void> {
   for (let n = chance.between(1, 5); n > 0; n--) {
     await pause(chance.between(50, 600));
@@ -69,7 +69,7 @@ async function agentKilled(world: World, chance: Chance): Promise<void> {
   }
 }
 
-/** Cuts the connection repeatedly, and then for some time. */
+/** Cuts the connection one to four times, each time for a moment. */
 async function cutOff(world: World, chance: Chance): Promise<void> {
   const { wire } = await hostAtWork(world, chance);
   for (let n = chance.between(1, 4); n > 0; n--) {
@@ -81,8 +81,8 @@ async function cutOff(world: World, chance: Chance): Promise<void> {
 }
 
 /**
- * Simulates a machine that sleeps for longer than its runner's lease: nothing runs on the machine, and its connection
- * is silent.
+ * Simulates a machine that sleeps for longer than its runner's lease: the runner is stopped, and its connection is
+ * silent.
  */
 async function asleep(world: World, chance: Chance): Promise<void> {
   const { process: runner, wire } = await hostAtWork(world, chance);

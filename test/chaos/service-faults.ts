@@ -19,7 +19,7 @@ const A_LONG_TEXT = 40_000;
 
 /** A store that cannot grow. */
 interface Full {
-  /** The service's last message before it exits. */
+  /** Matches a line that the service prints before it exits. */
   readonly message: RegExp;
   readonly makeRoom: () => Promise<void>;
 }

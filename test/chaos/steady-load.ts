@@ -5,7 +5,7 @@ import type { Reading } from "../../storage/store.js";
 import { remove, workspaceWithTeam } from "../support/resources.js";
 import type { Client, Reply, TestService } from "../support/service.js";
 
-/** A steady load whose traces must disappear: it creates and deletes secrets, tasks and tokens. */
+/** A steady load whose traces must disappear: it creates and deletes secrets and tokens, and opens and closes tasks. */
 export class SteadyLoad {
   readonly #ada: Client;
   readonly workspaceId: string;

@@ -168,7 +168,7 @@ export class World {
     this.service.close();
   }
 
-  /** Stores each process's output and the clients' ledger next to the store. */
+  /** Stores the processes' output and the clients' ledger next to the store. */
   keepLogs(): void {
     const logs = join(this.folder, "logs");
     mkdirSync(logs, { recursive: true });

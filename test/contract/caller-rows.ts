@@ -70,7 +70,7 @@ const needs = (permission: Permission): Row => {
 };
 /** Requires `administer`, which no token has. */
 const administers = row({ ...leads, teammate: 403, member: 403, token: 403 });
-/** Visible only to administrators. All others get 404. */
+/** Visible only to the owner and admins. All others with a credential get 404. */
 const leadsAlone = row({ ...leads, teammate: 404, member: 404, token: 404 });
 /** The results of a team's work. */
 const outcomes = row({ ...leads, teammate: "passes", member: 404, token: "passes" });
@@ -178,7 +178,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/resources/token-trusts/{id}/refusals": needs("manage-token-trusts"),
   "GET /api/resources/runner-trusts/{id}/refusals": needs("manage-runners"),
   "GET /api/workspaces/{slug}/configuration-changes": leadsAlone,
-  // Each caller sees the decisions of the teams whose results they may read.
+  // These answers contain only what the caller may read.
   "GET /api/workspaces/{slug}/search": read,
   "GET /api/workspaces/{slug}/decisions": read,
   "GET /api/workspaces/{slug}/dead-letters": leadsAlone,
@@ -186,7 +186,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/workspaces/{slug}/code-host": read,
   "POST /api/workspaces/{slug}/code-host/connections": administers,
   "DELETE /api/workspaces/{slug}/code-host/connections/{installationId}": administers,
-  // Visible to callers who may configure. All others get 404.
+  // Callers who may not configure get 404.
   "GET /api/workspaces/{slug}/code-host/connections/{installationId}/repositories": (caller) =>
     configure(caller) === 403 ? 404 : configure(caller),
   // The request's `state` belongs to none of these callers.

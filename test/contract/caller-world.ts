@@ -70,7 +70,8 @@ const scopesOf: Readonly<Record<string, readonly Scope[]>> = {
   "a token to read": ["read"],
   "a token to plan": ["plan"],
   "a token to configure": ["configure"],
-  // These scopes require another scope. The tokens also have `read`, the smallest one.
+  // Each of the scopes `secrets`, `runners` and `trusts` requires another scope, so these tokens also have `read`, the
+  // smallest one.
   "a token for secrets": ["read", "secrets"],
   "a token for runners": ["read", "runners"],
   "a token for trusts": ["read", "trusts"],
@@ -183,8 +184,8 @@ export async function openWorld(t: Test): Promise<World> {
 type Ids = Readonly<Record<string, string>>;
 
 /**
- * Creates a resource of every kind, a task with its run, a hook occurrence and an invite. Returns the values of all
- * path parameters.
+ * Creates a resource of every kind, a task with its run, a hook occurrence and an invite. Returns values of path
+ * parameters.
  */
 async function fillWorkspace(
   service: TestService,
@@ -309,10 +310,7 @@ async function requestExamples(service: TestService): Promise<ReadonlyMap<string
   );
 }
 
-/**
- * Returns a body that refers to existing resources. An assign request gives the task to no other assignee, because
- * later requests depend on that.
- */
+/** Returns a body that refers to existing resources. An assign request gives the task to nobody. */
 function readBody(
   route: Route,
   examples: ReadonlyMap<string, unknown>,

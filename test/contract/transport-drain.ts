@@ -3,7 +3,7 @@ import type { Test } from "tap";
 import WebSocket from "ws";
 import { type CreateTransport, listen, socketHandler, text } from "./transport.js";
 
-/** Tests that every transport starts and shuts down correctly. */
+/** Tests that a transport starts and shuts down correctly. */
 export function drainConformance(t: Test, create: CreateTransport): void {
   t.test("closing finishes requests in progress and accepts no new connection", async (t) => {
     let finish: () => void = () => undefined;

@@ -29,7 +29,7 @@ function toName(error: unknown): string {
   return error instanceof ClientGone ? "gone" : String(error);
 }
 
-/** Tests that every transport handles requests and answers correctly. */
+/** Tests that a transport handles requests and answers correctly. */
 export function requestConformance(t: Test, create: CreateTransport): void {
   t.test("a request arrives with its method, its path as it was sent, its query and its body", async (t) => {
     const { connect } = await listen(t, create, { request: async (request) => text(await describe(request)) });

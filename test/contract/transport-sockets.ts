@@ -17,7 +17,7 @@ async function readMessage(ws: WebSocket): Promise<string> {
   return data.toString();
 }
 
-/** Tests that every transport handles WebSockets correctly. */
+/** Tests that a transport handles WebSockets correctly. */
 export function socketConformance(t: Test, create: CreateTransport): void {
   /** Connects a client to an echo endpoint, and records the messages that its handler receives. */
   const echoing = async (t: Test, protocols: string[] = []) => {

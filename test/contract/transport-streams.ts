@@ -43,7 +43,7 @@ function* times(count: number): Generator<string> {
 const endless = (more: Partial<StreamedBody> = {}) =>
   new Streamed(times(16 * 1024), { length: 16 * 1024 * PIECE.length, ...more });
 
-/** Tests that every transport sends streamed answers correctly. */
+/** Tests that a transport sends streamed answers correctly. */
 export function streamConformance(t: Test, create: CreateTransport): void {
   t.test(
     "a streamed answer arrives whole with its length, whatever its pieces are, and the connection stays open",

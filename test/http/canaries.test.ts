@@ -61,7 +61,7 @@ async function putChosen({ canaries, owner, within, teamId }: Office, receiver: 
   for (const { status, text } of await Promise.all(made)) if (status !== 201) throw new Error(text);
 }
 
-/** Requests values that the service issues and shows once: in a header, a cookie, a mail or an answer. */
+/** Requests tokens and pool tokens, which the service issues and shows once, in a header. */
 async function drawIssued({ canaries, owner, within }: Office): Promise<void> {
   const send = canaries.watch(owner);
   const issue = async (path: string, body: unknown, header: string, label: string) => {
@@ -142,7 +142,7 @@ async function exchangeMany(office: Office, issuer: Awaited<ReturnType<typeof st
   await canaries.watch(owner)({ method: "GET", path: `/api/resources/token-trusts/${trust.id}/refusals` });
 }
 
-/** Sends requests that are invalid exactly where the secret is. */
+/** Sends requests that are invalid exactly where the secret is, and requests with guessed credentials. */
 async function sendWrong({ canaries, owner, service, within, teamId }: Office): Promise<void> {
   const value = () => canaries.add("refused value", `canary ${random(24)}`);
   const post = (path: string, body: unknown, client = owner) =>
@@ -171,7 +171,7 @@ const collections = [
   ...["runner-pools", "runner-trusts", "workspace-runners"],
 ];
 
-/** Reads every readable resource. */
+/** Reads what can be read: up to 20 resources of each kind, exports, lists, metrics and streams. */
 async function readEverything({ canaries, owner, service, within, teamId }: Office): Promise<void> {
   const send = canaries.watch(owner);
   const get = (path: string) => send({ method: "GET", path });

@@ -132,7 +132,7 @@ t.test("a resource whose row is lost is damaged by its id too, for those who wou
     team: "teams",
   };
   const stored = await storedRows(unpacked, "resource");
-  // The fixture's start waits until these hooks of the team have fired.
+  // `openUnpacked` waits for further attempts of these hooks of the team.
   const { teams, hooks } = manifest;
   const isNeeded = ({ id }: { readonly id: string }) => [teams.core, hooks.hanging, hooks.late].includes(id);
   const lost: [path: string, id: string][] = [];

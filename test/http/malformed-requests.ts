@@ -44,7 +44,7 @@ export const json = fc.letrec((tie) => ({
   ),
 })).value;
 
-/** Text that is invalid JSON, or exceeds reasonable parser limits. */
+/** Text that is not JSON, that is unusual JSON, or that exceeds reasonable limits of a parser. */
 export const noJson = fc.oneof(
   fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
   fc

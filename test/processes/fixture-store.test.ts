@@ -55,7 +55,7 @@ function isOver(warning: unknown): boolean {
   return ENDED_WARNINGS.some((ended) => isDeepStrictEqual(ended, warning));
 }
 
-/** Returns where `now` lacks or changes a part of `then`; additional parts do not count. */
+/** Returns where `now` lacks or changes a part of `then`; additional fields do not count. */
 function differences(then: unknown, now: unknown, at: string): string[] {
   if (typeof then !== "object" || then === null || typeof now !== "object" || now === null) {
     return Object.is(then, now) ? [] : [`${at}: ${JSON.stringify(then)} is ${JSON.stringify(now)}`];
@@ -186,7 +186,7 @@ t.test("queued runs wait on, and are claimed once a runner fits", async (t) => {
   t.match(done, { runId: manifest.runs.queued });
 });
 
-/** Points the hooks of `core` to the test's receiver. */
+/** Points the manifest's hooks to the test's receiver. */
 async function moveHooks({ ada, manifest }: OpenFixture, url: string): Promise<void> {
   for (const id of Object.values(manifest.hooks)) {
     const path = `/api/resources/hooks/${id}`;

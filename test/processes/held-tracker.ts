@@ -116,8 +116,8 @@ export class HeldTracker {
 }
 
 /**
- * Answers `/issues` with an issue that has the requested title, and `/items` with one more item after each cursor.
- * Other paths get `ok`.
+ * Answers `/issues` with an issue that has the requested title, and `/items` with one item and the next cursor. Other
+ * paths get `ok`.
  */
 function answerTo({ path, query }: ApiRequest): unknown {
   if (path === "/issues") return { title: query.get("of") };

@@ -82,7 +82,7 @@ export class OutsideSetting {
     return new OutsideSetting(setting, tracker, codeHost, { id: String(id), deliveriesUrl: String(deliveriesUrl) });
   }
 
-  /** Starts a runner that takes all runs; it stops with the test. */
+  /** Starts a runner of the pool `main`; it stops with the test. */
   async runner(t: Test): Promise<RunnerProcess> {
     const { folder, service, token } = this.setting;
     const runner = new RunnerProcess({

@@ -60,7 +60,7 @@ export const SHORT_LEASE = 5;
 /** A lease in seconds that is longer than any test: a runner keeps its runs, however slowly the service restarts. */
 export const LONG_LEASE = 600;
 
-/** Starts the service and configures it; both end with the test. */
+/** Starts the service and configures it. With the test, the service stops and its folder is removed. */
 export async function arrange(
   t: Test,
   { station = {}, repository = {}, agent, leaseSeconds = LONG_LEASE, settings: more = {} }: SettingWish = {},

@@ -77,7 +77,7 @@ export class SimulatedDisk {
     };
   }
 
-  /** Makes the next commit and all later commits of this process fail. */
+  /** Makes all commits of this process fail that are in progress or come later. */
   fail(): void {
     this.#failing = true;
   }

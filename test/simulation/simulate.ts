@@ -42,8 +42,8 @@ const READ_EVERY_STEPS = 5;
 const OPERATOR_EVERY_MS = 3_000;
 
 /**
- * Runs the real runtime on a simulated disk, clock and outside world. Kills it repeatedly, and returns the failed
- * checks.
+ * Runs the real runtime on a simulated disk, clock and outside world. Kills and stops it at random times, and returns
+ * the failed checks.
  */
 export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
   const chance = createChance(options.seed);

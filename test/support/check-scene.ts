@@ -24,7 +24,8 @@ export interface CheckScene extends ReplayScene {
   /** Reads the check until it has this verdict. */
   readonly untilVerdict: (id: unknown, verdict: string) => Promise<Readonly<Record<string, unknown>>>;
   /**
-   * Updates the line: changes fields of its work station to those of `station`, and its own fields to those of `line`.
+   * Replaces the line with the scene's line, with the fields of `station` in its work station and those of `line` in
+   * itself.
    */
   readonly changeLine: (of?: { readonly station?: object; readonly line?: object }) => Promise<void>;
 }

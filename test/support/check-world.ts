@@ -14,7 +14,7 @@ import { line, lineId, teamId, workspaceId } from "./work.js";
 
 const caller = { kind: "person", userId: "usr_1", email: "usr_1@example.com", sessionId: "ses_1" } as const;
 
-/** Returns options for a world whose line has check terms: no task may regress. */
+/** Returns options for a world whose line has check terms; by default, no task may regress. */
 export function checkedLine(terms: object = {}): Pick<ReplayWorldOptions, "line"> {
   return { line: { replayCheck: { mostRegressions: 0, minGain: 0.05, ceiling: 100, currency: "EUR", ...terms } } };
 }

@@ -1,8 +1,8 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 
 /**
- * Parses the arguments of this process with `parseArgs`. For `--help`, prints the usage and exits. For an unknown
- * argument, prints the error and the usage, and exits with code 2.
+ * Parses the arguments of this process with `parseArgs`. For `--help`, prints the usage and exits. For invalid
+ * arguments, prints the error and the usage, and exits with code 2.
  */
 export function readArguments<Config extends ParseArgsConfig>(
   usage: string,

@@ -26,7 +26,7 @@ import { putLine } from "./work.js";
 /** The tasks raised, in order: one row each time a raise arrived. */
 const raises = table<RaiseTask>("test-raise");
 
-/** A team's marks actor that records raises and answers that a task was opened. It handles nothing else. */
+/** A team's marks actor that only records raises and answers them. */
 const recordingMarks = defineActor(reference<RaiseTask>(teamMarksRef.kind), {
   version: 1,
   machine: setup({ types: { events: {} as Delivered<RaiseTask> } }).createMachine({

@@ -18,7 +18,7 @@ const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false })
 
 /** A generated workspace as HCL. */
 export interface GeneratedModule {
-  /** The workspace's resources with their imports, as in the export. */
+  /** The exported resources with their imports, as in the export. */
   readonly blocks: readonly Block[];
   /** The exported files, by path. */
   readonly exported: ReadonlyMap<string, string>;
@@ -94,7 +94,7 @@ function toFields(chance: Chance, hasJudge: boolean): Record<string, unknown> {
   };
 }
 
-/** Returns a station that differs from another in everything that may change. An existing judge stays. */
+/** Returns a station that differs from another in everything that may change. A station with a judge keeps one. */
 function otherThan(chance: Chance, live: StationBody): StationBody {
   const change = Object.fromEntries(
     Object.keys(toFields(chance, true)).map((name) => {

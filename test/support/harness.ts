@@ -107,7 +107,7 @@ export class Harness {
     return address(partition, kind, id);
   }
 
-  /** Asks an actor, and advances time until it answers. */
+  /** Asks an actor, and advances time until it can have answered. Throws if there is no answer then. */
   async ask(to: Address, message: Message, options?: { readonly messageId?: string }): Promise<unknown> {
     const answer = settled(this.runtime.ask(to, message, options));
     await this.advance(SOON_MS);

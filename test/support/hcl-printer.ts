@@ -46,7 +46,7 @@ export class HandPrinter {
     return this.pieces.map(({ text }) => text).join("");
   }
 
-  /** Number of comments so far; their texts are `c1` and so on. */
+  /** Number of comments so far; their texts are `c1.` and so on. */
   get comments(): number {
     return this.#comments;
   }
@@ -123,7 +123,7 @@ export class HandPrinter {
     });
   }
 
-  /** Returns a value over several lines, with comments where they are possible. */
+  /** Returns a value, over several lines if its form allows that. Comments can follow the lines of a judge. */
   #value(value: HclValue, indent: string, name: string): string {
     const { newline, heredocs } = this.#style;
     if (typeof value === "string" && heredocs !== null && isHeredocText(value, newline)) {

@@ -30,7 +30,7 @@ export interface HookScene {
   readonly receiver: HookReceiver;
   readonly openTask: () => Promise<string>;
   readonly firings: () => Promise<readonly Firing[]>;
-  /** Resolves with the newest hook occurrence once it is in one of these states. */
+  /** Resolves with the newest hook occurrence that is in one of these states, once there is one. */
   readonly settled: (...states: string[]) => Promise<Firing>;
   /** Creates a hook; returns its id. */
   readonly addHook: (hook: Record<string, unknown>) => Promise<string>;

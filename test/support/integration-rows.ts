@@ -81,7 +81,7 @@ export function linkAccount(
   storeIntegrationConnection(rows, WORKSPACE, row);
 }
 
-/** Returns the rows of a workspace with a team that Ada is on. */
+/** Returns the rows of a workspace with an integration, and with a team that Ada is on. */
 export function integrationRows(definition: Readonly<Record<string, unknown>>): ReturnType<typeof memoryRows> {
   const rows = memoryRows();
   put(rows, "workspace", WORKSPACE, {});

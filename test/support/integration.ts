@@ -3,7 +3,7 @@ export function expr(cel: string): string {
   return ["$", `{{ ${cel} }}`].join("");
 }
 
-/** Returns a request whose fields each use one of the names in scope. */
+/** Returns a request with the expression `seen` in its fields. */
 const request = (seen: string, more: object = {}) => ({
   url: `https://api.example.com/items/${expr(seen)}`,
   query: { page: expr(seen) },

@@ -54,7 +54,7 @@ const recorded = z.looseObject({
   label: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** Returns a payload from the code host's own samples, with this server's addresses. */
+/** Returns one of the code host's own sample payloads. */
 function recordedPayload(event: string, action: string) {
   const path = createRequire(import.meta.url).resolve("@octokit/webhooks-examples/api.github.com/index.json");
   const found = examples

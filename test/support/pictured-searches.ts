@@ -35,7 +35,7 @@ export interface PicturedSearch {
 }
 
 /**
- * Writes the rows of a search: candidates `cand_1` and so on, with the replays `rep_<n>` and `held_<n>`; the seed's
+ * Writes the rows of a search: candidates `cand_01` and so on, with the replays `rep_<n>` and `held_<n>`; the seed's
  * replay is `rep_0`.
  */
 export function picturedSearch({ seed, heldOut, isSeedEnded = true, candidates = [], ...given }: PicturedSearch) {

@@ -133,7 +133,7 @@ export class SteppedPullRequest {
     });
   }
 
-  /** Answers the hooks' latest question. */
+  /** Answers the question that the turn `asked` put to the hooks. */
   answerGate(asked: TurnTaken, refused: string | null = null): TurnTaken {
     return this.take({ type: "gate.answered", gate: "pull-request.opening", id: asked.questions[0]?.id, refused });
   }

@@ -39,7 +39,7 @@ class Simulation {
    * reached.
    */
   #reached: { readonly counted: Fraction; readonly running: ReadonlySet<string> } | null = null;
-  /** The cost of runs relative to the past runs, in tenths; agents and later replays may cost more than the seed. */
+  /** A factor of all costs of runs. It changes at random, so that later runs may cost more than the seed's. */
   #dearness = 5;
   /** Runs that never find a runner. */
   readonly #unclaimed = new Set<string>();
@@ -130,7 +130,7 @@ class Simulation {
     else this.#scene.claim(run);
   }
 
-  /** Lets the runner start, end or lose a run. */
+  /** Lets the runner start, continue, end or lose a run. */
   #work(run: SteppedRun | undefined): void {
     if (run === undefined) return;
     const scene = this.#scene;

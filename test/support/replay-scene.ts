@@ -16,7 +16,7 @@ export const sceneLine = {
   stations: [work, review],
 };
 
-/** A workplace with a runner and past runs that can be replayed. */
+/** A workplace with a connected runner, where runs can be recorded and replayed. */
 export interface ReplayScene extends Workplace {
   readonly peer: RunnerPeer;
   readonly lineId: string;

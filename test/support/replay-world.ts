@@ -241,7 +241,7 @@ export class ReplayWorld {
     return listCopies(this.harness.durable, workspaceId, id);
   }
 
-  /** Returns the states of the replays' runs, sorted. */
+  /** Returns the outcomes of the replays' runs, or the states of those that have not ended, sorted. */
   runStates(): readonly string[] {
     const owned = runs.list(this.harness.durable, workspaceId).filter(({ owner }) => owner.kind === "replay");
     return owned.map(({ state, outcome }) => outcome ?? state).sort();

@@ -95,7 +95,7 @@ export class RunnerPeer {
     this.post({ frame: "message", n, ack: this.#received, message });
   }
 
-  /** Renews the lease; resolves with the answer. */
+  /** Renews the lease; resolves when the service has answered. */
   async beat(): Promise<void> {
     this.#beats += 1;
     const beat = this.#beats;
@@ -191,7 +191,7 @@ export class RunnerPeer {
     return this.#closed;
   }
 
-  /** Drops the connection without closing it, like a machine that loses power. */
+  /** Drops the connection without a close frame. */
   cut(): void {
     this.#socket.terminate();
   }

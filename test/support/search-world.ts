@@ -36,7 +36,7 @@ export interface WorkedCopy {
 
 /** How the runner handles a search. */
 export interface SearchScript {
-  /** Whether a copy succeeds, and its cost; null for an unreported cost. */
+  /** Whether a copy succeeds, its cost (null for an unreported cost), and its diff. */
   copy?(copy: WorkedCopy): { readonly succeeds: boolean; readonly amount?: number | null; readonly diff?: string };
   /** The agent's proposals in an iteration, one prompt per name. */
   propose?(iteration: SearchIterationRow): Readonly<Record<string, string>>;

@@ -14,7 +14,7 @@ export interface SourceFile {
 /** A function's position and length. */
 export interface FunctionSize {
   readonly path: string;
-  /** The function's name, or that of the variable or call that it is passed to; else `anonymous`. */
+  /** The function's name, or that of its variable or property; else `anonymous`. */
   readonly name: string;
   /** The function's first line, counted from 1. */
   readonly line: number;

@@ -46,7 +46,7 @@ export class SteppedLog {
     return pullRequests.list(this.rows, workspaceId);
   }
 
-  /** The known rows, without the fields that record when this service learned them. */
+  /** The known rows, without ids and without the fields that record when this service learned them. */
   get known() {
     return this.stored.map(({ createdAt: _created, lookedUpTo: _looked, id: _id, ...row }) => row);
   }

@@ -163,7 +163,7 @@ export class SteppedSearch {
     }
   }
 
-  /** Moves the clock to the next wake-up and delivers it; returns false if there is none. */
+  /** Moves the clock to the next wake-up and puts it into its actor's mailbox; returns false if there is none. */
   wakeNext(): boolean {
     const next = [...this.#timers.entries()].sort(([, a], [, b]) => a.dueMs - b.dueMs)[0];
     if (next === undefined) return false;
@@ -174,7 +174,7 @@ export class SteppedSearch {
     return true;
   }
 
-  /** Delivers the due wake-ups. */
+  /** Puts the due wake-ups into their actors' mailboxes. */
   wakeDue(): void {
     for (const [key, { to, name, dueMs }] of [...this.#timers]) {
       if (dueMs > this.now) continue;
@@ -258,7 +258,7 @@ export class SteppedSearch {
   #make(at: Address): Stepping {
     const type = types.get(at.kind);
     if (type === undefined) throw new Error(`nobody steps ${at.kind}`);
-    // Ids derive from the time and the actor, so that they are unique and increase.
+    // Ids derive from the time and this number, so that they are unique and increase.
     return stepByHand(type, at, { rows: directedRows(this.rows), now: this.now, seed: this.turns });
   }
 

@@ -184,13 +184,13 @@ export class ToolCallScene {
     return this.tell(runAddress, { type: "run.said", runnerId: "runner_1", said: { ...claim, ...said } } as Message);
   }
 
-  /** Calls a tool as the agent; returns the id of the call that was created or joined. */
+  /** Calls a tool as the agent; returns the id of the run's last call. */
   call(tool: string, inputs: object, id = `ask-${++this.#asked}`): string {
     this.say({ type: "run.tool-call", id, server: "tracker", tool, inputs: JSON.stringify(inputs) });
     return this.calls().at(-1)?.id ?? "";
   }
 
-  /** Answers the hooks' latest question about the call; null means no objection. */
+  /** Answers the latest question to the hooks about the call; null means no objection. */
   vet(callId: string, refused: string | null = null): TurnTaken {
     const asked = this.questions.findLast(({ of }) => of.id === callId);
     const { id = "", name = "" } = asked?.question ?? {};

@@ -67,7 +67,10 @@ function keyed(key: string, digest = "d"): Partial<PickCandidate> {
   return { idempotency: { scope: "usr_1 pick", key, digest } };
 }
 
-/** Opens a line with a source; by default a connection can access the source's repository. */
+/**
+ * Steps a config pull request of a line with a source by hand; by default a connection can access the source's
+ * repository.
+ */
 function open(isConnected = true) {
   const rows = memoryRows();
   putLine(rows);

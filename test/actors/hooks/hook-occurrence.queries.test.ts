@@ -13,9 +13,7 @@ const states: readonly HookOccurrenceState[] = ["attempting", "waiting", "delive
 const hooks = ["alpha", "beta", "gamma"];
 const events = ["task.opened", "run.ended"] as const;
 
-/**
- * Returns the n-th of many hook occurrences. Every mix of hook, event and state occurs; one in twenty is not delivered.
- */
+/** Returns the n-th of many hook occurrences. Every mix of hook, event and state occurs; most are delivered. */
 function firing(n: number): HookOccurrence {
   const pick = <One>(from: readonly One[], index: number): One => from[index % from.length] as One;
   return {

@@ -13,7 +13,7 @@ import { lineId, putTeam, teamId, workspaceId } from "../../support/work.js";
 
 const begunMs = Date.parse("2026-01-01T00:00:00.000Z");
 
-/** Returns a hook, and a function that fires it as a new occurrence each time. */
+/** Returns rows with a hook, and a function that fires the hook as a new occurrence each time. */
 function arrange() {
   const rows = memoryRows();
   const hook = {

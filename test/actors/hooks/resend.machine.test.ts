@@ -17,7 +17,7 @@ const ask = (of: Partial<ResendFailed["period"]> = {}): ResendFailed => ({
   period: { fromMs: 1_000, toMs: 2_000, hook: null, after: null, ...of },
 });
 
-/** Returns a team's resender, and failed occurrences of a hook at 1,000 ms, 2,000 ms and so on. */
+/** Returns a team's resender, and failed occurrences of a hook at 1,000 ms, 1,001 ms and so on. */
 function arrange(failed: number) {
   const rows = memoryRows();
   resources.put(rows, workspaceId, ["hook", "hook_1"], { id: "hook_1" } as ResourceRow);

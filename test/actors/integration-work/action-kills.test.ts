@@ -31,8 +31,8 @@ const task = {
 };
 
 /**
- * Starts a process over an integration's rows. The integration's host answers immediately; the first answer to each
- * message is an error.
+ * Starts a process over an integration's rows. The integration's host answers immediately; with `fails`, its first
+ * answer to each message is an error.
  */
 async function open(fails: boolean) {
   const seen = new Set<string>();

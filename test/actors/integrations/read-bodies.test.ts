@@ -4,7 +4,10 @@ import { readReceivedBody } from "../../../actors/integrations/received-body.js"
 
 const KIB = 1024;
 
-/** Returns functions that read a body of this many bytes by its digest, and that count the reads. */
+/**
+ * Returns the bodies, a function that describes a body of this many bytes under a digest, and one that counts the
+ * reads.
+ */
 function open() {
   let times = 0;
   const bodies = new ReadBodies((bytes, contentType) => {

@@ -241,7 +241,7 @@ const IDLE_CELLS = 200;
 
 interface World {
   readonly harness: Harness;
-  /** Number of runs queued so far. */
+  /** Number of messages so far; runs get their ids from it. */
   queued: number;
   /** Read results that differ from the rows. */
   readonly wrong: unknown[];
@@ -312,7 +312,7 @@ async function happen(world: World, happening: Happening): Promise<void> {
   }
 }
 
-/** Evicts the dispatcher from memory by using as many other actors as stay in memory. */
+/** Evicts the dispatcher from memory by using twice as many other actors as stay in memory. */
 async function letGo(harness: Harness): Promise<void> {
   for (let round = 0; round < 2; round++) {
     for (let n = 0; n < IDLE_CELLS; n++) {

@@ -48,7 +48,7 @@ const probeRef = reference<Note>("probe");
 /** `[probe, n]`: the messages to a probe, in order. */
 const told = table<Note>("test-told");
 
-/** Records the messages to the probe. */
+/** Records a message to a probe, without its turn. */
 function keep(_context: unknown, { turn: _turn, ...message }: Note, turn: Turn): void {
   const n = told.list(turn, workspaceId, [turn.self.id]).length;
   told.put(turn, workspaceId, [turn.self.id, n], message);
@@ -187,7 +187,7 @@ class Scene {
     return buildJob({ reading: this.harness.durable, sealer: { open: String } }, workspaceId, { runId, fence: 1 });
   }
 
-  /** Whether nothing crashed, nothing was logged, and no hook was called. */
+  /** Whether nothing crashed, nothing was logged, there are no dead letters, and no hook was called. */
   isQuiet(): boolean {
     const { crashes, deadLetters } = this.harness.runtime.stats();
     const hooks = told.list(this.harness.durable, workspaceId, ["hooks"]);

@@ -64,7 +64,10 @@ export function searchBoth(shape: SearchedShape, number: number, rates: TrueRate
   return { machines: searchByMachines(shape, number, draws), rules: searchByRules(shape, number, draws) };
 }
 
-/** Derives copies' results and costs from their names and a seed, so that both searches get the same values. */
+/**
+ * Derives the results and costs of copies, and the costs of agents, from names and a seed, so that both searches get
+ * the same values.
+ */
 function drawByName(number: number, rates: TrueRates): Draws {
   const draw = (...of: readonly (string | number)[]) =>
     createHash("sha256")

@@ -18,9 +18,9 @@ const USAGE = `npm run chances -- [--searches 250] [--machines 100]
 
 /**
  * `npm run chances` simulates searches and checks four promises. Searches without a better candidate claim a gain in at
- * most 5 % of cases. Searches with a better candidate find it in at least 90 %. Searches end whatever fails. The
- * machines, stepped in memory with instant replays, agree with the rules. Takes some minutes. Exits with 1 if a promise
- * is broken.
+ * most 5 % of cases. Of the searches in which a better candidate is proposed, at least 90 % find it. A search keeps the
+ * promises of `search-promises.ts`, whatever fails in it. The machines, stepped in memory with instant replays, agree
+ * with the rules. Takes some minutes. Exits with 1 if a promise is broken.
  */
 const { values } = readArguments(USAGE, {
   options: { searches: { type: "string", default: "250" }, machines: { type: "string", default: "100" } },

@@ -44,7 +44,7 @@ function open() {
   return { rows, search };
 }
 
-/** The tables that callers of a reading access. */
+/** A reading that records the tables that its callers access. */
 class WatchedReading implements Reading {
   readonly tables = new Set<string>();
   constructor(readonly inner: Reading) {}

@@ -91,7 +91,10 @@ function complaints({
   ];
 }
 
-/** Works on a search job by job, and reads it after each job; returns the states seen in the reads. */
+/**
+ * Works on a search job by job, and reads it after each job. Returns the states seen, the violated invariants, and the
+ * length of the longest change.
+ */
 async function readThrough(scene: SearchWorld, script: SearchScript) {
   const seen = new Set<string>();
   const wrong: string[] = [];

@@ -105,7 +105,7 @@ t.test(
     };
     t.match(toProfile("agent"), { station: { profile: "only", model: "m", effort: "low" }, profile: { args: ["sh"] } });
     t.match(toProfile("agent", ["second"]), { station: { profile: null }, profile: null }, "neither of two");
-    // `shell` is the profile of a station with the harness `command`.
+    // The station's own profile, `shell`, is for its harness `command`.
     t.match(toProfile("command"), { station: { profile: "shell" } });
   },
 );

@@ -45,7 +45,7 @@ t.test("the order of copies does not matter, and the other side sees the opposit
 });
 
 t.test("a gain of exactly the smallest is better, and its loss worse, as the decimals are written", async (t) => {
-  // Each task has one more successful copy of 10, 12 or 20, so the gain is 0.1, 1/12 or 0.05.
+  // Each task has one more successful copy of 20, so the gain is 0.05.
   const own = listTasks(5, "++++++++++++++++++++");
   const other = listTasks(5, "+++++++++++++++++++-");
   t.match(successGain(own, other, 0.05), {

@@ -3,7 +3,7 @@ import { createChance } from "../../simulation/chance.js";
 
 const FINEST = 1_000_000;
 
-/** Simulates replays of tasks with these success rates (0 to 1), with this many copies each, from one seed. */
+/** Returns a function that simulates replays of tasks with these success rates (0 to 1), with this many copies each. */
 export function simulateCopies(seed: number): (rates: readonly number[], repeats: number) => readonly Copy[] {
   const chance = createChance(seed);
   return (rates, repeats) =>

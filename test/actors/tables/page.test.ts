@@ -61,7 +61,7 @@ function many(count: number, isBoth: (n: number) => boolean): Part[] {
 
 const filter = { teamId: "team_1", state: "open", owner: "usr_1" };
 
-/** Returns a page through all its slices, and the maximum number of rows read by a slice. */
+/** Reads a page through all its slices. Returns its rows, the number of slices, and the most rows that a slice read. */
 function sliced(reading: Reading, limit: number): { readonly rows: Part[]; readonly slices: number; most: number } {
   const counting = countingReading(reading);
   const rows: Part[] = [];
@@ -158,7 +158,10 @@ async function crossing(rows: readonly Part[]): Promise<Store> {
   return store;
 }
 
-/** Returns a page of the table `crossed` through all its slices, with the rows that each slice read. */
+/**
+ * Reads a page of the table `crossed` through all its slices. Returns its rows, and the number of rows that each slice
+ * read.
+ */
 function crossedPage(reading: Reading, filter: Filter<Part>, page: PageOptions<Part>) {
   const counting = countingReading(reading);
   const rows: Part[] = [];

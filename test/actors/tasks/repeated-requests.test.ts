@@ -129,8 +129,8 @@ t.test("a key whose opening was refused is free, and so is one after a day", asy
 const catalogue = { actors: createActorTypes(createKinds({ allowList: parseAllowList(""), signsTokens: false })) };
 
 /**
- * Starts a service with the line and one turn per batch, so that a turn's messages are undelivered if the next turn is
- * killed.
+ * Returns a service that is not started yet. Its disk has the line, and it has one turn per batch, so that a turn's
+ * messages are undelivered if the next turn is killed.
  */
 async function started(): Promise<Harness> {
   const harness = new Harness({ catalogue, limits: { turnsPerBatch: 1 } });
@@ -144,7 +144,10 @@ async function started(): Promise<Harness> {
   return harness;
 }
 
-/** Opens a task like a client that does not know whether its first request arrived: with a new task id each time. */
+/**
+ * Opens a task and adds a note, like a client that does not know whether its first requests arrived: with a new task id
+ * each time.
+ */
 async function openAgain({ runtime }: Pick<Harness, "runtime">) {
   const answer = await runtime.ask(taskRef(workspaceId, runtime.newId("task")), opening);
   if (answer === undefined || !("task" in answer)) throw new Error(`refused: ${JSON.stringify(answer)}`);

@@ -27,7 +27,7 @@ function stepped(messages: readonly (readonly [afterSeconds: number, message: Me
   return { rows, task };
 }
 
-/** Ends the current run, by default with a handover. */
+/** Ends the current run. `row` has its outcome and ending. */
 function over(rows: ReturnType<typeof memoryRows>, task: ReturnType<typeof stepped>["task"], row: object): void {
   const { runId, station } = tasks.get(rows, workspaceId, "task_1") ?? {};
   const all = {

@@ -17,7 +17,8 @@ import type { SourceTree } from "../../../actors/config-pull-requests/edit/stati
 import { EDITED_PATH, toStation, toTree, toWanted } from "../../support/station-edit.js";
 
 /**
- * The package: its bundle is complete, and works without anything else. The tests need the build that `npm test` makes.
+ * The package: it contains everything that it loads, except its dependencies. The tests need the build that `npm test`
+ * makes.
  */
 
 const programs = "dist/bundle/programs";

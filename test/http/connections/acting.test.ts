@@ -18,7 +18,7 @@ const MINUTE_MS = 60_000;
 const account = "mate@host";
 
 interface ActingScene extends ConnectionScene {
-  /** Opens a person's task, whose agent calls the tool; resolves with the agent's result. */
+  /** Opens a person's task, whose agent calls the tool; resolves with the call's outcome and text. */
   callFor(person: Client): Promise<{ readonly outcome: string; readonly text: string }>;
   /** Returns the accounts that the last run's calls acted as, with the code of each. */
   recorded(): Promise<readonly unknown[]>;

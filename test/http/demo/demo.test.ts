@@ -29,7 +29,7 @@ interface Replay {
   readonly entries: readonly { readonly runId: string; readonly originalRunId: string }[];
 }
 
-/** Checks the demo's output, from the tasks done and the requests verified to the pull request and the replay. */
+/** Checks what the demo printed about each of its parts. */
 function checkPrinted(t: Test, demo: Demo): void {
   t.match(demo.out, /acme\/project is made for the demo, with 2 commits/);
   t.match(demo.out, /8 of 8 tasks done: \d+ steps, 18 moves, 5 sent back by review/);

@@ -7,11 +7,12 @@ import { startTestService } from "../../support/service.js";
 
 const MOST_BODY_BYTES = 4 * 1024 * 1024;
 /**
- * One expression of maximum length, and a text of such expressions that exceeds the maximum characters in a definition.
+ * A long expression, and a text of such expressions that exceeds the maximum characters of all expressions in a
+ * definition.
  */
 const long = expr(`"${"x".repeat(1_900)}"`);
 const tooMuch = Array(14).fill(long).join(" ");
-/** As many expressions as fit within the maximum number of values in a body. */
+/** Expressions for a body that is nearly at its maximum number of values. */
 const short = Array(15_000).fill(expr("a"));
 
 /** Counts the expressions that the parser receives during the test. */

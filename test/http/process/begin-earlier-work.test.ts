@@ -115,7 +115,10 @@ const [one, two] = ["1".repeat(40), "2".repeat(40)];
 const input = (runId: string, ...checkouts: unknown[]) =>
   row("run-input", runId, { runId, beginning: { checkouts }, config: { skills: [] }, claimed: null });
 
-/** A set from an earlier release: two of its runs started from one commit, and one from an unknown commit. */
+/**
+ * A set from an earlier release: two of its runs started from one commit, and one from an unknown commit. A set that
+ * was removed has left an entry.
+ */
 const then: readonly Entry[] = [
   row("replay-set", "rset_1", { id: "rset_1", teamId: "team_1" }),
   ...["run_1", "run_2", "run_3"].map((runId, n) => row("replay-entry", "rset_1", n + 2, { setId: "rset_1", runId })),
@@ -198,8 +201,8 @@ const HOUR_MS = 60 * 60 * 1_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Returns a service that has begun to sweep. `turns` records when alarms are set, `dueMs` returns when the next pass is
- * due, and `start` starts the next process.
+ * Returns a service that has begun to sweep. `turns` records the times for which alarms are set, `dueMs` returns when
+ * the next pass is due, and `start` starts the next process.
  */
 async function begun() {
   const harness = new Harness({ catalogue: {} });

@@ -69,7 +69,7 @@ t.test("how long ended things are stored is set in hours or days", async (t) => 
   t.same(retention, { work: DAY_MS / 24, facts: 400 * DAY_MS, hooks: 1.5 * DAY_MS, changes: 10_000 * DAY_MS });
 });
 
-/** All settings of a code host. */
+/** The settings that a code host needs. */
 const codeHost = {
   CODE_HOST_URL: "https://api.github.com",
   CODE_HOST_APP_ID: "29310",

@@ -67,7 +67,7 @@ t.test("that links would name no single address is said at the start, unless BAS
   const warned = async (settings: Readonly<Record<string, string>>): Promise<string[]> => {
     const lines: string[] = [];
     const log = createLog("warn", { write: (line) => void lines.push(line) });
-    // The Node transport also warns if uWebSockets.js cannot be loaded.
+    // The default transport also warns where uWebSockets.js cannot be loaded.
     const config = readConfig({ DATA_DIR: await readFolder(t), PORT: "0", TRANSPORT: "node", ...settings });
     await (await startService({ config, log })).stop();
     return lines;

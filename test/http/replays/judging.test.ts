@@ -66,8 +66,8 @@ function row({ service, workspaceId }: Judged, id: string): ReplayRow {
 }
 
 /**
- * Starts a runner that works on jobs until it is stopped. Each job leaves a change, and `passes` decides whether its
- * check passes.
+ * Works as the scene's runner until it is disconnected. Returns the jobs, also those that come later. Each job leaves a
+ * change, except a check alone. `passes` decides whether the check passes.
  */
 function works({ peer }: Judged, passes: (job: Job) => boolean = () => true): readonly Job[] {
   const jobs: Job[] = [];

@@ -191,7 +191,7 @@ t.test(
       return from;
     };
     const open = async () => (await ada.request("GET", "/api/approvals")).body?.items as Shown[];
-    /** Edits the inputs of a call that waits for approval; returns the agent's result. */
+    /** Edits the inputs of a call that waits for approval. Returns the call's answer to the runner. */
     const edit = async (id: string, [first, second]: readonly [string, string]) => {
       await peer.message("run.tool-waiting", call(id, first));
       const [{ id: approvalId } = {}] = await open();

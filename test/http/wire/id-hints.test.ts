@@ -75,7 +75,7 @@ function findBody(method: "GET" | "POST", path: string): object | undefined {
   return path.endsWith("/retry") ? {} : { title: "x", line: "fix" };
 }
 
-/** Valid paths, and values that a hint must not repeat. */
+/** Paths whose answer has no hint: valid ids, values that a hint must not repeat, and paths of no route. */
 const unhinted = [
   `/api/resources/teams/team_${NONE}`,
   "/api/resources/teams/team_none",

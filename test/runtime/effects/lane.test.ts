@@ -81,7 +81,7 @@ interface Model {
   readonly waiters: PlaceWaiter[];
 }
 
-/** Computes the limit for a place directly from the rules. */
+/** Computes directly from the rules which bound keeps a place from being taken; null if none does. */
 function boundIn({ places }: Model, { party, target }: PlaceFor, { perTarget, perParty, ...all }: LaneLimits) {
   const own = places.filter((place) => place.party === party);
   if (own.filter((place) => place.target === target).length >= perTarget) return "target";
@@ -120,7 +120,7 @@ t.test("whatever happens, bounds hold, and no place is free that someone who wai
         }
         check(lane, model, all);
       }
-      // Release all places. After that, nothing may wait.
+      // Release all places. After that, nothing may wait, unless all places are kept for parties without one.
       for (let place = model.places.shift(); place !== undefined; place = model.places.shift()) lane.release(place);
       if (lane.taken !== 0 || (lane.waiting !== 0 && given.kept < given.places))
         throw new Error("something still waits");

@@ -8,7 +8,7 @@ import { type Client, startTestService, type TestService } from "../../../suppor
 
 const terms = { purpose: "code-host", subject: { workspaceId: "ws_1" }, sealed: null } as const;
 
-/** Returns the session of a client's cookie. */
+/** Returns the caller that a client's session cookie identifies. */
 function toCaller({ runtime }: TestService, { credentials }: Client) {
   const token = credentials.cookie?.replace("session=", "") ?? "";
   const caller = findSessionCaller(runtime.reading, sha256Hex(token), runtime.clock.now());

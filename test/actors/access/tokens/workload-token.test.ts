@@ -23,7 +23,7 @@ const [one, other, forger, rsa] = await Promise.all([
   readPair("RS256"),
 ]);
 
-/** Starts an issuer with these keys; returns a function that verifies a token signed by a key pair. */
+/** Starts an issuer with these keys; returns its state, and a function that verifies a token signed by a key pair. */
 async function arrange(t: Test, published: readonly unknown[]) {
   const state = { keys: published, asked: 0 };
   const server = createServer((request, response) => {

@@ -83,7 +83,7 @@ export function harmlessLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with files that a variable names. */
+/** Layouts with credentials from files, and with files that a variable names. */
 function credentialLayouts(): readonly Layout[] {
   const at = /at lines\/b\.tf:\d/;
   const provider = (body: string, place: RegExp | null = null, more: TreeFiles = {}) =>
@@ -182,7 +182,7 @@ function fileSetLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with Terragrunt files that read other Terragrunt files. */
+/** Layouts with Terragrunt files that read other files. */
 function terragruntReaders(): readonly Layout[] {
   const locals = (value: string, place: RegExp | null) =>
     beside(`a unit reads ${value}`, { "live/terragrunt.hcl": `locals {\n  a = ${value}\n}\n` }, place);
@@ -200,7 +200,9 @@ function terragruntReaders(): readonly Layout[] {
   ];
 }
 
-/** Layouts with calls that create one instance, in forms that need a closer look, and with calls that may create more. */
+/**
+ * Layouts with calls that create one instance, in forms that need a closer look, and with calls that may create more.
+ */
 function onceLayouts(): readonly Layout[] {
   const counted = (more: string, once: boolean) =>
     made(

@@ -27,7 +27,7 @@ const hostile: readonly string[] = [
   " ",
 ];
 
-/** Sources with the prompt "Do it.\n", each written differently; the last one has no prompt. */
+/** Ways to write the prompt "Do it.\n" in a source; the last one leaves the prompt out. */
 const forms: readonly string[] = [
   'prompt = "Do it.\\n"',
   "prompt = <<-EOT\n        Do it.\n      EOT",

@@ -143,8 +143,8 @@ export function instanceLayouts(): readonly Layout[] {
 }
 
 /**
- * Layouts that run a module several times, for a reason other than the module's calls. Next to each is a similar layout
- * that runs the module once.
+ * Layouts that run a module several times, for a reason other than the module's calls. Most stand next to a similar
+ * layout that runs the module once.
  */
 function runLayouts(one: string, unit: string): readonly Layout[] {
   const backend = { "main.tf": `terraform {\n  backend "s3" {}\n}\n${one}` };
@@ -254,7 +254,9 @@ function runLayouts(one: string, unit: string): readonly Layout[] {
   ];
 }
 
-/** Layouts with stacks, units and tests in JSON, which have the same meaning as in HCL. */
+/**
+ * Layouts with stacks, units and tests in JSON, with unusable JSON files, and with units whose inputs give the team.
+ */
 function stackFiles(stack: TreeFiles): readonly Layout[] {
   const component = (more: string) => `{"component":{"a":{"source":"./modules/line"${more}}}}`;
   const deployments = (...names: readonly string[]) =>

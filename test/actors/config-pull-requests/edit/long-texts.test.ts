@@ -17,9 +17,7 @@ const line = (model = '"m"') =>
   `resource "service_line" "web" {\n  key = "web"\n  stations = [\n    { key = "plan", name = "Plan", kind = "work", model = ${model} },\n  ]\n}\n`;
 const long = (text: string, length = 200_000) => text.repeat(Math.ceil(length / text.length));
 
-/**
- * Returns the outcome of an edit, and the number of lines in the longest heredoc text that HashiCorp's parser received.
- */
+/** Returns the outcome of an edit, and the number of lines of the longest text that HashiCorp's parser received. */
 async function edit(files: TreeFiles | string): Promise<{ readonly outcome: EditOutcome; readonly lines: number }> {
   const { syntax, parseValues } = await editParsers();
   let lines = 0;

@@ -102,8 +102,8 @@ function othersIn(folder: string): readonly string[] {
 }
 
 /**
- * Layouts in which files other than HCL read the source's text file, through functions inside templates. Others have
- * similar text that does not read the file.
+ * Layouts in which JSON files or templates name the source's text file. Others have similar text that does not read the
+ * file.
  */
 function readerFiles(): readonly Layout[] {
   const json = `{"locals":{"a":"${OPEN}path.root}/lines/prompts/w.md"}}`;
@@ -157,8 +157,8 @@ function folderReaders(): readonly Layout[] {
 }
 
 /**
- * Layouts with each form of a path, in the source's module and in another one, for a source at the root and in
- * subfolders.
+ * Layouts with each form of a path in the source's module, for a source at the root and in subfolders, and with other
+ * code that may read the file.
  */
 export function readerLayouts(): readonly Layout[] {
   const forms = ["", "lines", "infra/lines"].flatMap((folder) => {

@@ -89,7 +89,7 @@ function expressionForms(): readonly ExpressionForm[] {
 }
 
 /**
- * Expressions whose value is not in the repository. `more` has the declarations and files to which an expression
+ * Expressions whose value the edit cannot determine. `more` has the declarations and files to which an expression
  * refers.
  */
 function unknownForms(): readonly { readonly team: string; readonly more: TreeFiles }[] {
@@ -117,7 +117,7 @@ function unknownForms(): readonly { readonly team: string; readonly more: TreeFi
   ];
 }
 
-/** Layouts in which it is not certain that the line belongs to the wanted team, because another team is named too. */
+/** Layouts that name another team too, so that it is often not certain that the line belongs to the wanted team. */
 export function mixedTeamLayouts(): readonly Layout[] {
   const values = 'team = "team_2"\n';
   const variable = 'variable "team" {\n  default = "team_1"\n}\n';
@@ -158,7 +158,7 @@ export function mixedTeamLayouts(): readonly Layout[] {
   ];
 }
 
-/** References that mention only other teams, in forms whose value is not fully known. */
+/** Layouts with references that mention only other teams, in forms whose value is known or not. */
 export function otherTeamLayouts(): readonly Layout[] {
   const more = `${core}variable "k" {}
 resource "service_team" "all" {

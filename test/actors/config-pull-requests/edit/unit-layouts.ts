@@ -149,7 +149,7 @@ export function unitInputLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts in which files with other endings than `.tfvars` give runs of their own. */
+/** Layouts in which files of values or of backends, or workspaces, give a module several runs. */
 export function runFileLayouts(): readonly Layout[] {
   const one = call("core", "./modules/line");
   const variable = 'variable "team" {}\n';

@@ -17,7 +17,9 @@ function read(team: string, more: TreeFiles, refused: Refused): Layout {
   };
 }
 
-/** Layouts with values whose meaning depends on a type, an order, a data source or an instance of a module. */
+/**
+ * Layouts with values whose meaning depends on a type, an order, a data source, an instance of a module or a condition.
+ */
 export function valueLayouts(): readonly Layout[] {
   return [...optionalLayouts(), ...setLayouts(), ...dataLayouts(), ...instanceLayouts(), ...conditionalLayouts()];
 }

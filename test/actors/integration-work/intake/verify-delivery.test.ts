@@ -77,7 +77,7 @@ t.test("sixteen signatures of a header are compared, and of characters digits al
     t.ok(by(after(15, between)), `the last of 16 parted by "${between}"`);
     t.notOk(by(after(16, between)), `the last of 17 parted by "${between}"`);
   }
-  // Latin-1 decoding cuts each of these characters to its lowest byte, which is the original digit.
+  // Latin-1 encoding cuts each of these characters to its lowest byte, which is the original digit.
   const wide = [...signature].map((digit) => String.fromCharCode(digit.charCodeAt(0) + 0x100)).join("");
   t.notOk(by(wide));
   t.notOk(by(signature.slice(0, 4) + wide.slice(4, -4) + signature.slice(-4)));

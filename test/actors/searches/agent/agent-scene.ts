@@ -55,7 +55,7 @@ export interface AgentSceneOptions {
   /** Steps per run. */
   readonly steps?: number;
   readonly live?: typeof live;
-  /** Additional searched runs, and additional candidates with short copies of these runs. */
+  /** Additional searched runs, and additional candidates. The copies of these runs have no steps, diffs or verdicts. */
   readonly large?: Large;
 }
 

@@ -2,10 +2,7 @@ import t from "tap";
 import { type StationBody, stationSchema } from "../../../../actors/lines/station.js";
 import { admitProposals, type ProposalContext } from "../../../../actors/searches/agent/refuse-proposals.js";
 
-/**
- * Tests which proposals of a search agent are refused. A refusal depends only on the search's frozen block and its
- * candidates so far.
- */
+/** Tests which proposals of a search agent are refused, and with which faults. */
 
 const live: StationBody = {
   passesTo: [],

@@ -26,7 +26,7 @@ const seed = contender("seed");
 const spent = (amount: number) => ({ ceiling: euro(39), counted: toText(fraction(amount * 100, 100)), underWay: [] });
 
 /**
- * Returns candidates of iterations 1, 2 and so on, all worse and more expensive than the seed, so that none is on the
+ * Returns a candidate for each of these iterations. All score lower and cost more than the seed, so that none is on the
  * frontier.
  */
 const useless = (...iterations: readonly number[]) =>

@@ -27,7 +27,7 @@ export interface TrueConfig {
   readonly costFactor: number;
 }
 
-/** The world of a simulated search. The first `rates` belong to the seed; the set has one run per task. */
+/** The world of a simulated search. The set has one task, with one run, for each success rate of the seed. */
 export interface World {
   readonly setId: string;
   readonly seed: TrueConfig;
@@ -40,7 +40,9 @@ export interface World {
   readonly faults?: Faults;
   /** Fixed results of copies and agents, instead of random ones. */
   readonly draws?: Draws;
-  /** Returns the names of a run and its task by index in the set, if a test needs specific names. */
+  /**
+   * Returns the ids of a run and its task, and the task's outcome, by index in the set, if a test needs specific ones.
+   */
   readonly nameRun?: (task: number) => Pick<Entry, "runId" | "taskId" | "outcome">;
 }
 
@@ -53,7 +55,7 @@ export interface Draws {
   agentAmount(iteration: number): number;
 }
 
-/** Fault frequencies: each fault occurs once in this many times. */
+/** Fault frequencies: on average, each fault occurs once in this many times. */
 export interface Faults {
   readonly agentFails: number;
   readonly replayStops: number;
@@ -112,8 +114,8 @@ interface Replayed {
 }
 
 /**
- * A search through the rules of `decide-next.ts`, without machines. The parts that it starts run until the search
- * waits, then end immediately, in random order. Copies have random results and costs.
+ * A search through the rules of `decide-next.ts`, without machines. Whenever the search waits, one of the parts in
+ * progress ends, chosen at random. Copies have random results and costs, unless the world gives them.
  */
 export class Simulation {
   readonly #world: World;
@@ -361,7 +363,7 @@ export class Simulation {
     };
   }
 
-  /** Returns the amount spent after a stop. A stop ends the parts in progress, and their allotments count as spent. */
+  /** Returns the amount spent at the end. A stop ends the parts in progress, and their allotments count as spent. */
   #spentAtEnd(): Fraction {
     return sum([this.#counted, ...this.#underWay.map(({ allotted }) => fromAmount(allotted))]);
   }

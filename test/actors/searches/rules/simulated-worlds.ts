@@ -2,7 +2,7 @@ import type { Objective } from "../../../../actors/searches/rules/objective.js";
 import { createChance } from "../../../simulation/chance.js";
 import { type SimulatedSearch, Simulation, type TrueConfig, type World } from "./simulated-search.js";
 
-/** The size of a simulation's searches. */
+/** The size of a simulated search. */
 export interface Shape {
   /** Number of tasks in the set: 20 means 12 searched and 8 held out. */
   readonly tasks: number;

@@ -56,8 +56,8 @@ export function slowFrontier(candidates: readonly SnapshotCandidate[], objective
 }
 
 /**
- * Whether `id` is the best: no other candidate is better in score, cost and held-out gain, and no equal candidate
- * precedes it.
+ * Whether `id` is the best. If no candidate is confirmed, the best is the seed. Otherwise it is the first of the
+ * confirmed ones by score and cost, of equal ones by held-out gain, then by the order of admission.
  */
 export function isSlowBest(candidates: readonly SnapshotCandidate[], objective: Objective, id: string): boolean {
   const points = listPoints(candidates);

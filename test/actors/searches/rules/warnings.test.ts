@@ -10,7 +10,7 @@ import { costed, euro, toGain, toSplit } from "./snapshots.js";
 const tasksFrom = (from: number, to: number, cost: number | null = 1) =>
   Array.from({ length: to - from }, (_, n) => costed(`t${from + n}`, cost));
 
-/** A fully measured set without problems. */
+/** The health of a set without problems. Only its noise is measured. */
 const healthy: SetHealth = { ...unmeasured, noise: findNoise(20, 0, 0.05) };
 
 const sources: WarningSources = {

@@ -30,7 +30,7 @@ interface Ran {
   readonly said: readonly string[];
 }
 
-/** Checks a plan against a service with scripted checks. `nth` is the number of the request for a check. */
+/** Checks a plan against a service with scripted checks. `nth` counts the requests about checks, from 1. */
 async function run(
   t: Test,
   plan: string,

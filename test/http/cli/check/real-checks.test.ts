@@ -24,7 +24,7 @@ interface Ran {
   readonly outcomes: readonly Outcome[];
 }
 
-/** Returns a plan: the current line, with changed fields of its work station. */
+/** Returns a plan: the current line with changed fields, and with changed fields of its work station. */
 async function plan(place: CheckScene, station: object, line: object = {}): Promise<string> {
   const body = (await place.ada.request("GET", `/api/resources/lines/${place.lineId}`)).body ?? {};
   const [work, ...others] = body.stations as readonly object[];
@@ -39,7 +39,7 @@ async function run(
   const { service, ada, workspaceId } = place;
   const client = await bearer(service, ada, { workspaceId, name: `ci-${Date.now()}`, scopes: ["plan"] });
   const token = String(client.credentials.authorization).replace("Bearer ", "");
-  // Polls again almost immediately; by then the copies may be done.
+  // Every wait is short. The test works on the copies meanwhile.
   const wait = () => pause(20);
   const { signal } = new AbortController();
   const requests = createRequests({ nowMs: () => Date.now(), wait, ended: signal, log: () => undefined });

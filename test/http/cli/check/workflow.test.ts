@@ -11,7 +11,7 @@ import { startTestService } from "../../../support/service.js";
 import { startCiMachine } from "./ci-machine.js";
 import { admits, job, workflowFile, workflowText } from "./workflow-file.js";
 
-/** The example workflow matches its page. */
+/** Tests the example workflow and its trust, and runs its job with the real command and service. */
 
 const toPullRequest = (repository: string) => ({
   github: { repository: "acme/app", event: { pull_request: { number: 7, head: { repo: { full_name: repository } } } } },

@@ -14,8 +14,8 @@ import { until } from "../../../support/until.js";
 const run = (...args: string[]): Promise<CommandEnd> => runStoreProgram("dead-letters", ...args);
 
 /**
- * Returns the folder of a stopped service with an open task and a dead-lettered message to it, and a function that
- * starts the service again.
+ * Returns a running service with an open task, a function that adds two dead letters to its folder once it is stopped,
+ * and a function that starts it again.
  */
 async function scene(t: Test) {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-dead-letters-"));

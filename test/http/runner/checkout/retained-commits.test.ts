@@ -26,7 +26,7 @@ function scene(t: Test) {
   return { remote, git, mirrors, lay, mirror: join(folder, "work/mirrors/acme/app.git") };
 }
 
-/** Removes the history of `main` and of all other refs, like a force push. */
+/** Replaces the history of `main`, as after a force push, and removes the old commits. */
 function replaceHistory({ git, remote }: ReturnType<typeof scene>): void {
   git("checkout", "--quiet", "--orphan", "new");
   writeFileSync(join(remote, "a.txt"), "another\n");

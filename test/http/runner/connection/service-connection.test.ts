@@ -42,7 +42,7 @@ interface Scene {
   readonly connection: ServiceConnection;
   readonly taken: ServiceMessage[];
   readonly dropped: string[];
-  /** The runner's reports about commits. */
+  /** The connection's calls about commits, in order. */
   readonly told: string[];
   readonly said: string[];
   readonly leasesOver: () => number;
