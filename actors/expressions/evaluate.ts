@@ -20,7 +20,7 @@ export type Outcome = { readonly value: Json } | EvaluationFault;
 /** Why an evaluation has no value. */
 export interface EvaluationFault {
   readonly error: string;
-  /** True if the budget was exceeded; absent for any other fault. */
+  /** True if the evaluation cost too much; absent for any other fault. */
   readonly isSpent?: true;
 }
 

@@ -130,9 +130,7 @@ class Checker {
     return found === undefined ? [] : (this.#declared.functions.get(found) ?? []);
   }
 
-  /**
-   * The names in scope within a loop. The loop variable hides declared names that equal it or start with it and a dot.
-   */
+  /** The names in scope within a loop. The loop variable hides names that equal it or start with it and a dot. */
   #inside(names: Names, variable: string, element: Type): Names {
     const hidden = listCandidates(variable, this.#declared.container);
     const isHidden = (name: string) => hidden.some((each) => name === each || name.startsWith(`${each}.`));
