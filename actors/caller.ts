@@ -1,7 +1,7 @@
 /** A person's role in a workspace. */
 export type Role = "owner" | "admin" | "member";
 
-/** A scope of a workspace token. The reference defines all but `work`. */
+/** A scope of a workspace token. The configuration API defines all but `work`. */
 export type Scope = "read" | "plan" | "configure" | "secrets" | "runners" | "trusts" | "work";
 
 /** A signed-in person. */

@@ -146,7 +146,7 @@ export const replayCandidateKind: Kind<ReplayCandidateBody> = {
     return isReplayed ? `A replay of the replay-candidate ${row.address} is under way.` : null;
   },
   added: {
-    // In answers, the name may also have a reserved prefix.
+    // In responses, the name may also have a reserved prefix.
     name: z.string(),
     lineId: z.string(),
     stationId: z.string(),

@@ -117,8 +117,8 @@ function takeBack(copies: readonly ReplayCopyRow[]): Pick<ReplayStep, "changes" 
 }
 
 /**
- * Applies the end of a copy's run. If the runner was lost, the copy waits for another attempt, up to {@link
- * MAX_ATTEMPTS} in total; otherwise it settles.
+ * Applies the end of a copy's run. If the runner was lost while the replay was in progress, the copy waits for another
+ * attempt, up to {@link MAX_ATTEMPTS} in total; otherwise it settles.
  */
 export function endAttempt(
   replay: ReplayRow,
