@@ -14,9 +14,9 @@ export interface Contender {
    * starts.
    */
   readonly replayState: ReplayState | null;
-  /** Null until the contender's replay ends. */
+  /** Null while unknown. */
   readonly searched: SearchedFigures | null;
-  /** Null until the contender's held-out replay ends; for the seed, until the replay of all runs ends. */
+  /** Null while unknown. The figures of the seed come from its replay of all runs. */
   readonly heldOut: HeldOutFigures | null;
 }
 
