@@ -155,8 +155,8 @@ interface Form {
 }
 
 /**
- * Returns a value in the requested form: shortest lists, first choices, everything true, highest numbers. A model that
- * always answers this way prefers whatever it is shown first.
+ * Returns a value in the requested form, by default with shortest lists, first choices, everything true, and highest
+ * numbers. A model that always answers this way prefers whatever it is shown first.
  */
 export function inForm({ response_format }: AskedModel, filling: Filling = {}): unknown {
   if (response_format === undefined) throw new Error("the request asks for no form");

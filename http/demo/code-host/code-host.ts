@@ -39,7 +39,7 @@ export class CodeHost {
   readonly onceFaults: { readonly on: RegExp; readonly fault: HostedFault }[] = [];
   /** The code host's repositories and pull requests, and the actions of its users. */
   readonly work: HostedWork;
-  /** The app's webhook. It delivers only on request of the code host's user. */
+  /** The app's webhook. It delivers only the events that are passed to its `send`. */
   readonly hooks: HostedHooks;
   /** Methods and paths of all requests. */
   readonly asked: string[] = [];
@@ -195,7 +195,7 @@ export class CodeHost {
     return { status: 404, json: { message: "Not Found" } };
   }
 
-  /** Redirects from a repository's old name to its number; null if the name is not an old one. */
+  /** Redirects from a repository's old name to its number; null if the name is in use or unknown. */
   #redirect(method: string, path: string, query: URLSearchParams): HostedReply | null {
     const [, owner = "", name = "", ...rest] = path.slice(1).split("/");
     const former = path.startsWith("/repos/") ? this.work.formerNames.get(`${owner}/${name}`) : undefined;

@@ -14,7 +14,7 @@ interface HostedDelivery {
   readonly status_code: number;
 }
 
-/** The app's webhook. It sends deliveries in the order and number that the test chooses: once, twice or never. */
+/** The app's webhook. It sends deliveries in the order and number that the caller chooses: once, twice or never. */
 export class HostedHooks {
   /** The address for deliveries. If it is null, deliveries are lost. */
   url: string | null = null;
