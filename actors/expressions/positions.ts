@@ -21,7 +21,7 @@ export interface Position {
 const MARKS = toMap(STRING, STRING);
 const ANY = toMap(STRING, DYN);
 
-/** Types of the names in a hook's scope. A definition gives `event`, `run`, `vars` and `step` more precise types. */
+/** Types of the names in a hook's scope. A definition gives `event`, `vars` and `step` more precise types. */
 export const hookNames: Readonly<Record<string, Type>> = {
   event: toObject({ at: STRING }),
   task: toObject({

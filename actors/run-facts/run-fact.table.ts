@@ -12,7 +12,8 @@ export const DEFAULT_MODEL = "~default";
 
 /**
  * The data of a task's ended run that figures need, in one row. The turn that ends the run writes the row. The row
- * outlives the run. Readers of the row need no other row. Only `taskOutcome` and `next` change later.
+ * outlives the run. Readers of the row need no other row. Only `taskOutcome`, `next` and the tally of calls change
+ * later.
  */
 export interface RunFact extends CallTally {
   readonly runId: string;

@@ -10,8 +10,8 @@ import { isUnderWay } from "./replay.table.js";
 import type { ReplayInputRow } from "./replay-input.table.js";
 
 /**
- * Computes the effect of a copy's change on its replay, as plain data. `classify` computes the effect, and only reads.
- * The machine's transition writes it.
+ * Computes the effect of a copy's change on its replay, as plain data. Only reads. The machine's transition writes the
+ * effect.
  */
 
 /** A copy before and after a message. */
