@@ -18,7 +18,7 @@ export interface TokenCaller {
   readonly tokenId: string;
   readonly workspaceId: string;
   readonly scopes: readonly Scope[];
-  /** The person who issued the token. */
+  /** The person who issued the token or, for a minted token, who defined its trust. */
   readonly issuedBy: string;
   /** The trust that minted the token, or null. */
   readonly trust: string | null;

@@ -1,7 +1,7 @@
 /**
- * The result of the type checker. The checker uses gradual typing as in cel-go (`checker/checker.go`), but works on the
- * tree with its spans. It reports all faults, not only the first. A faulty part gets the type `error`, which fits
- * everywhere and so causes no further faults.
+ * The type checker. It uses gradual typing as in cel-go (`checker/checker.go`), but works on the tree with its spans.
+ * It reports all faults, not only the first. A faulty part gets the type `error`, which fits everywhere and so causes
+ * no further faults.
  */
 
 import {

@@ -33,7 +33,7 @@ export interface RunFact extends CallTally {
   readonly stationKey: string;
   readonly outcome: "completed" | "failed" | "stopped" | "abandoned" | "withdrawn" | "superseded";
   readonly failure: FailureCode | null;
-  /** The outcome of the run in its task; null until the task has processed the run's end. */
+  /** The outcome of the run in its task; null while unknown. */
   readonly taskOutcome: TaskOutcome | null;
   readonly next: RunOutcomeRow["next"];
   readonly harness: string;

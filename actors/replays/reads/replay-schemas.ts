@@ -83,7 +83,7 @@ const progress = z.strictObject({
     ),
 });
 
-/** The candidate of a replay, in every answer about the replay. */
+/** The candidate of a replay, in every response that shows the replay. */
 const replayCandidateShape = z.strictObject({
   id: z
     .string()

@@ -25,7 +25,7 @@ export type ReplayLead = "on" | "finished" | "over-budget";
 
 /** The effect of a message on a replay. */
 export interface ReplayStep {
-  /** The replay, with the changes included in its counts. */
+  /** The replay, with the changes included in its counts and spending. */
   readonly row: ReplayRow;
   readonly changes: readonly CopyChange[];
   /** Queued runs to withdraw because the replay reached its ceiling. */
