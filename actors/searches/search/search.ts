@@ -29,7 +29,7 @@ export interface SearchRow extends Stored<typeof searchItemSchema, "bestBecause"
   readonly bestBecause?: BestReason | null;
 }
 
-/** The configuration of the agent that proposes. Null means the harness's default. */
+/** The configuration of the search's agent. A model or effort of null means the harness's default. */
 export type SearchAgent = SearchRow["agent"];
 /** The limits of a search. */
 export type SearchBudget = SearchRow["budget"];
