@@ -46,7 +46,7 @@ export interface ScriptedModel {
   readonly asked: readonly AskedModel[];
   /** Answers to the next requests, in order. */
   readonly queue: Scripted[];
-  /** Resolves after this many requests. */
+  /** Resolves when the model has received this many requests in total. */
   arrived(count: number): Promise<void>;
   close(): Promise<void>;
 }

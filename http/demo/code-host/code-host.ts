@@ -12,7 +12,7 @@ import type { HostedRepository } from "./hosted-repository.js";
 import { HostedSignIn } from "./hosted-sign-in.js";
 import { appAccount, HostedWork } from "./hosted-work.js";
 
-/** An answer that replaces the code host's own. */
+/** A fault of the code host: another answer, a late answer, or none. */
 export type HostedFault =
   | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
   /** Gives the code host's own answer, but only after this promise resolves. */
@@ -33,9 +33,9 @@ export class CodeHost {
   readonly memberships: HostedSignIn["memberships"];
   /** The repositories of `GET /installation/repositories`, by installation. */
   readonly repositories: Map<number, readonly string[]>;
-  /** Faults that replace the answers to requests whose method and path match. */
+  /** Faults for all requests whose method and path match. */
   readonly faults = new Map<RegExp, HostedFault>();
-  /** Faults for a single request each; the first match is used. */
+  /** Faults for a single request each. They come before {@link faults}, and the first match is used. */
   readonly onceFaults: { readonly on: RegExp; readonly fault: HostedFault }[] = [];
   /** The code host's repositories and pull requests, and the actions of its users. */
   readonly work: HostedWork;
@@ -263,7 +263,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
 
 /** How to serve a repository's folder. */
 interface GitBackend {
-  /** The folder that contains the request's path. */
+  /** The folder that request paths are relative to. */
   readonly folder: string;
   /** The authenticated user's name. An empty name may not push. */
   readonly user: string;

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import type { HostedReply } from "./hosted-reply.js";
 import type { HostedEvent } from "./hosted-work.js";
 
-/** A delivery that was attempted, or lost before its first attempt. */
+/** An attempt to deliver an event. It is also recorded if there is no address to send the event to. */
 interface HostedDelivery {
   readonly id: number;
   /** The same id for all attempts of a delivery. */
@@ -10,7 +10,7 @@ interface HostedDelivery {
   readonly event: HostedEvent;
   readonly redelivery: boolean;
   readonly delivered_at: string;
-  /** 0 for a lost delivery. */
+  /** 0 if there was no address or no answer. */
   readonly status_code: number;
 }
 
