@@ -34,7 +34,7 @@ export interface ReplayStep {
 }
 
 /**
- * Computes the step for a changed copy. `change` is null if an earlier turn judged a copy or changed the search's
+ * Computes the step for a changed copy, or, if `change` is null, after a change of the stored row or of the search's
  * budget. `before` is the stored row. At the ceiling, queued copies return to `waiting`, except those that may start
  * again. The replay is over budget when no copy runs, none may start, and all settled copies have results. A replay
  * that has ended keeps its state.

@@ -10,8 +10,8 @@ export interface Contender {
   /** Whether the contender is the live config. */
   readonly seed: boolean;
   /**
-   * The state of the contender's replay on the searched runs, or for the seed on all runs; null until the replay
-   * starts.
+   * The state of the contender's replay on the searched runs, or for the seed on all runs. Null until the replay
+   * starts; some callers pass null until it ends.
    */
   readonly replayState: ReplayState | null;
   /** Null while unknown. */
