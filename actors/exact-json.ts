@@ -3,9 +3,9 @@
  * beyond 2^53. Identifiers of that size are common, and two of them could become equal.
  *
  * 1. An integer that is not safe (`Number.isSafeInteger`) becomes a `bigint`. Any other number becomes a double,
- * including `1e20`, `1182376459023450171.0` and a fraction with more digits than a double has.
+ *    including `1e20`, `1182376459023450171.0` and a fraction with more digits than a double has.
  * 2. Within the limits {@link MAX_DIGITS} and {@link MAX_DEPTH}, everything else works like `JSON.parse` and
- * `JSON.stringify`, including errors and repeated names.
+ *    `JSON.stringify`, including errors and repeated names.
  * 3. A text that cannot contain an integer beyond 2^53 costs one regular expression more than `JSON.parse`.
  */
 import { parse, stringify } from "lossless-json";

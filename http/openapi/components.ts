@@ -72,8 +72,8 @@ export function sharedParameter(name: keyof typeof parameters): oas31.ReferenceO
 }
 
 /**
- * Returns the components that operations refer to by name: the schemas of responses that have a title, parameters,
- * headers and security schemes.
+ * Returns the components that operations refer to by name: the titled schemas of responses, the schema of problems, and
+ * the shared parameters, headers and security schemes.
  */
 export function toComponents(routes: readonly Route[]): ZodOpenApiComponentsObject {
   return {

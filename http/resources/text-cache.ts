@@ -34,7 +34,7 @@ interface CachedText extends ResourceText {
  *
  * 1. A text is cached for one row object. It is valid while readings return that same object.
  * 2. A text with warnings is cached only if the warnings come from rows whose changes are tracked. It is valid until a
- * tracked row of the workspace changes.
+ *    tracked row of the workspace changes.
  */
 export class TextCache {
   readonly #reading: Runtime["reading"];
