@@ -19,14 +19,14 @@ export interface ActorParts {
   readonly kinds: readonly Kind[];
   /** All kinds of run owners. */
   readonly runOwners: readonly RunOwner[];
-  /** All tables whose rows the service removes some time after they end. */
+  /** The data that the retention sweeper removes. */
   readonly retained: RetentionCatalogue;
 }
 
 /**
- * The manifest of an area, `actors/<name>/<name>.area.ts`: all definitions through which other code uses the area. Each
- * type parameter is the argument type of the functions in one part. The edge must provide the arguments of all areas
- * together (`catalogue.ts`).
+ * The manifest of an area, `actors/<name>/<name>.area.ts`: the definitions that `catalogue.ts` collects from all areas.
+ * Each type parameter is the argument type of the functions in one part. The edge must provide the arguments of all
+ * areas together.
  */
 export interface Area<in Deployment = unknown, in Actors = unknown, in Effects = unknown, in Topics = unknown> {
   /** The name of the area's folder. */
@@ -55,7 +55,7 @@ export interface Area<in Deployment = unknown, in Actors = unknown, in Effects =
   /**
    * Steps that migrate a store from an earlier release. The service runs the steps of all areas in the order of their
    * numbers, before it accepts requests (`storage/migrations.ts`). If you change the format or the keys of rows, add a
-   * step with the next number. A step is one line here and one pure function in the area, in a file
+   * step with the next number. A step is one line here and, if it changes rows, a pure function in the area, in a file
    * `<noun>.migration.ts`. Build it from the walks of `storage/migration-walks.ts` (rows) and
    * `runtime/cells/stored-actor-walks.ts` (states, messages and effects of actors):
    *
@@ -68,8 +68,8 @@ export interface Area<in Deployment = unknown, in Actors = unknown, in Effects =
    * Read rows of megabytes (diffs) a few at a time: `eachRow("run-checkout", …, { maxEntries: 4 })`.
    *
    * Test a step with handwritten rows (`test/support/migrating.ts`). All steps are also tested on the store of the
-   * first release: it is killed after every slice, runs twice, and must give the same reads as before
-   * (`test/actors/migrations.test.ts`, `test/processes/fixture-store.test.ts`). Never change a released step.
+   * first release (`test/actors/migrations.test.ts`, `test/processes/fixture-store.test.ts`). Never change a released
+   * step.
    */
   readonly migrations?: readonly MigrationStep[];
 }

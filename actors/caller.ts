@@ -1,7 +1,7 @@
 /** A person's role in a workspace. */
 export type Role = "owner" | "admin" | "member";
 
-/** A scope of a workspace token. The reference defines all but `work`. */
+/** A scope of a workspace token. The configuration API defines all but `work`. */
 export type Scope = "read" | "plan" | "configure" | "secrets" | "runners" | "trusts" | "work";
 
 /** A signed-in person. */
@@ -18,7 +18,7 @@ export interface TokenCaller {
   readonly tokenId: string;
   readonly workspaceId: string;
   readonly scopes: readonly Scope[];
-  /** The person who issued the token. */
+  /** The person who issued the token or, for a minted token, who defined its trust. */
   readonly issuedBy: string;
   /** The trust that minted the token, or null. */
   readonly trust: string | null;

@@ -2,27 +2,32 @@
  * Reads and writes JSON without rounding integers. `JSON.parse` turns every number into a double, which rounds integers
  * beyond 2^53. Identifiers of that size are common, and two of them could become equal.
  *
- * 1. An integer beyond 2^53 becomes a `bigint`. Any other number becomes a double, including `1e20`,
- *    `1182376459023450171.0` and a fraction with more digits than a double has.
- * 2. Everything else works like `JSON.parse` and `JSON.stringify`, including errors and repeated names.
+ * 1. An integer that is not safe (`Number.isSafeInteger`) becomes a `bigint`. Any other number becomes a double,
+ *    including `1e20`, `1182376459023450171.0` and a fraction with more digits than a double has.
+ * 2. Within the limits {@link MAX_DIGITS} and {@link MAX_DEPTH}, everything else works like `JSON.parse` and
+ *    `JSON.stringify`, including errors and repeated names.
  * 3. A text that cannot contain an integer beyond 2^53 costs one regular expression more than `JSON.parse`.
  */
 import { parse, stringify } from "lossless-json";
 
 /**
- * Matches the start of a number with at least 16 digits, or of similar text within a string. Digits right after a quote
- * belong to a string, and do not match.
+ * Matches the start of a number that begins with at least 16 digits, or of similar text within a string. Digits right
+ * after a quote belong to a string, and do not match.
  */
 const LONG_NUMBER = /(?:^|[:,[\s])-?\d{16}/;
 const WHOLE_NUMBER = /^-?\d+$/;
 /** Maximum number of digits in an integer. Reading or writing longer ones takes more than linear time. */
 export const MAX_DIGITS = 1_000;
-/** Maximum nesting depth of a text with integers beyond 2^53, because the parser for such texts is recursive. */
+/**
+ * Maximum nesting depth of a text that may contain integers beyond 2^53, because the parser for such texts is
+ * recursive.
+ */
 export const MAX_DEPTH = 1_000;
 
 /**
- * Parses a JSON text. Throws a SyntaxError for invalid JSON. A text with integers beyond 2^53 also causes a SyntaxError
- * if an integer has more than {@link MAX_DIGITS} digits, or if the text nests deeper than {@link MAX_DEPTH} levels.
+ * Parses a JSON text. Throws a SyntaxError for invalid JSON. A text for which {@link mayRound} is true also causes a
+ * SyntaxError if an integer has more than {@link MAX_DIGITS} digits, or if the text nests deeper than {@link MAX_DEPTH}
+ * levels.
  */
 export function readJson(text: string): unknown {
   // Call `JSON.parse` first, for its error messages, and because it accepts any depth.

@@ -1,7 +1,7 @@
 /**
- * Exact fractions. All figures are computed with them, and all thresholds are compared with them; {@link toNumber}
- * rounds once, for the response. This is our own implementation, because a library's fraction accepts doubles and
- * approximates them by a small fraction nearby: 0.123456789 becomes 10/81.
+ * Exact fractions, for figures and thresholds. {@link toNumber} rounds once, for the response. This is our own
+ * implementation, because a library's fraction accepts doubles and approximates them by a small fraction nearby:
+ * 0.123456789 becomes 10/81.
  */
 export interface Fraction {
   /** The numerator, which has the fraction's sign. */
@@ -44,7 +44,7 @@ export function toText({ numerator, denominator }: Fraction): string {
   return `${numerator}/${denominator}`;
 }
 
-/** Reads a text that {@link toText} wrote. Throws SyntaxError or RangeError for any other text. */
+/** Reads a text that {@link toText} wrote. */
 export function fromText(text: string): Fraction {
   const [numerator = "", denominator = ""] = text.split("/");
   return fraction(BigInt(numerator), BigInt(denominator));
@@ -125,7 +125,9 @@ export function toNumberOrNull(value: Fraction | null): number | null {
   return value === null ? null : toNumber(value);
 }
 
-/** Whether a double holds the integer exactly. The quotient of two such integers rounds only once. */
+/**
+ * Whether the integer is in the range in which doubles are exact. The quotient of two such integers rounds only once.
+ */
 function isSafe(value: bigint): boolean {
   return BigInt.asIntN(54, value) === value;
 }

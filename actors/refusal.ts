@@ -28,7 +28,7 @@ export type Refusal =
       readonly basicRealm?: string;
     }
   | { readonly refused: "forbidden"; readonly title: string; readonly detail: string; readonly permission?: Permission }
-  /** `hint` says what the path accepts, if the path contains a value of another form in place of an id. */
+  /** `hint` helps to correct the request. */
   | { readonly refused: "not-found"; readonly detail?: string; readonly hint?: string }
   | { readonly refused: "already-exists"; readonly detail: string }
   | { readonly refused: "moved-on"; readonly detail: string; readonly currentVersion: number }

@@ -90,7 +90,7 @@ const { on, machine } = createChart<NoContext, ReturnType<ReturnType<typeof clas
 
 const stopActor = ({ turn }: InTurn) => turn.stop();
 
-/** The transitions of every state except `new`. */
+/** Transitions that all states except `new` share. */
 const decided = {
   ...on("start.answered", ({ turn, started }) => turn.reply(started)),
   ...on("start.refused", ({ turn, refusal }) => turn.reply(refusal)),

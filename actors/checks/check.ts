@@ -4,7 +4,7 @@ import type { ReplayCheckView, replayCheckSchema } from "./check-schemas.js";
 
 export type LiveField = ReplayCheckView["keptLive"][number];
 
-/** The criteria for a check's verdict, copied from the live line when the check started. */
+/** The thresholds of a check, copied from the live line when the check started. */
 export type CheckThreshold = Omit<ReplayCheckView["threshold"], "unpricedRun">;
 
 type StoredCheck = Stored<

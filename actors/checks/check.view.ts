@@ -22,9 +22,7 @@ interface Asked {
   readonly latest: Reading | null;
 }
 
-/**
- * Shows the complete check, with current results while both replays are stored, and otherwise with the stored results.
- */
+/** Shows the complete check. If a replay is gone, shows the stored results, if there are any. */
 export function checkView(reading: Reading, workspaceId: string, row: ReplayCheckRow, asked: Asked): ReplayCheckView {
   return atOnce(viewInSteps(reading, workspaceId, row, asked));
 }

@@ -60,10 +60,7 @@ function withLiveFields(planned: StationBlock, live: Station): Pick<PreparedChan
   return { block: { ...passingAs(planned, live), check, judge, diffs, runners }, keptLive };
 }
 
-/**
- * Lists errors for repositories that the live line does not have: past runs did not use them, so they cannot be
- * replayed.
- */
+/** Lists an error for each repository that the live line does not have. */
 function listStrangers(live: LineFields, planned: LineFields["repositories"] | null): FieldError[] {
   const known = new Set(live.repositories.map(({ name }) => name));
   return (planned ?? []).flatMap(({ name }, index) => {

@@ -43,7 +43,7 @@ export type CheckStart =
 /**
  * Prepares a check. Refusals come in this order: no permission to plan; a conflicting idempotency key; an unknown
  * station; a line without terms for checks; no guarding set, or one without runs; an invalid planned block; no effect
- * on runs; other invalid terms; no space for the replays, or for the check. Only reads.
+ * on runs; other invalid terms; too many replays in progress; no space for the replays, or for the check. Only reads.
  */
 export function prepareCheck(message: StartCheck, turn: TurnReading, judging: JudgingSetup): CheckStart {
   const refused = refusePlanner(turn, message.caller, message.teamId);

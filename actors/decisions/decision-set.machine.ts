@@ -1,6 +1,6 @@
 /**
- * The decisions of a task, `decisions/<task>`: one set, drafted after runs and shown with the task's pull request.
- * `classify` turns each message into an event before the step.
+ * The decisions of a task, `decisions/<task>`: one set, drafted after runs. `classify` turns each message into an event
+ * before the step.
  *
  * | state     | moved by                                    | next      | also                                      |
  * |-----------|---------------------------------------------|-----------|-------------------------------------------|

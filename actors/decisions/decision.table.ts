@@ -26,7 +26,7 @@ export interface StandingDecision {
   readonly paths: readonly string[];
 }
 
-/** The task's current set. Key: `[task, decision]` */
+/** The decisions of each task's current set. Key: `[task, decision]` */
 export const decisions = table<DecisionRow>("decision");
 /** `[decision]` -> its task and team, of standing decisions */
 const decisionTasks = table<Pick<StandingDecision, "taskId" | "teamId">>("decision-task");
@@ -41,10 +41,7 @@ export const standingDecisions = indexedTable<StandingDecision>("decision-standi
   ),
 });
 
-/**
- * The retention of standing decisions. A standing decision ends at the merge, as its task does, so the decision stays
- * in lists for as long as the task is stored.
- */
+/** The retention of standing decisions. A standing decision counts as ended since its merge. */
 export const standingRetention = retain(standingDecisions, {
   period: "work",
   startedAtMs: ({ mergedAtMs }) => mergedAtMs,

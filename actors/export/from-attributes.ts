@@ -25,9 +25,9 @@ export interface AttributeReading {
 }
 
 /**
- * Converts attributes to the fields of a body: the reverse of `toAttributes`. Snake_case names become schema names. Two
- * things are faults: a set attribute that the schema does not have, and a value that is still unknown. An attribute
- * with null is unset, so its field is omitted. Other values are not validated.
+ * Converts attributes to the fields of a body: the reverse of `toAttributes`, without its substitutions. Snake_case
+ * names become schema names. Two things are faults: a set attribute that the schema does not have, and a value that is
+ * still unknown. An attribute with null is unset, so its field is omitted. Other values are not validated.
  */
 export function fromAttributes(schema: z.ZodType, attributes: unknown, reading: AttributeReading): TakenFields {
   const faults: AttributeFault[] = [];

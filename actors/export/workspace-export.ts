@@ -30,16 +30,16 @@ interface Source {
 }
 
 /**
- * Exports a whole workspace as an HCL module, file by file in path order. `main.tf` has every resource and its import,
- * with kinds in catalogue order and resources in address order. `variables.tf` has the variables for write-only fields.
- * The other files are those that `main.tf` reads. The pieces depend only on the contents, not on the order in which
- * resources were created.
+ * Exports a whole workspace as an HCL module, file by file in path order. `main.tf` has every exported resource and its
+ * import, with kinds in catalogue order and resources in address order. `variables.tf` has the variables for write-only
+ * fields. The other files are those that `main.tf` reads. The pieces depend only on the contents, not on the order in
+ * which resources were created.
  *
  * Each step does little work and yields a few pieces, or none, so that other work can run in between. Memory use is
  * limited to one step's pieces and one resource. `reading` must not change until the end.
  *
- * Resources refer to each other by expressions. A resource names a resource of the same kind or of a later kind by its
- * key instead, because a module may have no cycles.
+ * A resource refers to resources of earlier kinds by expressions. It names any other resource by its key, because a
+ * module may have no cycles.
  */
 export function* exportWorkspace(
   reading: Reading,

@@ -92,8 +92,7 @@ export function isSame(left: Type, right: Type): boolean {
 }
 
 /**
- * Maximum number of parts in a type. A larger type becomes `dyn`, because an expression may double a type at every
- * step.
+ * Limit on the number of parts in a type, because an expression may double a type at every step. See {@link bounded}.
  */
 const MAX_PARTS = 200;
 /** Maximum number of type comparisons in one check. Beyond this number, every type fits. */

@@ -20,7 +20,7 @@ export type Outcome = { readonly value: Json } | EvaluationFault;
 /** Why an evaluation has no value. */
 export interface EvaluationFault {
   readonly error: string;
-  /** True if the budget was exceeded; absent for any other fault. */
+  /** True if the evaluation cost too much; absent for any other fault. */
   readonly isSpent?: true;
 }
 
@@ -31,7 +31,7 @@ export interface ValueList {
   readonly elements: Iterable<Outcome>;
 }
 
-/** The cost and output that a group of evaluations may use together. Each evaluation also has its own limits. */
+/** The cost and output that a group of evaluations may use together. Each evaluation also has its own cost limit. */
 export interface Budget extends Work {
   readonly room: SizeBudget;
 }
@@ -43,7 +43,7 @@ export interface Budget extends Work {
 export const createBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createSizeBudget() });
 /** Like {@link createBudget}, but the results keep unpaired surrogates. */
 export const createRawBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createRawSizeBudget() });
-/** Maximum number of expressions in one definition, so that a request's budget covers the start of all of them. */
+/** Maximum number of expressions in a hook, so that a request's budget covers the start of all of them. */
 export const MAX_EXPRESSIONS = 250;
 /** Cost of starting an evaluation, in units. The evaluation may have to compile its program first. */
 const UNITS_TO_BEGIN = 300;

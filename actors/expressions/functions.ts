@@ -37,7 +37,7 @@ const LAST_SECOND = 253_402_300_799n;
 /** Functions whose cost depends on every element of their arguments. */
 const looksAtAll = new Set(["_==_", "_!=_", "@in"]);
 
-/** The cost of a call in units, if it is not 1. These functions parse or format times, or look up time zones. */
+/** The cost of a call in units, for functions that cost more than 1. */
 const weights: ReadonlyMap<string, number> = new Map([
   ["timestamp", 50],
   ["duration", 50],

@@ -1,9 +1,9 @@
 import { type CelMap, type CelValue, isCelList, isCelMap } from "@bufbuild/cel";
 
 /**
- * Cost limit of one evaluation, in units of about a tenth of a microsecond. A unit is one call, one node in one step of
- * a loop, or 16 characters read or written. The cost is counted and not timed, so that an expression has the same
- * result everywhere.
+ * Cost limit of one evaluation, in units of about a tenth of a microsecond. A unit is one call, one argument of a call,
+ * 16 characters of an argument, or one node in one step of a loop; some calls cost more. The cost is counted and not
+ * timed, so that an expression has the same result everywhere.
  */
 export const MAX_UNITS = 30_000;
 const CHARACTERS_A_UNIT = 16;

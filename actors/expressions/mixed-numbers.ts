@@ -30,8 +30,8 @@ const operators: Readonly<Record<string, Operator>> = {
 /**
  * Arithmetic on numbers of two types, which cel-spec does not have. A JSON number is a double or, beyond 2^53, an `int`
  * or a `uint`. So the types in `body.id + body.offset` depend on the received values. The result is exact if both
- * numbers and the result are integers; otherwise it is a double. An integer result that does not fit in 64 bits is an
- * error. The checker rejects mixed arithmetic if it knows both types.
+ * numbers and the result are integers; otherwise it is a double, or for `%` an error. An integer result that does not
+ * fit in 64 bits is an error. The checker rejects mixed arithmetic if it knows both types.
  */
 export const mixedNumbers: readonly CelFunc[] = Object.entries(operators).flatMap(([name, operator]) => {
   const apply = (left: Numeric, right: Numeric) => {

@@ -1,7 +1,6 @@
 /**
- * A field that contains expressions, with the expected type of each expression and the names in its scope. See
- * "Integration positions" and "Hook positions and values" in the expressions document. Used by the checker, the
- * positions endpoint, hooks and integrations.
+ * Positions: the fields of definitions that contain expressions, each with the expected type and the names in scope.
+ * See "Integration positions" and "Hook positions and values" in the expressions document.
  */
 
 import { DYN, STRING, type Type, toList, toMap, toObject } from "./cel-types.js";
@@ -21,7 +20,7 @@ export interface Position {
 const MARKS = toMap(STRING, STRING);
 const ANY = toMap(STRING, DYN);
 
-/** Types of the names in a hook's scope. A definition gives `event`, `run`, `vars` and `step` more precise types. */
+/** Types of the names in a hook's scope. A definition gives `event`, `vars` and `step` more precise types. */
 export const hookNames: Readonly<Record<string, Type>> = {
   event: toObject({ at: STRING }),
   task: toObject({

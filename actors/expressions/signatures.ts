@@ -37,7 +37,7 @@ const calendar = [method(INT, TIMESTAMP), method(INT, TIMESTAMP, STRING)];
 const clock = [...calendar, method(INT, DURATION)];
 
 const comparison = ordered.map((type) => call(BOOL, type, type));
-/** Numbers of different types can be compared but not added. */
+/** Overloads that compare numbers of two different types. There are no such overloads for arithmetic. */
 const mixedComparison = numbers.flatMap((left) =>
   numbers.filter((right) => right !== left).map((right) => call(BOOL, left, right)),
 );

@@ -1,7 +1,7 @@
 /**
- * Returns the most similar name: the one with the fewest edits (insertion, removal, replacement, swap of neighbours).
- * Names that differ only in case need no edit. Returns null if the most similar name needs more than `max` edits. The
- * default of `max` depends on the length of the name. Of equally similar names, the first wins.
+ * Returns the name that needs the fewest edits (insertion, removal, replacement, swap of neighbours); of several, the
+ * first. Skips `name` itself. Names that differ only in case need no edit. Returns null if every name needs more than
+ * `max` edits, or as many edits as it has characters. The default of `max` depends on the length of `name`.
  */
 export function nearest(
   name: string,

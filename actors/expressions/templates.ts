@@ -16,10 +16,13 @@ export type Template = readonly (string | Embedded)[];
 
 export const OPEN = "${{";
 export const CLOSE = "}}";
-/** Matches braces, and the start of quoted texts and comments, in which braces are no delimiters. */
+/**
+ * Matches braces, the start of a quoted text, and whole comments. Braces in quoted texts and comments are no
+ * delimiters.
+ */
 const SKIPPED = /[rR]?[bB]?[rR]?("""|'''|"|')|\/\/[^\n]*|[{}]/g;
 
-/** Whether a text contains an expression. */
+/** Whether a text contains an expression, or at least its opening `${{`. */
 export function isTemplate(text: string): boolean {
   return text.includes(OPEN);
 }

@@ -1,7 +1,7 @@
 /**
- * The result of the type checker. The checker uses gradual typing as in cel-go (`checker/checker.go`), but works on the
- * tree with its spans. It reports all faults, not only the first. A faulty part gets the type `error`, which fits
- * everywhere and so causes no further faults.
+ * The type checker. It uses gradual typing as in cel-go (`checker/checker.go`), but works on the tree with its spans.
+ * It reports all faults, not only the first. A faulty part gets the type `error`, which fits everywhere and so causes
+ * no further faults.
  */
 
 import {
@@ -130,9 +130,7 @@ class Checker {
     return found === undefined ? [] : (this.#declared.functions.get(found) ?? []);
   }
 
-  /**
-   * The names in scope within a loop. The loop variable hides declared names that equal it or start with it and a dot.
-   */
+  /** The names in scope within a loop. The loop variable hides names that equal it or start with it and a dot. */
   #inside(names: Names, variable: string, element: Type): Names {
     const hidden = listCandidates(variable, this.#declared.container);
     const isHidden = (name: string) => hidden.some((each) => name === each || name.startsWith(`${each}.`));

@@ -26,7 +26,7 @@ export interface ReadingBudget {
   hunks: number;
 }
 
-/** A range of a diff, from the start of a line to the start of another line or the diff's end. */
+/** A range of a diff that begins at the start of a line. */
 export interface DiffPart {
   readonly diff: string;
   readonly from: number;

@@ -8,9 +8,7 @@ import { type Judge, type JudgeScale, toScale } from "./scales.js";
 import { type JudgedStep, showSteps } from "./shown-steps.js";
 import { type JudgedCheck, type JudgedTask, showChangeAs, showCheck, showGiven, showTask } from "./shown-work.js";
 
-/**
- * The part of a run's work that a judge sees. It includes neither the run's config nor the purpose of the comparison.
- */
+/** The part of a run's work that a judge sees. It does not include the run's config. */
 export interface JudgedWork {
   /** The task, as the run received it; null for a run without a task. */
   readonly task: JudgedTask | null;

@@ -5,7 +5,7 @@ import type { Judge } from "./scales.js";
 
 /** Why a copy was not compared. */
 export type Unpaired =
-  /** The station has no judge, or the model gave no verdict in a reading. */
+  /** One of the two configs has no judge, or the model gave no verdict in a reading. */
   | "not-judged"
   /** The two sides' judges differ in rubric or claims. */
   | "other-rubric"
@@ -15,7 +15,7 @@ export type Unpaired =
   | "unsettled"
   /** One of the two runs ended too early to store a change. */
   | "no-change"
-  /** The rest of the replay's cost ceiling is too small for the readings. */
+  /** The rest of the ceiling is too small for the readings. */
   | "budget";
 
 /** One side of a pair, as its replay describes it. */

@@ -1,7 +1,7 @@
 /** Increment this version with every change of a prompt. Each verdict records the version that produced it. */
 export const PROMPT_VERSION = 2;
 
-/** Maximum lengths of the parts of a prompt, in characters. */
+/** Maximum lengths of a task's title and description, and of a check's output, in characters. */
 export const MAX_TITLE = 500;
 export const MAX_DESCRIPTION = 20_000;
 export const MAX_CHECK_OUTPUT = 8_000;

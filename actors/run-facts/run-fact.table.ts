@@ -12,7 +12,8 @@ export const DEFAULT_MODEL = "~default";
 
 /**
  * The data of a task's ended run that figures need, in one row. The turn that ends the run writes the row. The row
- * outlives the run. Readers of the row need no other row. Only `taskOutcome` and `next` change later.
+ * outlives the run. Readers of the row need no other row. Only `taskOutcome`, `next` and the tally of calls change
+ * later.
  */
 export interface RunFact extends CallTally {
   readonly runId: string;
@@ -32,7 +33,7 @@ export interface RunFact extends CallTally {
   readonly stationKey: string;
   readonly outcome: "completed" | "failed" | "stopped" | "abandoned" | "withdrawn" | "superseded";
   readonly failure: FailureCode | null;
-  /** The outcome of the run in its task; null until the task has processed the run's end. */
+  /** The outcome of the run in its task; null while unknown. */
   readonly taskOutcome: TaskOutcome | null;
   readonly next: RunOutcomeRow["next"];
   readonly harness: string;

@@ -21,5 +21,5 @@ export interface RunOutcomeRow {
   readonly next: { readonly act: NextAct; readonly at: string } | null;
 }
 
-/** Key: `[run]`. Active runs have no row. Runs that ended before outcomes were recorded have none either. */
+/** Key: `[run]`. Runs that ended before outcomes were recorded have no row. */
 export const runOutcomes = table<RunOutcomeRow>("run-outcome");

@@ -2,7 +2,7 @@ import type { Turn } from "../../runtime/turns/turn.js";
 import { table } from "../../storage/table.js";
 import { retain } from "../tables/retention.js";
 
-/** Where an open task is at a station: in the queue for a runner, with a runner, or in its assignee's inbox. */
+/** Where an open task is at a station: in the queue for a runner, with a runner, or in the inbox. */
 export type StayPart = "queued" | "running" | "inbox";
 
 /** A period that a task spent in one part at one station. Recorded at its end and never changed. */

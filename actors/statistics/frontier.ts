@@ -3,7 +3,7 @@ import { compare, type Fraction } from "../fraction.js";
 /** A config, with its score and its cost. */
 export interface FrontierPoint {
   readonly id: string;
-  /** Higher is better. Null if nothing was scored: such a point is not on the frontier. */
+  /** Higher is better. Null if nothing was scored: such a point is on the frontier only if it is the seed. */
   readonly score: Fraction | null;
   /** The cost of one run; null if unknown, which ranks above every cost. */
   readonly cost: Fraction | null;
@@ -12,9 +12,10 @@ export interface FrontierPoint {
 }
 
 /**
- * Returns the Pareto frontier: the points that no other point dominates in score and cost (document 2, "Search detail":
- * `frontier`). Equal points both stay. The order is by cost, cheapest first, then by score, best first, then as given.
- * For the objective `cost`, the caller must leave out the candidates that are `worse` than the seed.
+ * Returns the Pareto frontier: the seed, and the points that no other point dominates in score and cost (document 2,
+ * "Search detail": `frontier`). Equal points both stay. The order is by cost, cheapest first, then by score, best
+ * first, then as given. For the objective `cost`, the caller must leave out the candidates that are `worse` than the
+ * seed.
  */
 export function paretoFrontier<Point extends FrontierPoint>(points: readonly Point[]): readonly Point[] {
   return points

@@ -80,10 +80,7 @@ export function callbackRoutes(options: CallbackRoutesOptions): readonly Route[]
   ];
 }
 
-/**
- * Maximum time that a response waits for the host, in milliseconds. The host gets three requests of at most ten seconds
- * each.
- */
+/** Maximum time that a response waits for the host, in milliseconds. */
 const HOST_WAIT_MS = 35_000;
 
 /**

@@ -5,8 +5,7 @@ import { ToolClient } from "./tool-client.js";
 
 /**
  * The demo's agent. It maintains a folder of notes in the repository and really edits files. If the task says so, the
- * agent first makes a mistake, unless its prompt prevents the mistake. The agent uses the line protocol of the command
- * harness.
+ * agent first makes a mistake. The agent uses the line protocol of the command harness.
  */
 
 interface Context {

@@ -25,7 +25,7 @@ export interface Configured {
   readonly readToken: string;
 }
 
-/** Creates a workspace with a team, a secret, a runner pool, a line of two stations, and two hooks to a receiver. */
+/** Creates the demo's workspace, with a line of two stations and two hooks to a receiver. */
 export async function configure(
   client: Client,
   receiver: { readonly url: string; readonly secret: string },

@@ -46,7 +46,7 @@ export interface ScriptedModel {
   readonly asked: readonly AskedModel[];
   /** Answers to the next requests, in order. */
   readonly queue: Scripted[];
-  /** Resolves after this many requests. */
+  /** Resolves when the model has received this many requests in total. */
   arrived(count: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -155,8 +155,8 @@ interface Form {
 }
 
 /**
- * Returns a value in the requested form: shortest lists, first choices, everything true, highest numbers. A model that
- * always answers this way prefers whatever it is shown first.
+ * Returns a value in the requested form, by default with shortest lists, first choices, everything true, and highest
+ * numbers. A model that always answers this way prefers whatever it is shown first.
  */
 export function inForm({ response_format }: AskedModel, filling: Filling = {}): unknown {
   if (response_format === undefined) throw new Error("the request asks for no form");

@@ -1,4 +1,4 @@
-/** Prints each change to the terminal as it happens, one line each. */
+/** Prints the progress of tasks, hooks and runs to the terminal as it happens, one line per change. */
 
 interface TaskData {
   readonly id: string;

@@ -74,9 +74,9 @@ interface Change {
 
 /**
  * A tracker on the loopback interface: the part of Linear's API and webhooks that the shipped integration uses. It
- * signs and delivers people's actions in the same way as Linear. The methods for these actions resolve with the answer
- * to the delivery, or with null if there is no delivery address. It also delivers changes that the service makes over
- * the API.
+ * signs and delivers people's actions in the same way as Linear. The methods for these actions, except `open`, resolve
+ * with the answer to the delivery, or with null if there is no delivery address. It also delivers changes that the
+ * service makes over the API.
  */
 export class Tracker {
   /** The API key of the member that the service acts as. */

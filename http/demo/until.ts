@@ -8,7 +8,7 @@ const LIMIT_MS = 10 * 60_000;
 const POLL_MS = 50;
 const MINUTE_MS = 60_000;
 
-/** An unexpected result of the demo; the message names the part and its last state. */
+/** An unexpected result of the demo; the message names the part. */
 export class NotAsItShould extends Error {}
 
 /**

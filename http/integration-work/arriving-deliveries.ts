@@ -56,7 +56,10 @@ export class ArrivingDeliveries {
   /** The queues by integration id. An entry exists while deliveries wait for their turn or their response. */
   readonly #ofIntegrations = new Map<string, Arrivals>();
 
-  /** Queues a delivery. Later `take` is called for this delivery, together with others of its integration. */
+  /**
+   * Queues a delivery, which is then submitted together with others of its integration. `take` must do the same for
+   * every delivery of an integration.
+   */
   take(delivery: NewDelivery, bytes: number, take: TakeTogether): Promise<Taken> {
     const { integrationId } = delivery;
     let arrivals = this.#ofIntegrations.get(integrationId);

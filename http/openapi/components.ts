@@ -71,7 +71,10 @@ export function sharedParameter(name: keyof typeof parameters): oas31.ReferenceO
   return { $ref: `#/components/parameters/${name}` };
 }
 
-/** Returns everything that operations refer to by name, including all schemas with a title. */
+/**
+ * Returns the components that operations refer to by name: the titled schemas of responses, the schema of problems, and
+ * the shared parameters, headers and security schemes.
+ */
 export function toComponents(routes: readonly Route[]): ZodOpenApiComponentsObject {
   return {
     schemas: { ...namedSchemas(routes), Problem: problemSchema },

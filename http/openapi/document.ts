@@ -108,7 +108,7 @@ function loosenJson(document: oas31.OpenAPIObject): void {
 }
 
 /**
- * Turns each body that creates or replaces a resource into a component, such as `LineInput`. If a tag has several such
+ * Turns the JSON body of each route with `takes` into a component, such as `LineInput`. If a tag has several such
  * bodies, each component is named after its operation. For `PUT`, the component includes the resource's read-only
  * fields, because clients may send a resource back as they read it.
  */

@@ -22,7 +22,7 @@ const money = z.strictObject({
   currency: z.string().describe("The ISO 4217 code."),
 });
 
-/** The JSON schema of the OpenAPI document. */
+/** A schema as it appears in the OpenAPI document. */
 interface Documented {
   readonly jsonSchema: { default?: unknown; required?: string[] };
 }

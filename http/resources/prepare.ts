@@ -11,8 +11,8 @@ export interface Prepared extends PreparedBody {
 }
 
 /**
- * Parses a body by its kind's schema, and returns a refusal if it is invalid. Replaces secret fields by sealed or
- * hashed values. `makeToken` generates the value of a field that the service issues, which is returned as `revealed`.
+ * Parses a body by its kind's schema, and returns a refusal if it is invalid. Moves secret fields to `hidden`, sealed
+ * or hashed. `makeToken` generates the value of a field that the service issues, which is returned as `revealed`.
  * `makeToken` is null on an update.
  */
 export function prepare(

@@ -39,7 +39,8 @@ function shownShape(schema: z.ZodObject, hidden: readonly string[]): Record<stri
 }
 
 /**
- * The response schema of a field: defaults and completed fields are filled in, and there are no alternative spellings.
+ * The response schema of a field: it has no hidden fields, defaults and completed fields are filled in, and there are
+ * no alternative spellings.
  */
 function withoutHidden(schema: z.core.$ZodType, hidden: readonly string[]): z.ZodType {
   const made = remade(schema, hidden);

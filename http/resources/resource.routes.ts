@@ -42,8 +42,7 @@ const stationQuery = z.strictObject({
 });
 
 /**
- * The six operations of every kind, derived from the table of kinds (see "Endpoints" in the configuration API
- * document).
+ * The operations of every kind, derived from the table of kinds (see "Endpoints" in the configuration API document).
  */
 export function resourceRoutes(options: ResourceRoutesOptions): readonly Route[] {
   const { reading } = options.runtime;

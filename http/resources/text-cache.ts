@@ -33,8 +33,8 @@ interface CachedText extends ResourceText {
  * Caches the JSON texts of resources, so that a resource that is read repeatedly is encoded once.
  *
  * 1. A text is cached for one row object. It is valid while readings return that same object.
- * 2. A text with warnings is cached only if the warnings come from rows whose changes are tracked. It is valid until
- *    one of those rows changes.
+ * 2. A text with warnings is cached only if the warnings come from rows whose changes are tracked. It is valid until a
+ *    tracked row of the workspace changes.
  */
 export class TextCache {
   readonly #reading: Runtime["reading"];

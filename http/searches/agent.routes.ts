@@ -161,8 +161,8 @@ interface Calling {
 }
 
 /**
- * Finds the calling runner's claim. Refuses with `unauthenticated` without a credential, and with `not-found` for any
- * credential other than that of the runner that holds the run.
+ * Finds the calling runner's claim. Refuses with `unauthenticated` without a valid credential, and with `not-found` for
+ * any credential other than that of the runner that holds the run.
  */
 function findCalling(source: PoolSource, request: RouteRequest<"public">): Calling | Refusal {
   const { params, header, caller } = request;

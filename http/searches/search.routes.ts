@@ -31,7 +31,7 @@ import { searchedStationSubject, searchSubject } from "./search-subjects.js";
  * (`actors/searches/starting/refuse-terms.ts`), after the checks for missing objects and for conflicts.
  */
 
-/** The JSON schema of the OpenAPI document. */
+/** A schema as it appears in the OpenAPI document. */
 interface Documented {
   readonly jsonSchema: { type?: unknown; enum?: unknown };
 }

@@ -2,7 +2,8 @@ import { toPage } from "../access/page.js";
 
 /**
  * Reads the task with the browser's session. Shows its title, its state and what it waits for. The script inserts
- * everything that people or agents wrote as text, never as HTML. Without a session it offers a sign-in link.
+ * everything that people or agents wrote as text, never as HTML. If the session is missing or may not see the task, it
+ * offers a sign-in link.
  */
 const script = `
 const id = location.pathname.split("/").pop();

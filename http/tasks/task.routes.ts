@@ -70,7 +70,7 @@ interface TaskRoutesOptions {
   readonly sealer: Sealer;
 }
 
-/** The routes for tasks, and for people's commands on them. */
+/** The routes for tasks, and for commands on them. */
 export function taskRoutes(options: TaskRoutesOptions): readonly Route[] {
   const { runtime } = options;
   return [
@@ -227,7 +227,7 @@ interface Command<Body extends z.ZodType> {
   readonly body: Body;
   /** `any` if tokens may send the command too. The default is `person`. */
   readonly access?: SignedInAccess;
-  /** Finds the task for callers who may send the command. The default is the members of its team. */
+  /** Finds the task for callers who may send the command. By default, these are the members of its team. */
   readonly find?: typeof findTaskToWorkOn;
   toMessage(
     body: z.output<Body>,

@@ -20,7 +20,7 @@ import { idCursor, nextPage, pageSize, wholeNumber } from "../wire/paging.js";
 import { type Route, type RouteRequest, route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
-/** Maximum number of calls in a page. Each has up to 64 KiB of inputs, and as much of output. */
+/** Maximum number of calls in a page. Each has up to 65,536 characters of inputs, and as many of output. */
 const MAX_CALLS_SHOWN = 50;
 /** Number of calls to read between pauses. */
 const CALLS_AT_ONCE = 5;

@@ -20,8 +20,7 @@ interface Wanted {
 
 /**
  * Makes space in a set for new replays: tells the oldest removable ones to remove themselves. Replays that were stopped
- * before any copy was scored or had a cost go first. If too few are removable, refuses and removes none. Runs in a turn
- * of the team's sets.
+ * before any copy was scored or had a cost go first. If too few are removable, refuses and removes none.
  */
 export function freeReplayQuota(turn: Turn, set: ReplaySetRow, wanted: Wanted): Refusal | null {
   const found = findRemovableReplays(turn, set, wanted);
@@ -37,8 +36,8 @@ export function requestRemoval(turn: Turn, replayIds: readonly string[]): void {
 
 /**
  * Returns the ids of the replays to remove so that the new ones fit. Refuses if too few replays are removable. A replay
- * is not removable in these cases: it is running, its judging is not complete, another replay is compared with it, or
- * the set's figures need it.
+ * is not removable if it is running, if its judging is not complete, if another replay depends on it, or if {@link
+ * isRetainedReplay} is true.
  */
 export function findRemovableReplays(
   turn: TurnReading,

@@ -10,13 +10,10 @@ export const changeParts = [
 /** One difference between two configs of a station. */
 export interface ConfigChange {
   readonly part: (typeof changeParts)[number];
-  /** The name of the repository, skill, tool or judge field; null when the part is a single value. */
+  /** The name of the repository, skill, tool or judge field; null for any other change. */
   readonly name: string | null;
   readonly kind: "added" | "removed" | "changed";
-  /**
-   * Null when the value is absent or hidden. Hidden are prompts, rubrics, claims, and the contents of skills and
-   * profiles.
-   */
+  /** Null when the value is absent or hidden. */
   readonly was: unknown;
   readonly now: unknown;
 }

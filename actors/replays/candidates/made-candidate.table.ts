@@ -54,7 +54,10 @@ export function removeSearched(turn: Turn, candidateId: string): void {
   turn.undirect(toEntry(partition, candidateId));
 }
 
-/** Removes the candidate of a removed replay, unless a later replay of the candidate is stored. */
+/**
+ * Removes the candidate that {@link recordMade} recorded for a removed replay, unless a later replay of the candidate
+ * is stored.
+ */
 export function removeMade(turn: Turn, { id, candidate }: ReplayRow): void {
   const { partition } = turn.self;
   if (madeCandidates.get(turn, partition, candidate.id)?.replayId !== id) return;

@@ -146,7 +146,7 @@ export const replayCandidateKind: Kind<ReplayCandidateBody> = {
     return isReplayed ? `A replay of the replay-candidate ${row.address} is under way.` : null;
   },
   added: {
-    // In answers, the name may also have a reserved prefix.
+    // In responses, the name may also have a reserved prefix.
     name: z.string(),
     lineId: z.string(),
     stationId: z.string(),
@@ -234,7 +234,7 @@ const consequences: readonly [field: Compared, follows: string][] = [
 
 /**
  * Lists a warning for each compared field whose value in a candidate's block differs from the live station's current
- * value. Such a field makes the comparison with the baseline show more than the agent's work.
+ * value. Most such differences make the comparison with the baseline show more than the agent's work.
  */
 export function candidateWarnings(block: StationBlock, live: Station): readonly Warning[] {
   return consequences.flatMap(([field, follows]) => {

@@ -5,7 +5,7 @@ import { replayPairs } from "../judging/replay-pair.table.js";
 import { toName } from "../reads/replay-parts.js";
 import { listCopies } from "./replay-copy.table.js";
 
-/** A copy with the data for its figures, and the id of its run. `runId` is null before the copy has a run. */
+/** A copy with the data for its figures, and the id of its run. `runId` is null while the copy has no run. */
 export interface ReplayedCopy extends MeasuredCopy {
   readonly runId: string | null;
 }

@@ -73,7 +73,7 @@ export function readFigures(reading: Reading, terms: SetTerms, replay: ReplayRow
   return { replay, isBaseline, totals, counterpart: other, versus };
 }
 
-/** Lists the live replays with the same config as this replay, newest first. */
+/** Lists the newest live replays with the same config as this replay, newest first. */
 function listLiveLike(reading: Reading, workspaceId: string, replay: ReplayRow): readonly ReplayRow[] {
   const { setId, runningFingerprint, scoringFingerprint } = replay;
   const filter = { setId, runningFingerprint, scoringFingerprint };

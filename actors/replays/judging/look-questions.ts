@@ -8,8 +8,8 @@
  *    cost counts. If a crash loses an answer, the estimate still counts, and the question is asked again.
  * 3. One turn applies an outcome with all its consequences.
  * 4. A turn prepares at most one question, because that reads whole diffs. The next questions follow in later turns.
- * 5. A question that does not fit under the ceiling is given up only when no other question of the replay is in
- *    progress: those questions may cost less than their estimates.
+ * 5. A question that does not fit under the ceiling is given up only when the replay has no other question in progress
+ *    or waiting: those questions may cost less than their estimates.
  */
 import type { EffectEnded } from "../../../runtime/turns/turn.js";
 import { MAX_ANSWER_TOKENS } from "../../judging/prompt.js";
@@ -90,8 +90,8 @@ export function goOn(scene: JudgingScene): void {
 }
 
 /**
- * Drops all questions and returns their looks. Later answers to them are ignored. Amounts that already count stay
- * counted.
+ * Drops all questions, asked or wanted, and returns their looks. Later answers to them are ignored. Amounts that
+ * already count stay counted.
  */
 export function dropLooks(scene: Pick<JudgingScene, "turn" | "replayId">): readonly Look[] {
   const { turn, replayId } = scene;
@@ -172,8 +172,8 @@ function skip(scene: JudgingScene, next: Look, rest: readonly Look[]): Step {
 }
 
 /**
- * Prepares the question about a copy. Returns null if no question is needed, and records why in the row of the pair or
- * verdict.
+ * Prepares the question about a copy. Returns null if no question is needed; the row of the pair or verdict then has
+ * the result.
  */
 function prepare(scene: JudgingScene, look: Look, mark: string): PreparedQuestion | null {
   return look.look === "pair" ? preparePair(scene, look, mark) : prepareVerdict(scene, look, mark);

@@ -35,8 +35,8 @@ export function insertPair(turn: Turn, key: CopyKey): void {
 }
 
 /**
- * Prepares the question for the next reading of a pair. Returns null if no reading is needed, and records why in the
- * pair's row.
+ * Prepares the question for the next reading of a pair. Returns null if no reading is needed; the pair's row then has
+ * the result.
  */
 export function preparePair(scene: JudgingScene, look: PairLook, mark: string): PreparedQuestion | null {
   const { turn } = scene;

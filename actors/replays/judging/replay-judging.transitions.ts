@@ -1,7 +1,4 @@
-/**
- * The judging transitions that the replay machine calls. Each runs as part of a replay turn. Each stores its decisions
- * in rows: the copies' results, and the replay's `counts`, `spending`, `waiting` and `judged`.
- */
+/** The judging transitions that the replay machine calls, each as part of a replay turn. */
 import type { RunRow } from "../../runs/run.js";
 import { listCopies } from "../copies/replay-copy.table.js";
 import type { ReplayCopyRow, ReplayRow } from "../replay/replay.js";
@@ -25,10 +22,7 @@ import { findRecheckOfRun } from "./replay-recheck.table.js";
 import { replayVerdicts } from "./replay-verdict.table.js";
 import { insertVerdict, refuseVerdict } from "./verdicts.js";
 
-/**
- * Requests a verdict on a settled copy that needs one: its run succeeded, and its config has a judge. The copy gets its
- * result with the verdict.
- */
+/** Requests a verdict on a copy whose result depends on the judge. The copy gets its result when the judging ends. */
 export function judgeCopy(scene: JudgingScene, { replayId, place, repeat }: ReplayCopyRow): void {
   insertVerdict(scene.turn, { replayId, place, repeat }, "first");
   wantLooks(scene, [{ look: "first", place, repeat }]);

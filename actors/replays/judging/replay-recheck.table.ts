@@ -8,7 +8,7 @@ import type { CopyKey } from "./replay-verdict.table.js";
 export interface ReplayRecheckRow extends CopyKey {
   /** `asked` once the second check is requested; `none` once it is certain that the check has no result. */
   readonly state: "asked" | "checked" | "none";
-  /** The run of the newest attempt, which has the complete output of the check; null before the first attempt. */
+  /** The run of the current attempt, which has the complete output of the check; null if there is none. */
   readonly runId: string | null;
   /** The runs of earlier attempts whose runners were lost: at most two. */
   readonly lostRunIds: readonly string[];

@@ -55,7 +55,7 @@ export interface ReplayVerdictRow extends CopyKey {
 export const replayVerdicts = indexedTable<ReplayVerdictRow>("replay-verdict", {
   under: ["replayId"],
   order: ["place", "repeat", "which"],
-  // A first judging changes its copy in the same turns, which publishes the change.
+  // The end of a first judging also changes its copy, which publishes the change.
   changes: (verdict, reading, { workspaceId }) =>
     verdict.which === "first" ? [] : secondLookChanges(reading, workspaceId, verdict),
   blobs: ({ verdict }) => (verdict === null ? [] : bodiesOfReasons(verdict.reasons)),

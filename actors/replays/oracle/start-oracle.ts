@@ -16,16 +16,19 @@ import { MAX_UNDER_WAY, orderReplay } from "../starting/replay-plan.js";
 import { type FoundAnswer, findAnswer } from "./find-answer.js";
 
 /**
- * Replays with the answer. A replay of the live config over the whole set comes first. When it finishes, its runs are
+ * Replays with the answer. A replay of the live config over the whole set comes first. When it finishes, runs are
  * repeated under the same config, and each agent gets the expected result of its work. The gain is an upper bound for
  * any better config, measured by the same check and judge.
  *
  * 1. A live replay has at most one replay with the answer, and only if a check or a judge scores the copies.
- * 2. A replay with the answer repeats the set's runs that were accepted or sent back, with the live replay's repeats
- * and ceiling.
+ * 2. A replay with the answer repeats the set's runs that were accepted or sent back and whose answer is stored, with
+ * the live replay's repeats and ceiling.
  */
 
-/** Whether a replay with the answer follows a live replay that finishes now. */
+/**
+ * Whether a replay with the answer may follow a live replay that finishes now. {@link startOracle} checks further
+ * conditions.
+ */
 export function isFollowed(turn: TurnReading, live: ReplayRow, judging: JudgingSetup): boolean {
   const { partition } = turn.self;
   const { config, entries } = getReplayInput(turn, partition, live.id);

@@ -6,7 +6,7 @@ import { copySchema, listedCopySchema } from "./copy-schemas.js";
 /** The states of a replay (see "States and transitions" in the replays document). The last three are end states. */
 export const replayStates = ["queued", "running", "finished", "stopped", "over-budget"] as const;
 
-/** What kind of candidate a replay runs. Only proposed candidates are resources. */
+/** What kind of candidate a replay runs. Only proposed candidates are stored as resources. */
 export const candidateKinds = ["proposed", "live", "planned", "searched", "with-answer"] as const;
 
 const count = z.int();
@@ -83,7 +83,7 @@ const progress = z.strictObject({
     ),
 });
 
-/** The candidate of a replay, in every answer about the replay. */
+/** The candidate of a replay, in every response that shows the replay. */
 const replayCandidateShape = z.strictObject({
   id: z
     .string()

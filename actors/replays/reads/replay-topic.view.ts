@@ -15,8 +15,8 @@ const copyChange = z.object({ type: z.literal("copy"), place: z.int(), repeat: z
 /**
  * The topic of a replay, for callers who may read the team's outcomes. `workspaceOf` looks for the replay in the
  * caller's workspaces, because replay ids are stored by workspace. A change of a copy is sent as the copy's current
- * view, with the totals if the copy has a result. This view has no output, reasons or claims, so its size does not grow
- * with the replay.
+ * view, with the totals if the copy has a result. The copy's view has no output, reasons or claims, so the size of the
+ * message does not grow with the replay.
  */
 export function replayTopicView(memory: ReplayMemory): StreamTopic {
   return {

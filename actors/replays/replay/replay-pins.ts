@@ -4,7 +4,7 @@ import { replays } from "./replay.table.js";
 import type { ReplayEntry } from "./replay-input.table.js";
 
 /**
- * Lists the rows that a replay pins from its start to its end: the original runs, and the replay that it is paired
+ * Lists the rows that a replay pins until its judging is complete: the original runs, and the replay that it is paired
  * with.
  */
 export function listPinned(

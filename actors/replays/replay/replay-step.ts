@@ -10,8 +10,8 @@ import { isUnderWay } from "./replay.table.js";
 import type { ReplayInputRow } from "./replay-input.table.js";
 
 /**
- * Computes the effect of a copy's change on its replay, as plain data. `classify` computes the effect, and only reads.
- * The machine's transition writes it.
+ * Computes the effect of a copy's change on its replay, as plain data. Only reads. The machine's transition writes the
+ * effect.
  */
 
 /** A copy before and after a message. */
@@ -25,7 +25,7 @@ export type ReplayLead = "on" | "finished" | "over-budget";
 
 /** The effect of a message on a replay. */
 export interface ReplayStep {
-  /** The replay, with the changes included in its counts. */
+  /** The replay, with the changes included in its counts and spending. */
   readonly row: ReplayRow;
   readonly changes: readonly CopyChange[];
   /** Queued runs to withdraw because the replay reached its ceiling. */
@@ -34,7 +34,7 @@ export interface ReplayStep {
 }
 
 /**
- * Computes the step for a changed copy. `change` is null if an earlier turn judged a copy or changed the search's
+ * Computes the step for a changed copy, or, if `change` is null, after a change of the stored row or of the search's
  * budget. `before` is the stored row. At the ceiling, queued copies return to `waiting`, except those that may start
  * again. The replay is over budget when no copy runs, none may start, and all settled copies have results. A replay
  * that has ended keeps its state.
@@ -117,8 +117,8 @@ function takeBack(copies: readonly ReplayCopyRow[]): Pick<ReplayStep, "changes" 
 }
 
 /**
- * Applies the end of a copy's run. If the runner was lost, the copy waits for another attempt, up to {@link
- * MAX_ATTEMPTS} in total; otherwise it settles.
+ * Applies the end of a copy's run. If the runner was lost while the replay was in progress, the copy waits for another
+ * attempt, up to {@link MAX_ATTEMPTS} in total; otherwise it settles.
  */
 export function endAttempt(
   replay: ReplayRow,

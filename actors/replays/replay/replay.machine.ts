@@ -10,7 +10,7 @@
  * | queued         | copies.make-last (woken `make`)    | finished    | none of its runs can be repeated          |
  * | queued,running | copy.taken (run.claimed)           | running     | fills its queue                           |
  * | queued,running | step.on (run.over, purse.moved,    | same        | a copy settles, and is judged if there    |
- * |                | woken `settle`)                    |             | is a judge, or waits for another attempt; |
+ * |                | woken `settle`, run.claimed)       |             | is a judge, or waits for another attempt; |
  * |                |                                    |             | fills its queue. At the ceiling, queued   |
  * |                |                                    |             | runs are withdrawn, except those of lost  |
  * |                |                                    |             | copies that may start again               |
@@ -47,8 +47,8 @@
  * 2. At most 20 of its copies wait for a runner. At the ceiling, only the runs of lost copies that already count their
  * share stay queued (`replay-ceiling.ts`). After the end, no copy is queued.
  * 3. Each run that the replay queued for a copy is the copy's newest attempt, or lost, or withdrawn and forgotten.
- * 4. A turn that gives copies results, ends the replay, ends its judging or removes the replay notifies the replay's
- * watchers with `replay.moved`.
+ * 4. A turn that gives copies results, ends the replay, completes its judging (other than by `judging.end`) or removes
+ * the replay notifies the replay's watchers with `replay.moved`.
  */
 import { createChart, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";

@@ -6,7 +6,7 @@ import type { Keyed } from "../../resources/repeated-request.js";
 import type { OwnerMessage, RunClaimed } from "../../runs/run.messages.js";
 import type { ReplayRow } from "./replay.js";
 
-/** Sent by the team's sets in the turn that writes the replay's rows. The replay then creates and queues its copies. */
+/** Sent in the turn that writes the replay's rows. The replay then creates and queues its copies. */
 interface BeginReplay extends Message {
   readonly type: "replay.begin";
 }

@@ -221,7 +221,7 @@ export function stopReplay(event: Delivered<StopReplay>, terms: ModelTerms | nul
   turn.reply({ replayed: false });
 }
 
-/** Ends the judging of a replay that has ended, because its search was stopped. */
+/** Ends the judging of a replay that has ended (`replay.end`). */
 export function endJudging(scene: JudgingScene): void {
   stopJudging(scene);
   releaseWhenJudged(scene.turn);

@@ -46,7 +46,7 @@ export function findTeam(reading: Reading, caller: Caller, teamId: string, wish:
   return refusePlanning(reading, caller, team) ?? team;
 }
 
-/** A current station of a team's line. */
+/** A station with its team. */
 export interface TeamStation extends VisibleTeam, StationPlace {}
 
 /**

@@ -12,8 +12,8 @@
  * | open  | any of these, if it is not permitted or | open | answers with a refusal                           |
  * |       | not possible                            |      |                                                  |
  * | open  | replay.start                            | open | starts a replay, and a baseline if there is      |
- * |       |                                         |      | none. If the set has 200 replays, tells the      |
- * |       |                                         |      | oldest to remove itself                          |
+ * |       |                                         |      | none. If the set is full, tells replays to       |
+ * |       |                                         |      | remove themselves                                |
  * | open  | replay.finished                         | open | starts a replay with the answer, if there are    |
  * |       |                                         |      | answers                                          |
  * | open  | commits.hold                            | open | holds commits of entries of an earlier release   |

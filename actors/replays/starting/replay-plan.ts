@@ -22,10 +22,10 @@ import type { ReplaySetRow } from "../sets/replay-set.js";
 /** Maximum ceiling of a replay, in its currency (see "Limits" in the replays document). */
 export const MAX_CEILING = 1_000;
 
-/** Maximum number of a team's replays in progress at once. */
+/** If a team has this many replays in progress, no other can start. */
 export const MAX_UNDER_WAY = 100;
 
-/** A replay to start, for a person, a check or a search. */
+/** A replay to start. */
 export interface ReplayPlan
   extends Pick<ReplayRow, "candidate" | "repeats" | "ceiling" | "probe" | "pairedWith" | "answers" | "search"> {
   readonly set: ReplaySetRow;
@@ -53,8 +53,8 @@ export interface ReplayPlan
 }
 
 /**
- * Writes the rows of a replay, pins the original runs, holds their commits, and starts the replay. Runs in a turn of
- * the team's sets.
+ * Writes the rows of a replay, pins the original runs and the paired replay, holds the runs' commits, and starts the
+ * replay.
  */
 export function orderReplay(turn: Turn, plan: ReplayPlan): ReplayRow {
   const { partition } = turn.self;

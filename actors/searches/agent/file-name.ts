@@ -49,8 +49,8 @@ export function parseFileName(text: string): FileName | null {
 }
 
 /**
- * Returns the folder name of a task, or the file name of a candidate, without characters that are special to file
- * systems or shells.
+ * Returns a file or folder name for a task or a candidate, without characters that are special to file systems or
+ * shells.
  */
 export function folderName(text: string): string {
   return text.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 100);

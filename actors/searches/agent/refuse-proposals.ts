@@ -23,10 +23,7 @@ export interface ProposalContext {
   toFingerprint(block: StationBody): string;
 }
 
-/**
- * The fields that determine how a search's replays run and how their copies are scored. All candidates of the search
- * have the same values.
- */
+/** The fields for scoring and placement. All candidates of a search have the same values. */
 const FIXED_FIELDS = ["check", "judge", "runners", "diffs"] as const;
 
 /** A candidate that may be replayed. */

@@ -45,7 +45,7 @@ export function limitSearchLane(turn: Turn, searchId: string, maxClaims: number 
   turn.send(dispatcherRef(turn.self.partition), limit);
 }
 
-/** Stops checking a replay that has ended. */
+/** Stops checking a replay for idleness. */
 export function stopReplayCheck(turn: Turn, replayId: string): void {
   turn.cancelWake(`${IDLE}${replayId}`);
 }

@@ -45,7 +45,8 @@ export interface PartsToCome {
 
 /**
  * Returns the free amount: the ceiling minus the counted amount and the reserves. The reserve of a part in progress is
- * the unspent rest of its allotment. Negative if copies in progress spent more than their replays' allotments.
+ * the unspent rest of its allotment. The result can be negative, because replays in progress may spend more than their
+ * allotments.
  */
 export function freeAmount({ ceiling, counted, underWay }: SearchSpending): Fraction {
   const reserved = underWay.map((part) => {

@@ -62,8 +62,8 @@ export function toEstimate({ entries, budget, minGain, objective, ...sources }: 
 }
 
 /**
- * Splits a set so that the tasks with the most expensive runs are held out; ties are ordered by task id. Returns null
- * if the set has too few tasks.
+ * Splits a set so that the most expensive tasks are held out; ties are ordered by task id. Returns null if the set has
+ * too few tasks.
  */
 export function splitDearest<Entry extends CostedEntry>(
   entries: readonly Entry[],

@@ -2,7 +2,7 @@ import type { SetHealth } from "../../replays/figures/set-health.js";
 
 /**
  * The criterion by which a search ranks its candidates (document 2, "Searches API": `objective`): their success, or the
- * cost per run of candidates that succeed as often as the live config.
+ * cost per run of candidates that are not worse than the live config.
  */
 export const objectives = ["success", "cost"] as const;
 export type Objective = (typeof objectives)[number];

@@ -10,13 +10,13 @@ export interface Contender {
   /** Whether the contender is the live config. */
   readonly seed: boolean;
   /**
-   * The state of the contender's replay on the searched runs, or for the seed on all runs; null until the replay
-   * starts.
+   * The state of the contender's replay on the searched runs, or for the seed on all runs. Null until the replay
+   * starts; some callers pass null until it ends.
    */
   readonly replayState: ReplayState | null;
-  /** Null until the contender's replay ends. */
+  /** Null while unknown. */
   readonly searched: SearchedFigures | null;
-  /** Null until the contender's held-out replay ends; for the seed, until the replay of all runs ends. */
+  /** Null while unknown. The figures of the seed come from its replay of all runs. */
   readonly heldOut: HeldOutFigures | null;
 }
 

@@ -23,11 +23,13 @@ export interface SearchRow extends Stored<typeof searchItemSchema, "bestBecause"
   /** The candidate for the live config, and its replay over the whole set. */
   readonly seedCandidateId: string;
   readonly seedReplayId: string;
-  /** Why `best` is the best config; null if `best` is null. Absent if an earlier release stored `best`. */
+  /**
+   * Why `best` is the best config. Null or absent if `best` is null; also absent if an earlier release stored `best`.
+   */
   readonly bestBecause?: BestReason | null;
 }
 
-/** The configuration of the agent that proposes. Null means the harness's default. */
+/** The configuration of the search's agent. A model or effort of null means the harness's default. */
 export type SearchAgent = SearchRow["agent"];
 /** The limits of a search. */
 export type SearchBudget = SearchRow["budget"];

@@ -12,7 +12,7 @@ import type { HostedRepository } from "./hosted-repository.js";
 import { HostedSignIn } from "./hosted-sign-in.js";
 import { appAccount, HostedWork } from "./hosted-work.js";
 
-/** An answer that replaces the code host's own. */
+/** A fault of the code host: another answer, a late answer, or none. */
 export type HostedFault =
   | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
   /** Gives the code host's own answer, but only after this promise resolves. */
@@ -33,13 +33,13 @@ export class CodeHost {
   readonly memberships: HostedSignIn["memberships"];
   /** The repositories of `GET /installation/repositories`, by installation. */
   readonly repositories: Map<number, readonly string[]>;
-  /** Faults that replace the answers to requests whose method and path match. */
+  /** Faults for all requests whose method and path match. */
   readonly faults = new Map<RegExp, HostedFault>();
-  /** Faults for a single request each; the first match is used. */
+  /** Faults for a single request each. They come before {@link faults}, and the first match is used. */
   readonly onceFaults: { readonly on: RegExp; readonly fault: HostedFault }[] = [];
   /** The code host's repositories and pull requests, and the actions of its users. */
   readonly work: HostedWork;
-  /** The app's webhook. It delivers only on request of the code host's user. */
+  /** The app's webhook. It delivers only the events that are passed to its `send`. */
   readonly hooks: HostedHooks;
   /** Methods and paths of all requests. */
   readonly asked: string[] = [];
@@ -195,7 +195,7 @@ export class CodeHost {
     return { status: 404, json: { message: "Not Found" } };
   }
 
-  /** Redirects from a repository's old name to its number; null if the name is not an old one. */
+  /** Redirects from a repository's old name to its number; null if the name is in use or unknown. */
   #redirect(method: string, path: string, query: URLSearchParams): HostedReply | null {
     const [, owner = "", name = "", ...rest] = path.slice(1).split("/");
     const former = path.startsWith("/repos/") ? this.work.formerNames.get(`${owner}/${name}`) : undefined;
@@ -263,7 +263,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
 
 /** How to serve a repository's folder. */
 interface GitBackend {
-  /** The folder that contains the request's path. */
+  /** The folder that request paths are relative to. */
   readonly folder: string;
   /** The authenticated user's name. An empty name may not push. */
   readonly user: string;

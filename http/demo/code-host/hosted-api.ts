@@ -9,7 +9,7 @@ import { appAccount, type HostedWork } from "./hosted-work.js";
 export interface HostedToken {
   readonly installationId: number;
   readonly expiresAtMs: number;
-  /** `owner/name`; null for all repositories that the installation can access. */
+  /** `owner/name`; null for all repositories. */
   readonly repositories: readonly string[] | null;
   /** `contents`, `pull_requests`, … -> `read` or `write`. */
   readonly permissions: Readonly<Record<string, string>>;
@@ -44,8 +44,8 @@ export function mayWork(token: HostedToken, repository: string, permission: stri
 }
 
 /**
- * Answers a request about a repository: its pull requests, their files, reviews and comments, and its own files and
- * commits.
+ * Answers a request about a repository: its pull requests with their files, commits, reviews and comments, its
+ * branches, and its own files and commits.
  */
 export async function answerRepository(work: HostedWork, request: RepositoryRequest): Promise<HostedReply> {
   const parts = request.path.slice(1).split("/").map(decodeURIComponent);

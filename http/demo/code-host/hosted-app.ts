@@ -90,8 +90,8 @@ export class HostedApp {
   }
 
   /**
-   * Records a repository's new name in installations and tokens. An installation on another account than the new
-   * owner's loses the repository.
+   * Records a repository's new name in installations and tokens. Afterwards, the installation of the new owner has the
+   * repository, and no other installation has it.
    */
   rename(before: string, after: string): void {
     const [owner] = after.split("/");

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import type { HostedReply } from "./hosted-reply.js";
 import type { HostedEvent } from "./hosted-work.js";
 
-/** A delivery that was attempted, or lost before its first attempt. */
+/** An attempt to deliver an event. It is also recorded if there is no address to send the event to. */
 interface HostedDelivery {
   readonly id: number;
   /** The same id for all attempts of a delivery. */
@@ -10,11 +10,11 @@ interface HostedDelivery {
   readonly event: HostedEvent;
   readonly redelivery: boolean;
   readonly delivered_at: string;
-  /** 0 for a lost delivery. */
+  /** 0 if there was no address or no answer. */
   readonly status_code: number;
 }
 
-/** The app's webhook. It sends deliveries in the order and number that the test chooses: once, twice or never. */
+/** The app's webhook. It sends deliveries in the order and number that the caller chooses: once, twice or never. */
 export class HostedHooks {
   /** The address for deliveries. If it is null, deliveries are lost. */
   url: string | null = null;

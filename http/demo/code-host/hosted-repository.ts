@@ -71,11 +71,11 @@ export class HostedRepository {
   name: string;
   folder: string;
   defaultBranch = "main";
-  /** Whether the repository is read-only. */
+  /** Whether the API refuses to write Git data. */
   isArchived = false;
-  /** Protected refs, which nobody may create or move. */
+  /** Refs that the API refuses to create or move. */
   protectedRefs: RegExp | null = null;
-  /** Whether the code host truncates listings of the repository's trees. */
+  /** Whether listings of the repository's trees say that they are truncated. */
   isTreeCut = false;
 
   readonly #objects: GitObjects;
@@ -180,7 +180,7 @@ export class HostedRepository {
     return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), line.slice(line.lastIndexOf(" ") + 1)]));
   }
 
-  /** Returns the files of a commit with their contents. */
+  /** Returns the files of a commit with their trimmed contents. */
   async files(commit: string): Promise<Readonly<Record<string, string>>> {
     const names = (await this.git("ls-tree", "-r", "--name-only", "-z", commit))
       .split("\0")
@@ -239,8 +239,8 @@ export class HostedRepository {
   }
 
   /**
-   * Returns the id of a tree like `base`, but with other blobs at some paths. Returns null if one of the blobs does not
-   * exist.
+   * Returns the id of a tree like `base`, but with other blobs at some paths. Returns null if `base` or one of the
+   * blobs does not exist.
    */
   async findTree(
     base: string,

@@ -43,7 +43,7 @@ export const appAccount: HostedAccount = { id: 9_999, login: "signalbox[bot]", t
  */
 export class HostedWork {
   readonly repositories = new Map<string, HostedRepository>();
-  /** Repositories by former name, except names that another repository uses now. */
+  /** Repositories by former name. A former name may be in use again. */
   readonly formerNames = new Map<string, HostedRepository>();
   readonly pulls: HostedPull[] = [];
   readonly comments: HostedComment[] = [];
@@ -58,7 +58,6 @@ export class HostedWork {
   readonly #now: () => number;
   readonly #installationOf: (repository: string) => number | null;
   #folder: Promise<string> | null;
-  /** Whether this class created the folder. */
   readonly #isTemporary: boolean;
   #ids = 1_000;
 
@@ -124,7 +123,7 @@ export class HostedWork {
     return commit;
   }
 
-  /** Emits a push event for each branch that moved, and the events of the open pull requests from this branch. */
+  /** Emits a push event for each new or moved branch, and the events of the open pull requests from this branch. */
   async pushed(repository: HostedRepository, before: ReadonlyMap<string, string>, by: HostedAccount): Promise<void> {
     for (const [branch, after] of await repository.heads()) {
       const from = before.get(branch) ?? "0".repeat(40);
