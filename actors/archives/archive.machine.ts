@@ -29,7 +29,7 @@
  * | wanted         | asked.again (woken `ask`)        | wanted  | runners are asked                               |
  * | wanted         | time.over (woken `ask`)          | refused | after 7 days; stored chunks are deleted         |
  * | served         | asked.again (woken `ask`)        | served  | runners are asked to check again                |
- * | all            | archive.refused                  | same    | refused: of another runner, out of order, late  |
+ * | all            | archive.refused                  | same    | refused, for example out of order or late       |
  */
 import type { ActorType } from "../../runtime/cells/actor-type.js";
 import { createChart } from "../../runtime/cells/chart.js";

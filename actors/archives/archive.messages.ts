@@ -18,7 +18,7 @@ interface ReleaseArchive extends Message {
   readonly holder: string;
 }
 
-/** A run could not check out the commit, which may have left its branch. No effect if nobody needs the commit. */
+/** A run could not check out the commit, which may have left its branch. No effect unless the archive is `served`. */
 interface LookForArchive extends Message {
   readonly type: "archive.look";
 }

@@ -15,7 +15,7 @@ export interface ArchiveRow {
    * commit, so nothing is stored. `kept`: the commit's pack is stored. `refused`: final.
    */
   readonly standing: "pending" | "served" | "kept" | "refused";
-  /** The reason for a refusal; for a pending commit, the current obstacle. Null if there is none. */
+  /** The reason for a refusal; for a pending commit, the last obstacle. Null if there is none. */
   readonly refusal: ArchiveRefusal | null;
   /** When the archive became pending, in milliseconds since 1970; null if it is not pending. */
   readonly pendingSinceMs: number | null;

@@ -122,7 +122,8 @@ function jsonBytes(value: unknown): number {
 }
 
 /**
- * Returns the beginning of a value, in at most `maxBytes` of JSON text. If it must stay an object, cuts each member.
+ * Returns the beginning of a value, in at most `maxBytes` of JSON text. A value that must stay an object is cut by its
+ * members.
  */
 function toBeginning(value: unknown, maxBytes: number, isObject: boolean): unknown {
   if (isObject && typeof value === "object" && value !== null) return cutMembers(value, maxBytes);
