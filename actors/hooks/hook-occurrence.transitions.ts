@@ -202,7 +202,7 @@ function isExhausted({ gate, attempt, mostAttempts }: HookOccurrenceContext, cod
   return gate === null && isRetried(code) && attempt > 1 && attempt >= mostAttempts;
 }
 
-/** Returns whether the task has left the hook's station, has finished, or was deleted. */
+/** Returns whether the task has left the station of the event, has ended, or was deleted. False for a test. */
 function hasTaskMovedOn(turn: Turn, { task: then, test }: WorkEvent): boolean {
   if (test === true) return false;
   const task = tasks.get(turn, turn.self.partition, then.id);

@@ -23,8 +23,8 @@ import { MAX_OUTPUT_BYTES, readHookAnswer } from "./hook-answer.js";
 import { recordCall } from "./recorded-request.js";
 
 /**
- * Makes the request of one step of a hook occurrence. The memo is the event; without it, the effect reads the event's
- * row.
+ * Makes the request of one step of a hook occurrence. The memo is the event; without it, the effect reads the event
+ * from the occurrence's row.
  */
 export const DELIVERY_EFFECT = effect<DeliveryInput, DeliveryResult, WorkEvent>("hook-delivery");
 
