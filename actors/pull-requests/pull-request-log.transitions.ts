@@ -298,8 +298,8 @@ interface Reverted {
 const MAX_REVERTS = 20;
 
 /**
- * Finds the reverts in a pull request's text: "Reverts owner/name#n", "This reverts commit <commit>". `formerNames` are
- * the repository's former names, in lower case.
+ * Finds the reverts in a pull request's text: "Reverts owner/name#n", "Reverts #n", "This reverts commit <commit>".
+ * `formerNames` are the repository's former names, in lower case.
  */
 export function findReverts(text: string, repository: string, formerNames: readonly string[] = []): Reverted {
   const names = [repository.toLowerCase(), ...formerNames];
