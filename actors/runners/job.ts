@@ -78,7 +78,7 @@ export const jobSchema = z.object({
       title: z.string(),
       description: z.string(),
       url: z.string(),
-      /** The task's notes, oldest first: handovers, send-backs, answered questions, hooks. */
+      /** The task's notes, oldest first. */
       notes: z.array(z.object({ at: z.string(), from: z.string(), text: z.string() })),
       /** Absent for none. */
       attachments: z.array(attachmentSchema).optional(),

@@ -208,7 +208,7 @@ export const endingSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("handover"), to: z.string(), note: z.string().max(20_000) }),
   /** A question to the assignee; the task moves to the inbox. */
   z.object({ kind: z.literal("ask"), question: z.string().min(1).max(20_000) }),
-  /** Neither a handover nor a question: the station hands over to no other station, or the handover was refused. */
+  /** Neither a handover nor a question. */
   z.object({ kind: z.literal("finish"), note: z.string().max(20_000) }),
 ]);
 export type RunEnding = z.infer<typeof endingSchema>;
