@@ -47,7 +47,7 @@ export type ApprovalRule = NonNullable<z.output<typeof approvalSchema>["rule"]>;
 export interface ApprovalRow extends Stored<typeof approvalSchema, "rule" | "callId" | "inputs" | "edited"> {
   /** The id of the runner's request, repeated in the answer. Empty for a tool call. */
   readonly request: string;
-  /** The team of the run's task. */
+  /** The team of the run. */
   readonly teamId: string;
   /** Absent for a permission. */
   readonly rule?: ApprovalRule;

@@ -29,7 +29,7 @@ interface Owned {
   readonly owner: RunOwner;
 }
 
-/** A message about another claim. No state handles it. */
+/** A message without effect, for example about another claim. No state handles it. */
 const OTHER = toEvent("claim.other");
 
 interface RunState {
@@ -75,7 +75,7 @@ export function classifyRun(owners: readonly RunOwner[]) {
         return toApprovalEvent(turn, message, owned().owner);
       case "call.waits":
         return { ...message, ...owned() };
-      // No transition handles a message of an unknown type.
+      // `call.over`, and messages of an unknown type, which no transition handles.
       default:
         return message;
     }

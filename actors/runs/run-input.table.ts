@@ -13,8 +13,8 @@ import { digestsOfAnswer } from "./run-answer.js";
 import type { RunBrief } from "./run-owner.js";
 
 /**
- * The input of a run, one row for each run. The runner's job is built from this row plus the current values of secrets.
- * The row is stored with the run, so that the run can be repeated. Diffs, notes and skills are bodies
+ * The input of a run, one row for each run. The runner's job is built from this row, with the current secrets and
+ * stored packs. The row is stored with the run, so that the run can be repeated. Diffs, notes and skills are bodies
  * (`tables/blobs.ts`), named by their digests.
  *
  * 1. The turn that queues the run fixes its config and its beginning.

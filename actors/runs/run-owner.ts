@@ -47,8 +47,7 @@ export interface RunBrief {
 
 /**
  * One kind of run owner: whether its runs have hooks, handovers, messages and approvals, and how to read the data of a
- * run. The functions only read, in the run's turn. A run reports to its owner with messages to the address that the
- * owner gave (`run.began`, `run.asking`, `run.over`).
+ * run. The functions only read. A run sends its reports to the address that the owner gave.
  */
 export interface RunOwner {
   readonly kind: RunOwnerKind;
