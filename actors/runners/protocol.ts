@@ -5,43 +5,45 @@
  * Phases:
  * 1. The runner sends `hello`: its identity, what it can run, the last service message it received, and its claims.
  * 2. The service answers `welcome`: the runner's id, the last runner message it received, and for each claim `keep` or
- * `drop`. The service drops a claim that is no longer the runner's, for example because its lease has expired; the
- * runner kills the run.
+ *    `drop`. The service drops a claim that is no longer the runner's, for example because its lease has expired;
+ *    the runner kills the run.
  * 3. Both send numbered messages (`n` increases by one in each direction, across reconnects) and acknowledge them
- * (`ack`, on its own or with a message). The service processes each message once. A message whose `n` is not higher
- * than the last one is only acknowledged. Unacknowledged messages are sent again after the next welcome.
- * 4. A `beat` every third of the lease renews the leases of all claims of the runner. Beats have no message numbers;
- * the `ack` that answers a beat names it. If no beat is acknowledged for the length of a lease, the runner kills its
- * runs.
+ *    (`ack`, on its own or with a message). The service processes each message once. A message whose `n`
+ *    is not higher than the last one is only acknowledged. Unacknowledged messages are sent again after the next
+ *    welcome.
+ * 4. A `beat` every third of the lease renews the leases of all claims of the runner. Beats have no message
+ *    numbers; the `ack` that answers a beat names it. If no beat is acknowledged for the length of a lease, the
+ *    runner kills its runs.
  * 5. A runner whose hello has `makesRequests` gets requests to make in its network (`request`) and answers each
- * (`response`). They have no numbers. The service repeats a request that was lost with a connection.
+ *    (`response`). They have no numbers. The service repeats a request that was lost with a connection.
  * 6. A person's message to a run is sent as `run.message`. The runner passes it to the agent and confirms with
- * `run.heard`. Messages that did not reach the agent before the run ended become notes for the task's next run.
+ *    `run.heard`. Messages that did not reach the agent before the run ended become notes for the task's next run.
  * 7. An agent that needs approval for a call asks with `run.permission` and waits. The answer of the task's assignee is
- * sent as `run.permission-answered`. Approvals that are open when the run ends are not answered.
+ *    sent as `run.permission-answered`. Approvals that are open when the run ends are not answered.
  *
  * 8. A runner whose hello has the feature `commits` stores the commits that runs start from. It lists them in `kept`,
- * once after each welcome and every few hours, one frame at a time. The service answers each with `released`: the ones
- * that no run needs any more, which the runner deletes. After a welcome, and when it looks for a commit, the service
- * sends the commits that replay sets need (`wanted`). A runner that has one, or is asked to fetch it, reports the
- * result and uploads its pack over HTTP (`/api/runner/archives`). These frames have no numbers.
+ *    once after each welcome and every few hours, one frame at a time. The service answers each with `released`: the
+ *    ones that no run needs any more, which the runner deletes. After a welcome, and when it looks for a commit, the
+ *    service sends the commits that replay sets need (`wanted`). A runner that has one, or is asked to fetch it,
+ *    reports the result and uploads its pack over HTTP (`/api/runner/archives`). These frames have no numbers.
  * 9. A runner whose hello has the feature `search` gets search jobs. It downloads their agents' material and uploads
- * their results over HTTP (`/api/runs/{runId}/search-…`), with its id and its claim.
+ *    their results over HTTP (`/api/runs/{runId}/search-…`), with its id and its claim.
  * 10. A runner whose hello has the feature `tools` gets jobs with tools, and passes on the agents' calls:
- * `run.tool-call`, `run.tool-cancelled`, `run.tool-waiting`, `run.tool-answered` (`run-tools.ts`).
+ *    `run.tool-call`, `run.tool-cancelled`, `run.tool-waiting`, `run.tool-answered` (`run-tools.ts`).
  * 11. A runner whose hello has the feature `push` pushes the changes of runs. The job of a run that may be pushed has
- * `push`. The agent asks for a pull request with `run.pull-request`; the service may order a push (`run.push`) before
- * it answers (`run.pull-request-answered`). After the run's report (`run.ended`) the runner keeps the run's folder and
- * its slot, answers further orders, and holds the claim until the service ends it with `run.drop`. See `push.ts`.
+ *    `push`. The agent asks for a pull request with `run.pull-request`; the service may order a push (`run.push`)
+ *    before it answers (`run.pull-request-answered`). After the run's report (`run.ended`) the runner keeps the run's
+ *    folder and its slot, answers further orders, and holds the claim until the service ends it with `run.drop`. See
+ *    `push.ts`.
  *
- * Every message about a run carries the fence of its claim. A message whose fence is not the run's current one has no
- * effect, and the answer is `run.drop`.
+ * Every message about a run carries the fence of its claim. A message whose fence is not the run's current one
+ * has no effect, and the answer is `run.drop`.
  *
  * Rules for additions, so that a runner and a service of different releases understand each other:
  * - Each end ignores unknown members of a frame.
  * - A new member is optional. Its absence means the earlier behaviour.
  * - A new type of message or frame is only sent to an end that listed its feature: the runner in its `hello`, the
- * service in its `welcome`. {@link RUNNER_FEATURES} lists them. Ignore unknown names.
+ *   service in its `welcome`. {@link RUNNER_FEATURES} lists them. Ignore unknown names.
  * - Any other change needs a new protocol number. The service refuses a hello with another number with an `error`.
  */
 import { z } from "zod";

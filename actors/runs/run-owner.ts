@@ -75,9 +75,7 @@ export interface RunOwner {
    * figures.
    */
   readonly opener: ((reading: Reading, workspaceId: string, run: OwnedRun) => Opener | null) | null;
-  /**
-   * Returns the task as events show it; null if the run has no task. An owner with a gate or hooks never returns null.
-   */
+  /** Returns the task as events show it; null if the run has no task, or if the task no longer exists. */
   eventSubject(reading: Reading, workspaceId: string, run: OwnedRun): EventSubject | null;
 }
 
