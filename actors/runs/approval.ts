@@ -27,7 +27,7 @@ export const approvalSchema = z
     /** The inputs that the agent asked for. */
     inputs: inputsSchema,
     reason: z.string(),
-    /** `closed`: the run ended, or received a stop request, before anybody answered. */
+    /** `closed`: nobody answered before the wait ended, for example because the run ended. */
     state: z.enum(["open", "approved", "dismissed", "closed"]),
     /** The inputs that replaced `inputs` on approval; null when unchanged. */
     edited: inputsSchema.nullable(),
