@@ -106,8 +106,8 @@ export const jobSchema = z.object({
     check: z.string().nullable(),
     passesTo: z.array(z.string()),
     /**
-     * The stations in `passesTo` that come later in the line. If there is one, a run that ends without a handover goes
-     * there.
+     * The stations in `passesTo` that come later in the line. If there is exactly one, a run that ends without a
+     * handover goes there.
      */
     next: z.array(z.string()),
   }),

@@ -21,7 +21,6 @@ import { findPush, isLastResult, PUSH, type PushReport, repositoriesToPush, whyN
 /** A wake-up is late when it arrives more than this many milliseconds after its due time: the service was down. */
 const LATE_MS = 5_000;
 
-/** The messages that a run receives. */
 type RunMessage = MessageTo<ReturnType<typeof runRef>> | GateAnswer | Woken;
 
 /** The owner of the run, for events whose transition depends on it. */
