@@ -4,7 +4,9 @@ import type { Pack } from "./pack.js";
 /** The reason why a commit is not archived. */
 export type ArchiveRefusal = "commit-gone" | "archive-too-large" | "archives-full";
 
-/** A commit that a replay set needs, and the state of its archive. Only the archive's actor writes the row. */
+/**
+ * A commit that a replay or replay set needs, and the state of its archive. Only the archive's actor writes the row.
+ */
 export interface ArchiveRow {
   /** Derived from `repository` and `commit`; see {@link toArchiveId}. */
   readonly id: string;

@@ -92,7 +92,7 @@ function renameOpen(turn: Turn, named: HostedKey & { readonly repository: string
 
 /**
  * Finds the task's pull request on this branch that has no number yet (opening or failed). The news may be about this
- * pull request, because only the service pushes to the branches of tasks.
+ * pull request, because the branch is the task's.
  */
 function findUnopened(turn: Turn, host: string, picture: HostedPullRequest | null): PullRequestRow | undefined {
   if (picture === null || picture.from?.toLowerCase() !== picture.repository.toLowerCase()) return undefined;

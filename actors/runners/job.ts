@@ -8,8 +8,8 @@ export const MAX_REF_CHARACTERS = 255;
 export const claim = { runId: z.string().regex(/^[\w-]{1,100}$/), fence: z.int().min(1) };
 
 /**
- * A run of a replay. Its programs get no push credentials. The service dismisses its agent's approval requests at once,
- * and a question from its agent ends the run.
+ * A run of a replay. Its programs get no push credentials. Its agent's approval requests are dismissed at once, and a
+ * question from its agent ends the run.
  */
 const replaySchema = z.object({
   /**
@@ -71,7 +71,10 @@ const reviewSchema = z.object({
 export const jobSchema = z.object({
   ...claim,
   workspaceId: z.string(),
-  /** Absent if the run's owner is not a task. Only a runner with the feature `taskless` gets such a job. */
+  /**
+   * The agent's task; absent in a job without one, as in a search. Only a runner with the feature `taskless` gets such
+   * a job.
+   */
   task: z
     .object({
       id: z.string(),

@@ -24,7 +24,7 @@
  * 8. A runner whose hello has the feature `commits` stores the commits that runs start from. It lists them in `kept`,
  *    once after each welcome and every few hours, one frame at a time. The service answers each with `released`: the
  *    ones that no run needs any more, which the runner deletes. After a welcome, and when it looks for a commit, the
- *    service sends the commits that replay sets need (`wanted`). A runner that has one, or is asked to fetch it,
+ *    service sends the commits that replays need (`wanted`). A runner that has one, or is asked to fetch it,
  *    reports the result and uploads its pack over HTTP (`/api/runner/archives`). These frames have no numbers.
  * 9. A runner whose hello has the feature `search` gets search jobs. It downloads their agents' material and uploads
  *    their results over HTTP (`/api/runs/{runId}/search-…`), with its id and its claim.
@@ -64,7 +64,7 @@ export const RUNNER_FEATURES = [
   "messages",
   /** `run.permission` and `run.permission-answered`: the agent asks the assignee before it calls a tool. */
   "permissions",
-  /** A job without `task`: the run's owner is not a task. */
+  /** A job without `task`, as in a search. */
   "taskless",
   /** `bases` in `run.started`: the starting commits of the checkouts. */
   "bases",

@@ -23,7 +23,7 @@ import type { RunOwner } from "./run-owner.js";
 
 type PermissionWish = Extract<RunnerMessage, { type: "run.permission" }>;
 
-/** The reason why a stopping run refuses new requests and closes open approvals. */
+/** The reason given for refused requests, closed approvals and withdrawn calls of a stopping run. */
 export const STOPPING = "The run is being stopped.";
 
 /**

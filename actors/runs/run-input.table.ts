@@ -75,7 +75,7 @@ export interface InputCheckout {
 }
 
 export interface ClaimedInput {
-  /** Null for a run without a task. */
+  /** Null if the owner gives its runs no brief, as in a search. */
   readonly brief: InputBrief | null;
   /** The version of each secret's value, by the secret's name; null for a secret that does not exist. */
   readonly secrets: Readonly<Record<string, number | null>>;

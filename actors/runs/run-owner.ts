@@ -66,8 +66,8 @@ export interface RunOwner {
   /** The user id of the assignee, null for nobody, or undefined when the owner does not exist. */
   assignee(reading: Reading, workspaceId: string, run: OwnedRun): string | null | undefined;
   /**
-   * Returns the brief for the agent of a run. The member is null if the owner's runs have no task. Only runners that
-   * support jobs without a task receive such runs.
+   * Returns the brief for the agent of a run. The member is null if the owner gives its runs no brief. Only runners
+   * that support jobs without a task receive such runs.
    */
   readonly brief: ((reading: Reading, workspaceId: string, run: OwnedRun) => RunBrief) | null;
   /**

@@ -47,8 +47,8 @@ export interface DeliveryInput {
   /** Timeout of the request from the time it is sent, in milliseconds. */
   readonly timeoutMs: number;
   /**
-   * The latest time at which a request on a `before` event may get a slot, in milliseconds since 1970; absent on an
-   * `after` event.
+   * The latest time at which a request on a `before` event may get a slot, in milliseconds since 1970; absent if no
+   * event waits.
    */
   readonly deadlineMs?: number;
 }
