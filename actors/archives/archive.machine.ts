@@ -1,7 +1,7 @@
 /**
- * The archive of one commit that a replay or replay set needs, `archive/<id>`: a pack of the commit and its tree, stored
- * if no branch of its repository holds it. Messages are classified before the step (`classify-archive.ts`). If an event's
- * name differs from its message, the message follows in brackets. "Any" is every state except absent.
+ * The archive of one commit that a replay or replay set needs, `archive/<id>`: a pack of the commit and its tree,
+ * stored if no branch of its repository holds it. Messages are classified before the step (`classify-archive.ts`). If
+ * an event's name differs from its message, the message follows in brackets. "Any" is every state except absent.
  *
  * | state          | moved by                         | next    | also                                            |
  * |----------------|----------------------------------|---------|-------------------------------------------------|

@@ -12,7 +12,7 @@ interface HoldArchive extends Message {
   readonly commit: string;
 }
 
-/** A holder no longer needs the commit. No effect if it did not hold it. */
+/** A holder no longer needs the commit. No effect if it is not a holder. */
 interface ReleaseArchive extends Message {
   readonly type: "archive.release";
   readonly holder: string;

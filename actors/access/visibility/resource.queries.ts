@@ -43,7 +43,7 @@ export function findVisibleResource(
   return row !== undefined && isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
 }
 
-/** Returns whether the resource's row is lost but its address exists, and the caller could see the resource there. */
+/** Returns whether the resource's row is lost but its address exists, and the caller could see the resource. */
 function seesLost(
   kind: Kind,
   reading: Reading,
