@@ -223,7 +223,7 @@ function getHookOccurrence(turn: Turn, { teamId }: HookOccurrenceContext): HookO
   return hookOccurrence;
 }
 
-/** Stores the status of a hook occurrence that has not ended. */
+/** Stores the state of a hook occurrence that has not ended. */
 function recordState(
   turn: Turn,
   context: HookOccurrenceContext,

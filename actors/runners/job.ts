@@ -120,7 +120,9 @@ export const jobSchema = z.object({
     env: z.record(z.string(), z.string()),
     /** Secret values by environment variable. */
     secrets: z.record(z.string(), z.string()),
-    /** Names of the harness's secrets that no longer exist. The run then fails with `secret-missing`. */
+    /**
+     * Names of the harness's secrets that are missing or cannot be opened. The run then fails with `secret-missing`.
+     */
     missingSecrets: z.array(z.string()).default([]),
   }),
   /** The agent's skills, which the runner writes to disk before the agent starts. */

@@ -23,7 +23,7 @@ import type { RunBrief } from "./run-owner.js";
  */
 export interface RunInputRow {
   readonly runId: string;
-  /** The settings of the station and the repositories. */
+  /** All settings that affect the run. */
   readonly config: RunConfig;
   /** The run's starting point; null for a run that ended before releases stored it. */
   readonly beginning: RunBeginning | null;

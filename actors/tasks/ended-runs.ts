@@ -1,7 +1,7 @@
 /**
  * The outcomes of a task's ended runs. The task remembers the runs whose outcome can still change, in the order in
- * which they ended, and updates their rows (`run-facts/run-outcome.table.ts`). Each function returns the runs to
- * remember.
+ * which they ended, and updates their rows (`run-facts/run-outcome.table.ts`). Functions that take `ended` return the
+ * runs to remember.
  */
 import type { Turn } from "../../runtime/turns/turn.js";
 import type { LineFields } from "../lines/line.js";
