@@ -55,8 +55,8 @@ interface OpenMail {
 /** Maximum number of valid links of one address that one source may have requested. */
 const MAX_LINKS_OF_SOURCE = 5;
 /**
- * While an address has this many valid links, each source may have requested only one of them. So a few sources cannot
- * use up the limit of the address and lock the user out.
+ * While an address has this many valid links, a source may request another one only if it requested none of them. So a
+ * few sources cannot use up the limit of the address and lock the user out.
  */
 const MANY_LINKS = 20;
 /** Maximum number of valid links of one address, from all sources. */
