@@ -16,7 +16,10 @@ import { refusals } from "./trusts/trust-refusal.table.js";
 import { resourceTopic } from "./visibility/resource-topic.view.js";
 import { refuseInTurn } from "./visibility/write-permission.js";
 
-/** Accounts, tokens, trusts and invites. Also defines the workspace actor, which checks permissions of writes. */
+/**
+ * Accounts, invites, OAuth states, workspace tokens and trusts. Also defines the workspace actor, which checks
+ * permissions of writes.
+ */
 export const accessArea = defineArea({
   name: "access",
   kinds: (deployment: { readonly allowList: AllowList }) => [workspaceTokenKind, tokenTrustKind(deployment)],

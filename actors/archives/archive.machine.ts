@@ -1,7 +1,7 @@
 /**
- * The archive of one commit that replay sets need, `archive/<id>`: a pack of the commit and its tree, stored if no
- * branch of its repository holds it. Messages are classified before the step (`classify-archive.ts`). If an event's
- * name differs from its message, the message follows in brackets. "Any" is every state except absent.
+ * The archive of one commit that a replay or replay set needs, `archive/<id>`: a pack of the commit and its tree,
+ * stored if no branch of its repository holds it. Messages are classified before the step (`classify-archive.ts`). If
+ * an event's name differs from its message, the message follows in brackets. "Any" is every state except absent.
  *
  * | state          | moved by                         | next    | also                                            |
  * |----------------|----------------------------------|---------|-------------------------------------------------|
@@ -29,7 +29,7 @@
  * | wanted         | asked.again (woken `ask`)        | wanted  | runners are asked                               |
  * | wanted         | time.over (woken `ask`)          | refused | after 7 days; stored chunks are deleted         |
  * | served         | asked.again (woken `ask`)        | served  | runners are asked to check again                |
- * | all            | archive.refused                  | same    | refused: of another runner, out of order, late  |
+ * | all            | archive.refused                  | same    | refused, for example out of order or late       |
  */
 import type { ActorType } from "../../runtime/cells/actor-type.js";
 import { createChart } from "../../runtime/cells/chart.js";

@@ -12,13 +12,13 @@ interface HoldArchive extends Message {
   readonly commit: string;
 }
 
-/** A holder no longer needs the commit. No effect if it did not hold it. */
+/** A holder no longer needs the commit. No effect if it is not a holder. */
 interface ReleaseArchive extends Message {
   readonly type: "archive.release";
   readonly holder: string;
 }
 
-/** A run could not check out the commit, which may have left its branch. No effect if nobody needs the commit. */
+/** A run could not check out the commit, which may have left its branch. No effect unless the archive is `served`. */
 interface LookForArchive extends Message {
   readonly type: "archive.look";
 }

@@ -54,7 +54,7 @@ export function findChunk(
   return archiveChunks.get(reading, workspaceId, id, n);
 }
 
-/** Lists commits that runners should look for now, at most {@link MAX_LISTED}. */
+/** Lists the pending commits, at most {@link MAX_LISTED}. */
 export function listWanted(reading: Reading, workspaceId: string): readonly WantedCommit[] {
   const { rows } = archives.page(reading, workspaceId, { standing: "pending" }, { limit: MAX_LISTED });
   return rows.map(({ id, repository, commit }) => ({ archiveId: id, repository, commit }));

@@ -4,7 +4,9 @@ import type { Pack } from "./pack.js";
 /** The reason why a commit is not archived. */
 export type ArchiveRefusal = "commit-gone" | "archive-too-large" | "archives-full";
 
-/** A commit that a replay set needs, and the state of its archive. Only the archive's actor writes the row. */
+/**
+ * A commit that a replay or replay set needs, and the state of its archive. Only the archive's actor writes the row.
+ */
 export interface ArchiveRow {
   /** Derived from `repository` and `commit`; see {@link toArchiveId}. */
   readonly id: string;
@@ -15,7 +17,7 @@ export interface ArchiveRow {
    * commit, so nothing is stored. `kept`: the commit's pack is stored. `refused`: final.
    */
   readonly standing: "pending" | "served" | "kept" | "refused";
-  /** The reason for a refusal; for a pending commit, the current obstacle. Null if there is none. */
+  /** The reason for a refusal; for a pending commit, the last obstacle. Null if there is none. */
   readonly refusal: ArchiveRefusal | null;
   /** When the archive became pending, in milliseconds since 1970; null if it is not pending. */
   readonly pendingSinceMs: number | null;

@@ -8,7 +8,7 @@ interface ArchiveParts {
   readonly archives?: ArchiveLimits;
 }
 
-/** Commits that replay sets need, as packs. */
+/** Commits that replays and replay sets need, as packs. */
 export const archivesArea = defineArea({
   name: "archives",
   actors: ({ archives: limits = defaultArchiveLimits }: ArchiveParts) => [archiveActor(limits)],

@@ -13,9 +13,9 @@ const PENDING_MS = 7 * 24 * 60 * 60 * 1_000;
 
 /** The stored state of an archive between turns. */
 export interface ArchiveContext {
-  /** Number of requests to runners in the current pending time. */
+  /** Number of requests to runners since the search began or restarted, or since a branch was found. */
   readonly asked: number;
-  /** The runner that looks for the commit; null for none. */
+  /** The runner that looks for the commit, or that sent the kept pack; null for none. */
   readonly runnerId: string | null;
   /** Number of stored chunks. */
   readonly received: number;

@@ -2,7 +2,7 @@ import type { Fact, GateQuestion } from "../../runtime/turns/turn.js";
 import { BOOL, DYN, STRING, type Type, toList, toMap } from "../expressions/cel-types.js";
 import type { ShownOpener } from "../opener.js";
 
-/** Maximum number of stored events per team. Older events are removed. */
+/** Maximum number of tool call events, and of all other events, to store per team. Older events are removed. */
 export const MAX_STORED_EVENTS = 1_000;
 
 /** The rules of an event that hooks can match (configuration API, Hook events). */

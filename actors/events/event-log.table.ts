@@ -88,7 +88,7 @@ function retainLog(log: EventLog) {
   });
 }
 
-/** The time of the oldest listed event, in milliseconds since 1970; null if there is none. */
+/** The time of the oldest stored event, in milliseconds since 1970; null if there is none. */
 export function oldestEventMs(reading: Reading, workspaceId: string, teamId: string): number | null {
   const oldest = [events, callEvents].flatMap((log) => log.list(reading, workspaceId, [teamId], { limit: 1 }));
   return oldest.length === 0 ? null : Math.min(...oldest.map(({ event }) => Date.parse(event.at)));
@@ -122,7 +122,8 @@ function jsonBytes(value: unknown): number {
 }
 
 /**
- * Returns the beginning of a value, in at most `maxBytes` of JSON text. If it must stay an object, cuts each member.
+ * Returns the beginning of a value, in at most `maxBytes` of JSON text. A value that must stay an object is cut by its
+ * members.
  */
 function toBeginning(value: unknown, maxBytes: number, isObject: boolean): unknown {
   if (isObject && typeof value === "object" && value !== null) return cutMembers(value, maxBytes);

@@ -15,10 +15,7 @@ export interface EventTaskValues {
   /** Key of the task's current station. */
   readonly station: string;
   readonly marks: Readonly<Record<string, string>>;
-  /**
-   * The branch that the task's work starts from and is merged into. Null or absent for each repository's default
-   * branch.
-   */
+  /** The branch that the task's work starts from and is merged into; null or absent for none. */
   readonly branch?: string | null;
   /** Null or absent if the task has no pull request. */
   readonly pullRequest?: { readonly url: string } | null;

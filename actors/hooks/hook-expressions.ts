@@ -13,7 +13,7 @@ import {
 import { firstFaults, toSentence, validateField } from "../expressions/validate-expression.js";
 import { type FieldError, pathText } from "../refusal.js";
 
-/** The names that a hook's expressions may use: the fields of its event, its vars, and the earlier steps. */
+/** The names that a hook's expressions may use, for example its event, its vars, and the earlier steps. */
 export const hookLanguage: Language = {
   name: "hook",
   positions: hookPositions,

@@ -120,7 +120,7 @@ function classifyHookOccurrence(
 
 function classifyFire(fired: FireHook, turn: TurnReading) {
   const { why, change } = checkLoop(turn, fired);
-  // A hook without a recorded time cannot have fired, so the lookup is skipped.
+  // If the hook has not fired for this change in the last 10 minutes, this occurrence counts as new.
   const mayHaveFired = change === null || change.times.length > 0;
   if (mayHaveFired && findHookOccurrence(turn, turn.self.partition, fired.work.teamId, turn.self.id) !== undefined) {
     // The occurrence was started before and may have ended: no state handles this event.

@@ -16,8 +16,8 @@ import type { AttemptRow, HookOccurrence, HookOccurrenceListed, HookOccurrenceSt
 type StartedRow = Omit<HookOccurrence, "id">;
 
 /**
- * The end of a hook occurrence that made a request. The values of this row replace the values of the occurrence's
- * {@link StartedRow}.
+ * The end of a hook occurrence that the loop guard did not stop. The values of this row replace the values of the
+ * occurrence's {@link StartedRow}.
  */
 interface EndedRow extends Pick<HookOccurrence, "state" | "code" | "refused" | "endedAt"> {
   /** Absent in end rows of earlier releases. */

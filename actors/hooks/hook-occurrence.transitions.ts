@@ -202,7 +202,7 @@ function isExhausted({ gate, attempt, mostAttempts }: HookOccurrenceContext, cod
   return gate === null && isRetried(code) && attempt > 1 && attempt >= mostAttempts;
 }
 
-/** Returns whether the task has left the hook's station, has finished, or was deleted. */
+/** Returns whether the task has left the station of the event, has ended, or was deleted. False for a test. */
 function hasTaskMovedOn(turn: Turn, { task: then, test }: WorkEvent): boolean {
   if (test === true) return false;
   const task = tasks.get(turn, turn.self.partition, then.id);
@@ -223,7 +223,7 @@ function getHookOccurrence(turn: Turn, { teamId }: HookOccurrenceContext): HookO
   return hookOccurrence;
 }
 
-/** Stores the status of a hook occurrence that has not ended. */
+/** Stores the state of a hook occurrence that has not ended. */
 function recordState(
   turn: Turn,
   context: HookOccurrenceContext,

@@ -49,7 +49,7 @@ export function hookOccurrenceView(
   return showOccurrence(hookOccurrence, { reading, workspaceId });
 }
 
-/** Returns the hook occurrence from its rows, with the reason why its request waits; null if no request waits. */
+/** Returns the hook occurrence from its rows. `waits` is the reason why its request waits, or null. */
 export function currentHookOccurrence(
   runtime: Pick<Runtime, "reading" | "lookUpWait">,
   workspaceId: string,

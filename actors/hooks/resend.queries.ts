@@ -24,8 +24,8 @@ interface Team {
  * Lists a period's first failed hook occurrences that can be resent, oldest first: at most `maxFound`, from at most
  * `scanLimit` rows. `next` is where to continue, or null at the end of the period.
  *
- * Leaves out occurrences that the loop guard stopped, occurrences whose resend has not failed, tests, and occurrences
- * of deleted hooks.
+ * Leaves out occurrences that the loop guard stopped, occurrences whose resend has not failed, resends, tests, and
+ * occurrences of deleted hooks.
  */
 export function listFailed(
   reading: Reading,
@@ -70,7 +70,7 @@ const COUNTED_AT_ONCE = 500;
 /** How many hook occurrences of a period can be resent. */
 export interface ResendCount {
   readonly count: number;
-  /** Whether more hook occurrences than the counting limit can be resent. */
+  /** Whether a part of the period is not counted. */
   readonly isMore: boolean;
 }
 

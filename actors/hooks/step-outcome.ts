@@ -31,8 +31,8 @@ export interface HookOccurrenceContext {
   readonly leftMs: number;
   readonly blocks: boolean;
   /**
-   * The latest time at which a request of a hook on a `before` event may get a slot, in milliseconds since 1970; 0 on
-   * an `after` event.
+   * The latest time at which a request of a hook on a `before` event may get a slot, in milliseconds since 1970; 0 if
+   * no event waits.
    */
   readonly deadlineMs: number;
   readonly gate: ReplyTo | null;

@@ -8,7 +8,8 @@ import { isWorkspaceOpen, listResources } from "../resources/resource.table.js";
 import type { HookFields, HookStep } from "./hook.js";
 
 /**
- * Returns why the address of a step's request is not allowed; null if it is allowed, or if expressions set its host.
+ * Returns why the address of a step's request is not allowed. Returns null if it is allowed, if expressions set its
+ * host, or if the service sends the request and `allowList` is null.
  */
 export function findAddressFault(
   { url: given, from }: Pick<NonNullable<HookStep["request"]>, "url" | "from">,

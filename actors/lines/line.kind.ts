@@ -9,8 +9,8 @@ import { repeated, stationReferences, validateStation } from "./station-rules.js
 import { openTasksAt } from "./station-use.table.js";
 
 /**
- * A line: the stations that its tasks move through, and its repositories. `judges` says whether the deployment has a
- * model.
+ * A line: the stations that its tasks move through, and its repositories. `judges` says whether judging is set up on
+ * the deployment.
  */
 export function lineKind({ judges = false }: { readonly judges?: boolean }): Kind<LineBody> {
   return { ...line, warnings: (fields, reading, scope) => lineWarnings(fields, reading, { ...scope, judges }) };

@@ -9,8 +9,8 @@ export interface Seen {
 
 /**
  * Applies news to the row. News may arrive in any order and repeatedly. A merge is final; otherwise the news with the
- * latest time wins. If news of the same time differs from the row, `isUnclear` is true, and the pull request must be
- * read. Reviews are only added.
+ * latest time wins. `isUnclear` is true, and the pull request must be read, if the news has no description, or if a
+ * description of the same time differs from the row. Reviews are only added.
  */
 export function applySeen(
   before: PullRequestRow,
@@ -42,7 +42,10 @@ function merged(before: PullRequestRow, { state, mergedAt, mergeCommit, closedAt
   return { ...before, state, mergedAt, mergeCommit, closedAt };
 }
 
-/** Applies everything in the description. A merged pull request stays merged, with its first merge data. */
+/**
+ * Applies the description, except for the branch of an own pull request. A merged pull request stays merged, with its
+ * first merge data.
+ */
 function withHosted(before: PullRequestRow, hosted: HostedPullRequest): PullRequestRow {
   const isMerged = before.state === "merged";
   const knownMs = before.hostUpdatedAt === null ? 0 : Date.parse(before.hostUpdatedAt);

@@ -27,7 +27,6 @@ interface State {
   readonly context: PullRequestContext;
 }
 
-/** The messages that a pull request receives. */
 type PullRequestMessage = MessageTo<ReturnType<typeof pullRequestRef>> | GateAnswer | EffectEnded | Woken;
 
 /** The event of a message that has no effect in this state. No state handles this event. */

@@ -9,7 +9,10 @@ import { CodeHostRefused } from "../outbound/code-host/code-host-requests.js";
 export type CodeHostProblem =
   /** The code host's rate limit is exceeded until this time, in milliseconds since 1970. */
   | { readonly problem: "limited"; readonly untilMs: number; readonly why: string }
-  /** No answer, or an internal error of the code host. The result of the request is unknown. */
+  /**
+   * No answer, or one that does not settle the request, such as an internal error. The result of the request is
+   * unknown.
+   */
   | { readonly problem: "again"; readonly why: string }
   /** The code host refused the request. `fields` are the request's refused fields, if the code host names any. */
   | { readonly problem: "refused"; readonly why: string; readonly fields?: readonly string[] };

@@ -11,14 +11,18 @@ export function toMark({ taskId, purpose }: { readonly taskId: string; readonly 
 
 /**
  * Returns a comment or review with its mark. In the text, HTML comments are escaped, because people would not see them
- * and they could contain another mark. Mentions and control characters are removed.
+ * and they could contain another mark. Mentions are changed so that they notify nobody, and control characters are
+ * removed, except tabs and line breaks.
  */
 export function toMarkedText(mark: string, text: string): string {
   const shown = text.replace(/[^\P{Cc}\t\n]|\p{Cs}/gu, "").replaceAll("<!--", "&lt;!--");
   return cutText(`${mark}\n${withoutMentions(shown)}`, MAX_CHARACTERS);
 }
 
-/** Returns the text of a pull request without mentions, followed by the service's own last line. */
+/**
+ * Returns the text of a pull request, followed by the service's own last line. Mentions are changed so that they notify
+ * nobody.
+ */
 export function toBody(text: string, last: string): string {
   return text === "" ? last : `${cutText(withoutMentions(text), MAX_CHARACTERS - last.length - 2)}\n\n${last}`;
 }

@@ -22,11 +22,11 @@ import { isNamedByLine, listNewTo, listOpenIn, listTeams } from "./pull-request-
 export interface PullRequestLogContext {
   /** The repository's key at the code host (host and repository id); null or absent while unknown. */
   readonly of?: HostedKey | null;
-  /** Whether the repository's open pull requests are listed every hour; absent if not. */
+  /** Whether the repository's open pull requests are listed every hour; absent for no. */
   readonly isListed?: boolean;
-  /** The ETag of the last list if no listed pull request had to be read; otherwise null or absent. */
+  /** The ETag of the last list if no pull request had to be read after it; otherwise null or absent. */
   readonly etag?: string | null;
-  /** The teams that had a line on the repository at the last list; absent before the first list. */
+  /** The teams that had a line on the repository at the last list; absent if the lists have not started. */
   readonly teams?: readonly string[];
 }
 

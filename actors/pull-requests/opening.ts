@@ -90,7 +90,7 @@ export function failOpening(
   return notifyRun(turn, context, { url: null, refused: why });
 }
 
-/** Cancels further attempts, because the pull request is open. */
+/** Cancels further attempts, because the pull request exists at the code host. */
 export function endOpening({ turn }: InTurn): void {
   turn.cancelWake(OPEN);
 }

@@ -1,8 +1,8 @@
 /**
- * Processes the code host's news about pull requests in a repository, `pull-request-log/<id>`. The id is the name, in
- * lower case, that the repository had when a line first named it; renames do not change the id. The log passes news
- * about a task's pull request to the pull request's actor, and writes the rows of people's pull requests: one for each
- * team with a line on the repository. It also stores the repository's current name.
+ * Processes the code host's news about pull requests in a repository, `pull-request-log/<id>`. Renames of the
+ * repository do not change the id; see {@link findPullRequestLog}. The log passes news about a task's pull request to
+ * the pull request's actor, and writes the rows of people's pull requests: one for each team with a line on the
+ * repository. It also stores the repository's current name.
  *
  * | state   | moved by                                     | next    | also                                       |
  * |---------|----------------------------------------------|---------|--------------------------------------------|

@@ -36,8 +36,8 @@ interface ShownRepository {
 }
 
 /**
- * Returns a message to the log if the answer shows a repository name that the service does not know yet; otherwise
- * null.
+ * Returns a message to the log if the service does not know yet the repository name in the answer, or the name in the
+ * request; otherwise null.
  */
 export function toNameNews(
   reading: Reading,

@@ -92,7 +92,7 @@ function renameOpen(turn: Turn, named: HostedKey & { readonly repository: string
 
 /**
  * Finds the task's pull request on this branch that has no number yet (opening or failed). The news may be about this
- * pull request, because only the service pushes to the branches of tasks.
+ * pull request, because the branch is the task's.
  */
 function findUnopened(turn: Turn, host: string, picture: HostedPullRequest | null): PullRequestRow | undefined {
   if (picture === null || picture.from?.toLowerCase() !== picture.repository.toLowerCase()) return undefined;
@@ -298,8 +298,8 @@ interface Reverted {
 const MAX_REVERTS = 20;
 
 /**
- * Finds the reverts in a pull request's text: "Reverts owner/name#n", "This reverts commit <commit>". `formerNames` are
- * the repository's former names, in lower case.
+ * Finds the reverts in a pull request's text: "Reverts owner/name#n", "Reverts #n", "This reverts commit <commit>".
+ * `formerNames` are the repository's former names, in lower case.
  */
 export function findReverts(text: string, repository: string, formerNames: readonly string[] = []): Reverted {
   const names = [repository.toLowerCase(), ...formerNames];

@@ -25,9 +25,9 @@
  * | pushing          | left.open, left.none (the same, if it   | open,   | the run is notified                        |
  * |                  | is open; with nothing to push)          | none    |                                            |
  * | opening          | opening.due (woken `open`)              | opening | the code host is asked                     |
- * | opening          | opening.again (5xx, no answer)          | opening | again later; 8 attempts                    |
+ * | opening          | opening.again (for example 5xx)         | opening | again later; at most 8 attempts            |
  * | opening          | opening.limited                         | opening | again after the rate limit; a task note    |
- * | opening          | opening.failed (4xx, the 8th attempt)   | failed  | the run is notified; a note on the task    |
+ * | opening          | opening.failed (otherwise)              | failed  | the run is notified; a note on the task    |
  * | opening          | ask.later (asked, at the run's end)     | opening | asked again after the opening              |
  * | opening          | later.lost (pull-request.not-pushed)    | opening | the run that asked has ended               |
  * | opening, closed, | became.open (told)                      | open    | `task.pullRequest`; read every hour        |

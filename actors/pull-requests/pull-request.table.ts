@@ -24,9 +24,7 @@ const pullRequestTopic = topic<{
   readonly pullRequest: Pick<PullRequestView, "id"> & Partial<PullRequestView>;
 }>("pull-request");
 
-/**
- * A new pull request or a new state, as the team's stream publishes it. Other fields are only for readers of outcomes.
- */
+/** A new pull request or a new state, as the team's stream publishes it. */
 const teamTopic = topic<{
   readonly type: "pull-request";
   readonly id: string;

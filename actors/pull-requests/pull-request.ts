@@ -23,7 +23,7 @@ export interface StoredComment {
   readonly id: number | null;
   /** Digest of the comment's text at the code host; null while unknown. */
   readonly there: string | null;
-  /** The wanted text; empty for a withdrawn comment. */
+  /** The wanted text. */
   readonly text: StoredText;
   /** Number of failed attempts in a row; absent for none. */
   readonly attempts?: number;
@@ -135,12 +135,12 @@ export function withRepository(
   };
 }
 
-/** Maximum number of reviewed commits to record. Further commits are not recorded. */
+/** Maximum number of reviewed commits to record. */
 export const MAX_ROUNDS = 100;
 
 /** Maximum length of a pull request title on GitHub, in characters. */
 export const MAX_TITLE_CHARACTERS = 256;
-/** Maximum number of changed paths for hooks. A larger change is not pushed, because hooks would only see a part. */
+/** A change with this many paths or more is not pushed, because hooks would only see a part. */
 export const MAX_VETTED_PATHS = 3_000;
 /** Maximum total size of the changed paths for hooks, in bytes. */
 export const MAX_VETTED_BYTES = 512 * 1024;

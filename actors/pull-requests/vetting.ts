@@ -262,7 +262,7 @@ interface Left extends InTurn {
   readonly head?: string;
 }
 
-/** Ends a request without a push, and sends the run the reason. `left.failed` means that a push failed. */
+/** Ends a request without a push, and sends the run the reason. */
 export function endWithoutPush({ turn, type, why, head }: Left, context: PullRequestContext): PullRequestContext {
   const reported = notifyRun(turn, context, { url: null, refused: why });
   // The pull request was never at the code host: remove it, and its unused branch.

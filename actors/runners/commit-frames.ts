@@ -30,7 +30,7 @@ export const keptFrame = z.object({
 /** The commits of the last `kept` frame that no run needs any more. */
 export const releasedFrame = z.object({ frame: z.literal("released"), commits: z.array(repositoryCommit) });
 
-/** Commits that replay sets need. `mayFetch` asks the runner to fetch a commit that it does not have. */
+/** Commits that replays and replay sets need. `mayFetch` asks the runner to fetch a commit that it does not have. */
 export const wantedFrame = z.object({
   frame: z.literal("wanted"),
   commits: z.array(repositoryCommit.extend({ archiveId: z.string().max(100), mayFetch: z.boolean() })),

@@ -35,7 +35,7 @@ export interface LimitLane extends Message {
   readonly maxClaims: number | null;
 }
 
-/** A pool was created or changed, so more runs may fit. */
+/** A pool or the workspace's runner settings changed, so more runs may fit. */
 export interface PoolsChanged extends Message {
   readonly type: "pools.changed";
 }

@@ -8,8 +8,8 @@ export const MAX_REF_CHARACTERS = 255;
 export const claim = { runId: z.string().regex(/^[\w-]{1,100}$/), fence: z.int().min(1) };
 
 /**
- * A run of a replay. Its programs get no push credentials. The service dismisses its agent's approval requests at once,
- * and a question from its agent ends the run.
+ * A run of a replay. Its programs get no push credentials. Its agent's approval requests are dismissed at once, and a
+ * question from its agent ends the run.
  */
 const replaySchema = z.object({
   /**
@@ -71,14 +71,17 @@ const reviewSchema = z.object({
 export const jobSchema = z.object({
   ...claim,
   workspaceId: z.string(),
-  /** Absent if the run's owner is not a task. Only a runner with the feature `taskless` gets such a job. */
+  /**
+   * The agent's task; absent in a job without one, as in a search. Only a runner with the feature `taskless` gets such
+   * a job.
+   */
   task: z
     .object({
       id: z.string(),
       title: z.string(),
       description: z.string(),
       url: z.string(),
-      /** The task's notes, oldest first: handovers, send-backs, answered questions, hooks. */
+      /** The task's notes, oldest first. */
       notes: z.array(z.object({ at: z.string(), from: z.string(), text: z.string() })),
       /** Absent for none. */
       attachments: z.array(attachmentSchema).optional(),
@@ -106,8 +109,8 @@ export const jobSchema = z.object({
     check: z.string().nullable(),
     passesTo: z.array(z.string()),
     /**
-     * The stations in `passesTo` that come later in the line. If there is one, a run that ends without a handover goes
-     * there.
+     * The stations in `passesTo` that come later in the line. If there is exactly one, a run that ends without a
+     * handover goes there.
      */
     next: z.array(z.string()),
   }),
@@ -117,7 +120,9 @@ export const jobSchema = z.object({
     env: z.record(z.string(), z.string()),
     /** Secret values by environment variable. */
     secrets: z.record(z.string(), z.string()),
-    /** Names of the harness's secrets that no longer exist. The run then fails with `secret-missing`. */
+    /**
+     * Names of the harness's secrets that are missing or cannot be opened. The run then fails with `secret-missing`.
+     */
     missingSecrets: z.array(z.string()).default([]),
   }),
   /** The agent's skills, which the runner writes to disk before the agent starts. */

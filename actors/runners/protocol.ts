@@ -5,8 +5,8 @@
  * Phases:
  * 1. The runner sends `hello`: its identity, what it can run, the last service message it received, and its claims.
  * 2. The service answers `welcome`: the runner's id, the last runner message it received, and for each claim `keep` or
- *    `drop`. The service drops a claim if its lease has expired and another runner has the run; the runner of the
- *    dropped claim kills the run.
+ *    `drop`. The service drops a claim that is no longer the runner's, for example because its lease has expired;
+ *    the runner kills the run.
  * 3. Both send numbered messages (`n` increases by one in each direction, across reconnects) and acknowledge them
  *    (`ack`, on its own or with a message). The service processes each message once. A message whose `n`
  *    is not higher than the last one is only acknowledged. Unacknowledged messages are sent again after the next
@@ -24,7 +24,7 @@
  * 8. A runner whose hello has the feature `commits` stores the commits that runs start from. It lists them in `kept`,
  *    once after each welcome and every few hours, one frame at a time. The service answers each with `released`: the
  *    ones that no run needs any more, which the runner deletes. After a welcome, and when it looks for a commit, the
- *    service sends the commits that replay sets need (`wanted`). A runner that has one, or is asked to fetch it,
+ *    service sends the commits that replays need (`wanted`). A runner that has one, or is asked to fetch it,
  *    reports the result and uploads its pack over HTTP (`/api/runner/archives`). These frames have no numbers.
  * 9. A runner whose hello has the feature `search` gets search jobs. It downloads their agents' material and uploads
  *    their results over HTTP (`/api/runs/{runId}/search-…`), with its id and its claim.
@@ -64,7 +64,7 @@ export const RUNNER_FEATURES = [
   "messages",
   /** `run.permission` and `run.permission-answered`: the agent asks the assignee before it calls a tool. */
   "permissions",
-  /** A job without `task`: the run's owner is not a task. */
+  /** A job without `task`, as in a search. */
   "taskless",
   /** `bases` in `run.started`: the starting commits of the checkouts. */
   "bases",
@@ -208,7 +208,7 @@ export const endingSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("handover"), to: z.string(), note: z.string().max(20_000) }),
   /** A question to the assignee; the task moves to the inbox. */
   z.object({ kind: z.literal("ask"), question: z.string().min(1).max(20_000) }),
-  /** Neither a handover nor a question: the station hands over to no other station, or the handover was refused. */
+  /** Neither a handover nor a question. */
   z.object({ kind: z.literal("finish"), note: z.string().max(20_000) }),
 ]);
 export type RunEnding = z.infer<typeof endingSchema>;

@@ -75,7 +75,7 @@ export const pushRejected = z.object({
   problem: pushProblem,
   /** One sentence for a person, and git's output, without the token. */
   why: z.string().max(MAX_WHY_CHARACTERS),
-  /** The branch head that the snapshot conflicts with; absent if the runner did not read it. */
+  /** The branch's head if the push conflicts with it; absent if unknown. */
   head: commitId.optional(),
 });
 

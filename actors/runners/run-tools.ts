@@ -61,16 +61,17 @@ export const toolAnsweredSchema = z.object({
   ...claim,
   id: z.string(),
   /**
-   * `done`: the call succeeded. `failed`: invalid inputs, an unsuccessful request, or an unknown outcome. `dismissed`:
-   * a person dismissed the call. `refused`: a hook or the service refused the call. `withdrawn`: the call was cancelled
-   * before its request started. All outcomes except `done` are errors.
+   * `done`: the call succeeded. `failed`: the call could not be made, the request was unsuccessful, or its outcome is
+   * unknown. `dismissed`: a person dismissed the call, or nobody answered in time. `refused`: a hook or the service
+   * refused the call. `withdrawn`: the call was cancelled before its request started. All outcomes except `done` are
+   * errors.
    */
   outcome: z.enum(["done", "failed", "dismissed", "refused", "withdrawn"]),
   /** The text for the agent: the output, or the error. */
   text: z.string(),
   /** An additional sentence for the agent: that a person changed the inputs. Absent for none. */
   note: z.string().optional(),
-  /** The call's id in the service; null for a call that was not recorded, as in replays and for refused calls. */
+  /** The call's id in the service; null for a call that was refused without a record. */
   callId: z.string().nullable(),
 });
 export type ToolAnswered = z.infer<typeof toolAnsweredSchema>;

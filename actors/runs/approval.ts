@@ -27,7 +27,7 @@ export const approvalSchema = z
     /** The inputs that the agent asked for. */
     inputs: inputsSchema,
     reason: z.string(),
-    /** `closed`: the run ended, or received a stop request, before anybody answered. */
+    /** `closed`: nobody answered before the wait ended, for example because the run ended. */
     state: z.enum(["open", "approved", "dismissed", "closed"]),
     /** The inputs that replaced `inputs` on approval; null when unchanged. */
     edited: inputsSchema.nullable(),
@@ -47,7 +47,7 @@ export type ApprovalRule = NonNullable<z.output<typeof approvalSchema>["rule"]>;
 export interface ApprovalRow extends Stored<typeof approvalSchema, "rule" | "callId" | "inputs" | "edited"> {
   /** The id of the runner's request, repeated in the answer. Empty for a tool call. */
   readonly request: string;
-  /** The team of the run's task. */
+  /** The team of the run. */
   readonly teamId: string;
   /** Absent for a permission. */
   readonly rule?: ApprovalRule;

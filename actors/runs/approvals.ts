@@ -23,12 +23,12 @@ import type { RunOwner } from "./run-owner.js";
 
 type PermissionWish = Extract<RunnerMessage, { type: "run.permission" }>;
 
-/** The reason given when a stopping run refuses new requests. */
+/** The reason given for refused requests, closed approvals and withdrawn calls of a stopping run. */
 export const STOPPING = "The run is being stopped.";
 
 /**
  * Records an approval and notifies the owner. If the owner has no approvals, the run is stopping, or the run has the
- * maximum number of open approvals, dismisses the request at once without recording it.
+ * maximum number of open permissions, dismisses the request at once without recording it.
  */
 export function askPermission(turn: Turn, before: RunContext, wish: PermissionWish, owner: RunOwner): RunContext {
   const context: RunContext = { ...before, hasAsked: true };

@@ -21,7 +21,6 @@ import { findPush, isLastResult, PUSH, type PushReport, repositoriesToPush, whyN
 /** A wake-up is late when it arrives more than this many milliseconds after its due time: the service was down. */
 const LATE_MS = 5_000;
 
-/** The messages that a run receives. */
 type RunMessage = MessageTo<ReturnType<typeof runRef>> | GateAnswer | Woken;
 
 /** The owner of the run, for events whose transition depends on it. */
@@ -29,7 +28,7 @@ interface Owned {
   readonly owner: RunOwner;
 }
 
-/** A message about another claim. No state handles it. */
+/** A message without effect, for example about another claim. No state handles it. */
 const OTHER = toEvent("claim.other");
 
 interface RunState {
@@ -75,7 +74,7 @@ export function classifyRun(owners: readonly RunOwner[]) {
         return toApprovalEvent(turn, message, owned().owner);
       case "call.waits":
         return { ...message, ...owned() };
-      // No transition handles a message of an unknown type.
+      // `call.over`, and messages of an unknown type, which no transition handles.
       default:
         return message;
     }

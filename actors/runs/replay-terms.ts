@@ -6,7 +6,7 @@ import type { RunAnswer } from "./run-answer.js";
  * The work of a replay run, and which of its programs get the secrets of the profile. Stored in the run's beginning.
  */
 export interface ReplayTerms {
-  /** `repeat` starts the agent. `check` only runs the check on the run's starting point. */
+  /** `repeat` starts the agent. `check` only runs the setups and the check on the run's starting point. */
   readonly does: JobReplay["does"];
   readonly secretsFor: {
     readonly check: boolean;

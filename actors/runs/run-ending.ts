@@ -133,7 +133,7 @@ export function acceptedOutcome(
   return { outcome: "failed", failure: { code: "runner-error", message, output: "" } };
 }
 
-/** Ends a run that no runner can receive. */
+/** Ends a run whose job cannot be sent to its runner. */
 export function endUndeliverable(turn: Turn, context: RunContext, why: string, owner: RunOwner): void {
   const failure: RunFailure = { code: "not-supported", message: why, output: "" };
   const row = getRunRow(turn);

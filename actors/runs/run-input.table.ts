@@ -13,8 +13,8 @@ import { digestsOfAnswer } from "./run-answer.js";
 import type { RunBrief } from "./run-owner.js";
 
 /**
- * The input of a run, one row for each run. The runner's job is built from this row plus the current values of secrets.
- * The row is stored with the run, so that the run can be repeated. Diffs, notes and skills are bodies
+ * The input of a run, one row for each run. The runner's job is built from this row, with the current secrets and
+ * stored packs. The row is stored with the run, so that the run can be repeated. Diffs, notes and skills are bodies
  * (`tables/blobs.ts`), named by their digests.
  *
  * 1. The turn that queues the run fixes its config and its beginning.
@@ -23,7 +23,7 @@ import type { RunBrief } from "./run-owner.js";
  */
 export interface RunInputRow {
   readonly runId: string;
-  /** The settings of the station and the repositories. */
+  /** All settings that affect the run. */
   readonly config: RunConfig;
   /** The run's starting point; null for a run that ended before releases stored it. */
   readonly beginning: RunBeginning | null;
@@ -75,7 +75,7 @@ export interface InputCheckout {
 }
 
 export interface ClaimedInput {
-  /** Null for a run without a task. */
+  /** Null if the owner gives its runs no brief, as in a search. */
   readonly brief: InputBrief | null;
   /** The version of each secret's value, by the secret's name; null for a secret that does not exist. */
   readonly secrets: Readonly<Record<string, number | null>>;

@@ -47,8 +47,7 @@ export interface RunBrief {
 
 /**
  * One kind of run owner: whether its runs have hooks, handovers, messages and approvals, and how to read the data of a
- * run. The functions only read, in the run's turn. A run reports to its owner with messages to the address that the
- * owner gave (`run.began`, `run.asking`, `run.over`).
+ * run. The functions only read. A run sends its reports to the address that the owner gave.
  */
 export interface RunOwner {
   readonly kind: RunOwnerKind;
@@ -67,8 +66,8 @@ export interface RunOwner {
   /** The user id of the assignee, null for nobody, or undefined when the owner does not exist. */
   assignee(reading: Reading, workspaceId: string, run: OwnedRun): string | null | undefined;
   /**
-   * Returns the brief for the agent of a run. The member is null if the owner's runs have no task. Only runners that
-   * support jobs without a task receive such runs.
+   * Returns the brief for the agent of a run. The member is null if the owner gives its runs no brief. Only runners
+   * that support jobs without a task receive such runs.
    */
   readonly brief: ((reading: Reading, workspaceId: string, run: OwnedRun) => RunBrief) | null;
   /**
@@ -76,9 +75,7 @@ export interface RunOwner {
    * figures.
    */
   readonly opener: ((reading: Reading, workspaceId: string, run: OwnedRun) => Opener | null) | null;
-  /**
-   * Returns the task as events show it; null if the run has no task. An owner with a gate or hooks never returns null.
-   */
+  /** Returns the task as events show it; null if the run has no task, or if the task no longer exists. */
   eventSubject(reading: Reading, workspaceId: string, run: OwnedRun): EventSubject | null;
 }
 

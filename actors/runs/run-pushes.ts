@@ -52,7 +52,7 @@ interface ReportedChange {
 /**
  * Lists the changed repositories to push at the end of a run whose agent completed. A repository in which the task has
  * a pushed branch is listed, because later runs start from the branch. If the run finishes the task and the line then
- * opens pull requests, every repository that a connection reaches is listed too.
+ * opens pull requests, every changed repository that a connection reaches is listed too.
  */
 export function repositoriesToPush(
   turn: TurnReading,
@@ -266,7 +266,7 @@ export function losePushes(turn: Turn, { pushes, held }: RunContext, why = LOST)
   for (const repository of held) recordPushed(turn, { repository, pullRequestId: null, refused: why });
 }
 
-/** Informs the pull requests that allowed a push that the push is lost, because the runner was lost or is late. */
+/** Informs the pull requests that allowed a push that the push is lost. */
 export function losePushesGiven(turn: Turn, { pushes }: RunContext, why: string): void {
   const given = pushes.filter(({ push }) => push !== null);
   for (const { pullRequestId } of given) {

@@ -51,7 +51,7 @@
  * | ending           | claim.lost                               | ended       | completed: its work is stored;        |
  * |                  |                                          |             | changes not pushed are recorded       |
  * | ending           | run.end                                  | ended       | with its outcome                      |
- * | claimed          | job.undeliverable                        | ended       | failed: no runner could take the job  |
+ * | claimed          | job.undeliverable                        | ended       | failed: the job could not be sent     |
  * | claimed,running  | claim.lost                               | ended       | abandoned; stopped if it was asked to |
  * | claimed,running  | run.stop (run.end `stopped`, assigned)   | same        | the runner is asked to stop; open     |
  * |                  |                                          |             | approvals close; calls that have not  |

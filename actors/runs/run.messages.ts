@@ -30,7 +30,7 @@ export interface StartRun extends Message {
   readonly lane?: string;
 }
 
-/** From the edge: the claim's job cannot be sent to any runner. */
+/** From the edge: the claim's job cannot be sent to the runner. */
 export interface JobUndeliverable extends Message {
   readonly type: "job.undeliverable";
   readonly fence: number;
@@ -39,7 +39,8 @@ export interface JobUndeliverable extends Message {
 }
 
 /**
- * From the owner: ends the run with this outcome, in any state. With `stopped`, the runner ends the run and reports.
+ * From the owner: ends the run with this outcome. If the outcome is `stopped` and the run is assigned, the runner stops
+ * the run and reports.
  */
 export interface EndRun extends Message {
   readonly type: "run.end";
@@ -138,7 +139,7 @@ interface CarryNote extends Message {
   readonly key: string;
 }
 
-/** The messages that a run sends to its owner. */
+/** The messages that a run sends to every owner. An owner with `hearsClaims` also gets {@link RunClaimed}. */
 export type OwnerMessage = RunBegan | RunAsking | RunOver | CarryNote;
 
 /** A run of a workspace. */

@@ -113,7 +113,9 @@ export interface PendingPush {
   readonly pullRequestId: string;
   /** The id of the agent's request; null at the end of the run. */
   readonly wish: string | null;
-  /** The id of the push order that the runner received; null until the push is allowed. */
+  /**
+   * The id of the push order that the runner received; null until the push is allowed, and after the runner's report.
+   */
   readonly push: string | null;
 }
 

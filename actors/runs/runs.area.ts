@@ -37,7 +37,7 @@ const approverWalks: readonly Walk[] = [
   }),
 ];
 
-/** Runs: single attempts of agents. A run belongs to a task, a replay or a search. */
+/** Runs: single attempts of agents. */
 export const runsArea = defineArea({
   name: "runs",
   actors: ({ runOwners }: Pick<ActorParts, "runOwners">) => [runActor(runOwners)],

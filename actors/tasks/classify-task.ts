@@ -123,7 +123,7 @@ function toWorkEvent(
         "assignment.refused",
         refuseUnlessOnTeam(turn, message.assignee, taskRow(turn).teamId),
       );
-    // No transition handles a message of an unknown type.
+    // Other commands are not checked here. No transition handles a message of an unknown type.
     default:
       return message;
   }

@@ -1,7 +1,7 @@
 /**
  * The outcomes of a task's ended runs. The task remembers the runs whose outcome can still change, in the order in
- * which they ended, and updates their rows (`run-facts/run-outcome.table.ts`). Each function returns the runs to
- * remember.
+ * which they ended, and updates their rows (`run-facts/run-outcome.table.ts`). Functions that take `ended` return the
+ * runs to remember.
  */
 import type { Turn } from "../../runtime/turns/turn.js";
 import type { LineFields } from "../lines/line.js";
@@ -39,7 +39,7 @@ export function toRunEnd(
   return next === "done" ? end("accepted") : end("other", !isBack);
 }
 
-/** Adds an ended run. The run's change replaces the change of an earlier run at the same station. */
+/** Adds an ended run. If its change stands, it replaces the change of an earlier run at the same station. */
 export function addRunEnd(turn: Turn, ended: readonly EndedRun[], end: RunEnd): readonly EndedRun[] {
   const { runId, station, outcome, stands } = end;
   store(turn, runId, { outcome, next: null });
@@ -47,7 +47,7 @@ export function addRunEnd(turn: Turn, ended: readonly EndedRun[], end: RunEnd): 
   return remember([...others, { runId, station, stands, waits: true }]);
 }
 
-/** Accepts the remaining changes: the task is done. */
+/** Accepts the remaining changes: the task is done, or its pull request was merged. */
 export function acceptChanges(turn: Turn, ended: readonly EndedRun[]): readonly EndedRun[] {
   return settle(turn, ended, { outcome: "accepted", isMeant: () => true });
 }

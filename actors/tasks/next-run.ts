@@ -51,7 +51,7 @@ export function queueNextRun(turn: Turn, task: TaskRow): string {
   return runId;
 }
 
-/** Returns the starting point of the next run: the state after the task's last completed run. */
+/** Returns the starting point of the next run; see {@link nextCheckout}. */
 function getBeginning(turn: Turn, task: TaskRow, line: LineFields, station: Station): RunBeginning {
   const { key, name, passesTo } = station;
   return {

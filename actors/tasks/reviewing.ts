@@ -28,7 +28,10 @@ export function findBranchReview(
   return null;
 }
 
-/** Tells the pull request that the task reviews it. */
+/**
+ * Tells the log of the reviewed pull request that the task reviews it. Does nothing if the task reviews no pull
+ * request.
+ */
 export function beginReviewing(turn: Turn, { id: taskId, teamId, lineId, reviews }: TaskRow): void {
   const of = toPlace(reviews);
   if (of === null) return;

@@ -3,7 +3,7 @@ import type { EffectEnded, Message } from "../../runtime/turns/turn.js";
 import type { IntegrationRequestResult } from "../integrations/requests/integration-request.js";
 import type { RaisedFiles } from "./team-marks.messages.js";
 
-/** Fetches the files that an event attached to the task, once for each key. */
+/** Fetches the files that an event attached to the task. */
 export interface AttachFiles extends Message {
   readonly type: "files.attach";
   /** The key of the event that attached the files. */

@@ -46,7 +46,10 @@ export function streamedTaskView(reading: Reading, workspaceId: string, task: Ta
   return showStreamed(task, { reading, workspaceId });
 }
 
-/** Returns the open approvals without their inputs. Only callers who may read outcomes see inputs. */
+/**
+ * Returns the open approvals that the task asks its assignee for, without their inputs. Only callers who may read
+ * outcomes see inputs.
+ */
 function openApprovalsView({ state, runId }: TaskRow, { reading, workspaceId }: Sources) {
   if (state !== "inbox" || runId === null) return [];
   return listAssigneesApprovals(reading, workspaceId, runId).map(openApprovalView);

@@ -50,7 +50,7 @@
  * | queued       | began.other (run.began of another run)  | queued  |                                               |
  * | any but new  | task.note                               | same    | a note of a person or a token                 |
  * | any but new  | raise.tell                              | same    | the event's text is a note, never an answer;  |
- * |              |                                         |         | its marks, branch and channel are set         |
+ * |              |                                         |         | its marks and branch are set                  |
  * | any but new  | task.mark                               | same    | marks are set                                 |
  * | done,closed, | forget.due (task.forget)                | (ended) | removed, with its runs                        |
  * | new          |                                         |         |                                               |

@@ -104,7 +104,7 @@ export interface UnassignTask extends Message {
 /** Adds a note to the task, once for each `key`, in any state. */
 export interface NoteTask extends Message {
   readonly type: "note";
-  /** `person <id>`, `hook <key>`. */
+  /** The sender, for example `person <id>` or `hook <key>`. */
   readonly from: string;
   readonly text: string;
   readonly key: string | null;
@@ -128,7 +128,7 @@ export interface ForgetTask extends Message {
   readonly type: "task.forget";
 }
 
-/** The messages about a task, except those of its runs, its pull requests and the team's marks. */
+/** The messages about a task, except those of its runs and its pull requests, and the events of integrations. */
 export type TaskCommand =
   | OpenTask
   | AnswerTask

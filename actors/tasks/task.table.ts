@@ -27,7 +27,7 @@ interface TaskChanged {
   readonly task: Pick<StreamedTask, "id"> & Partial<StreamedTask>;
 }
 
-/** The state of an attachment changed. */
+/** An attachment was added or changed. */
 interface AttachmentChanged {
   readonly type: "attachment";
   readonly attachment: ReturnType<typeof attachmentView>;
@@ -45,8 +45,8 @@ export const taskWaits = table<string>("task-wait");
 export const taskTitles = table<Titled>("task-title");
 
 /**
- * Key: `[task]`. Ids increase with time. Every pair of list filters is the prefix of an index, so a page reads only the
- * rows that it returns.
+ * Key: `[task]`. Ids increase with time. Every pair of list filters is the prefix of an index, so a page with at most
+ * two filters reads only the rows that it returns.
  */
 export const tasks = indexedTable<TaskRow>("task", {
   order: ["id"],

@@ -67,7 +67,7 @@ interface RunIsOver extends Pick<RunOver, "runId" | "outcome"> {
   readonly decided: NextStation;
 }
 
-/** Returns the task's row, which exists from `task.open` on. */
+/** Returns the task's row, which exists once the task is opened. */
 export function taskRow(turn: TurnReading): TaskRow {
   const row = tasks.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a task without its row");
@@ -235,7 +235,7 @@ function endRun(event: RunIsOver, row: TaskRow, before: readonly EndedRun[]): re
   const line = to === undefined ? undefined : findLine(turn, turn.self.partition, row.lineId);
   const isBack = to !== undefined && isEarlier(line, to, row.station);
   const ended = isBack ? sendBackChanges(turn, before, { line, to }) : before;
-  // Changes in an open pull request are neither accepted nor sent back yet.
+  // Changes in an open pull request are not accepted yet.
   const isOpen = next === "done" && hasOpenPullRequest(turn);
   const end = toRunEnd(event, run, { station: row.station, next: isOpen ? "opening" : next, isBack });
   if (next !== "done" || isOpen) return addRunEnd(turn, ended, end);
@@ -404,7 +404,7 @@ export function refuseUnlessStation(turn: TurnReading, to: string): Refusal | nu
   return findStation(line, to) === undefined ? invalid("to", `there is no station ${to}`) : null;
 }
 
-/** Records the key and the causes of a person's command. */
+/** Records the key and the causes of a command. */
 export function recordCommand(event: Keyed & { readonly turn: Turn; readonly causes?: readonly string[] }): void {
   recordCauses(event.turn, event);
   recordTaskRequest(event.turn, event, event.turn.self.id);

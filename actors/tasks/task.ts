@@ -80,15 +80,18 @@ export interface TaskRow
 
 /** A task's wait for a person. */
 export interface TaskWait {
-  /** `question`: the run completed and its agent asks. `failure`: the task cannot go on, for example after a failed run. */
+  /**
+   * `question`: a completed run leaves the decision to the assignee, usually with a question. `failure`: the task
+   * cannot go on, for example after a failed run.
+   */
   readonly kind: "question" | "failure";
   readonly sinceMs: number;
 }
 
-/** A wait that a person ended. */
+/** A wait that has ended. */
 export interface EndedTaskWait extends TaskWait, Pick<TaskRow, "runId" | "asks" | "failure"> {
   readonly what: "answered" | "retried" | "moved" | "closed";
-  /** Null for the service, which closes the tasks of a closed workspace. */
+  /** Null if a token closed the task, or the service because the workspace was closed. */
   readonly by: string | null;
   readonly atMs: number;
 }

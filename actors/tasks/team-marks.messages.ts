@@ -82,7 +82,7 @@ export interface SetMarks extends Message {
   readonly marks: readonly TaskMark[];
 }
 
-/** The answer to {@link RaiseTask}, sent to its `answerTo` after the task has processed it. */
+/** The answer to {@link RaiseTask}, sent to its `answerTo` once the result is known. */
 export interface TaskRaised extends Message {
   readonly type: "task.raised";
   readonly deliveryId: string;

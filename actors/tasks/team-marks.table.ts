@@ -28,7 +28,7 @@ export interface TaskRaiseRow extends Pick<TaskRaised, "outcome" | "taskId" | "r
   readonly teamId: string;
   readonly key: string;
   readonly atMs: number;
-  /** The senders that wait for the answer; null after the task has processed the event. */
+  /** The senders that wait for the answer; null once the result is known. */
   readonly waiting: readonly Pick<RaiseTask, "deliveryId" | "answerTo">[] | null;
 }
 

@@ -100,7 +100,7 @@ export function reviseRaise({ turn, raise: message, reason }: Delivered<RaiseRef
   finish(turn, row, { ...row, outcome: "failed", taskId: null, reason });
 }
 
-/** Sets marks on a task, except marks of other open tasks. */
+/** Sets marks on a task. An open task does not get the marks of other open tasks. */
 export function setMarks({ turn, taskId, marks }: Delivered<SetMarks>): void {
   const { partition, id: teamId } = turn.self;
   const task = tasks.get(turn, partition, taskId);

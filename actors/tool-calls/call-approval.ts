@@ -23,7 +23,7 @@ export function recordAnswer(event: Answer, change: Pick<ApprovalRow, "state" | 
   turn.reply({ approval: answered, replayed: false });
 }
 
-/** Closes the call's approval if it is open, because nobody waits for the answer. */
+/** Closes the call's approval if it is open. */
 export function closeApproval(turn: Turn, { runId }: ToolCallContext, note: string): void {
   const { partition } = turn.self;
   const { approvalId } = getCall(turn, { runId });

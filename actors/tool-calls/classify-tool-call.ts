@@ -39,7 +39,6 @@ interface ToolCallState {
   readonly context: ToolCallContext;
 }
 
-/** The messages that a call receives. */
 type CallMessage = MessageTo<ReturnType<typeof toolCallRef>> | GateAnswer | EffectEnded | Woken;
 
 /** A message without effect. No state handles it. */

@@ -140,7 +140,7 @@ export function dismissUnanswered(turn: Turn, context: ToolCallContext): void {
   endCall(turn, context, { state: "dismissed", code: null, message: UNANSWERED, text, refusedBy: "service" });
 }
 
-/** Withdraws a call before its request starts, because nobody waits for it or its run has ended. */
+/** Withdraws a call before its request starts, because nobody waits for it, or because its run ends or stops. */
 export function withdrawCall(turn: Turn, context: ToolCallContext, reason: string): void {
   if (getCall(turn, context).state === "waiting") {
     closeApproval(turn, context, reason);

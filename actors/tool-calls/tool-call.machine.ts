@@ -20,7 +20,7 @@
  * |          | is needed, or the call is approved)       |           |                                               |
  * | vetting  | gate.waits (gate.answered)                | waiting   | opens an approval; asks the assignee through  |
  * |          |                                           |           | the inbox, or the person whose own rule       |
- * |          |                                           |           | applies; wakes after 24 h                     |
+ * |          |                                           |           | applies; wakes after at most 24 h             |
  * | vetting  | gate.unusable (gate.answered: the tool or | failed    | sends nothing                                 |
  * |          | the person is gone)                       |           |                                               |
  * | waiting  | answer.approved (call.answer)             | running   | starts the request                            |
@@ -49,8 +49,8 @@
  * |          | (call.answer)                             |           |                                               |
  *
  * 1. The request is sent once. After a crash, only a GET is repeated; any other method becomes `outcome-unknown`.
- * 2. The approver is fixed when the agent asks for the call. The service checks whether the call is still allowed when
- *    the request starts.
+ * 2. The account and the approval rule are fixed when the agent asks for the call. The service checks whether the call
+ *    is still allowed when the request starts.
  */
 import type { ActorType } from "../../runtime/cells/actor-type.js";
 import { createChart, type InTurn } from "../../runtime/cells/chart.js";

@@ -9,8 +9,8 @@ export const toolCallStates = [
   ...(["done", "failed", "dismissed", "refused", "withdrawn"] as const),
 ] as const;
 /**
- * The reason for a failed call: `invalid` inputs, an unknown outcome (`outcome-unknown`), or the failure of its request
- * (`integrations/requests/integration-request.ts`).
+ * The reason for a failed call: `invalid` inputs, an unknown outcome (`outcome-unknown`), or why its request failed or
+ * could not be made (`integrations/requests/integration-request.ts`).
  */
 export const toolCallCodes = [
   ...(["invalid", "not-connected", "not-allowed", "unwritable", "broken", "unreachable", "timeout"] as const),
@@ -38,7 +38,7 @@ export const toolCallSchema = z
           "null.",
       ),
     approvalId: z.string().nullable(),
-    /** `team`, or the id of the person whose account the call uses. */
+    /** `team`, or the id of the person whose account the call uses; empty if the call failed before this was known. */
     actsAs: z.string(),
     askedAt: z.string(),
     /** Start of the request; null if it has not started. */
@@ -65,7 +65,7 @@ export interface ToolCallRow extends StoredCall {
   /** Null for a run without a task. */
   readonly taskId: string | null;
   readonly teamId: string;
-  /** Empty if the run has no such tool. */
+  /** Empty if unknown, for example if the run has no such tool. */
   readonly integrationId: string;
   /** Digest of the tool and the requested inputs (`asked-digest.ts`). Equal calls have the same digest. */
   readonly askedDigest: string;
@@ -97,7 +97,7 @@ export interface ToolCallRow extends StoredCall {
   readonly recorded?: string;
 }
 
-/** An ended call whose agent got an answer. */
+/** An ended call that was not withdrawn. */
 export interface RecordedCall extends ToolCallRow {
   readonly state: Exclude<ToolCallState, "vetting" | "waiting" | "running" | "withdrawn">;
 }

@@ -14,7 +14,10 @@ import {
   refuseTeamChange,
 } from "./role-change.js";
 
-/** Published when a user joins or leaves, or their role or teams change. */
+/**
+ * Published when a user joins or leaves the workspace or a team, or gets another role. Creating or deleting a team
+ * publishes none.
+ */
 export interface MemberChanged extends Fact {
   readonly name: "member.changed";
   readonly userId: string;

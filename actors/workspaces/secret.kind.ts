@@ -18,7 +18,10 @@ const schema = z.strictObject({
 
 export type SecretFields = z.output<typeof schema>;
 
-/** A value that is stored sealed and sent only to its hosts. The value is never returned or logged. */
+/**
+ * A value that is stored sealed, and never returned or logged. Requests send it only to its hosts; runs get it through
+ * harness profiles.
+ */
 export const secretKind: Kind<SecretFields> = {
   name: "secret",
   plural: "secrets",

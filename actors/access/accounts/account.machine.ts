@@ -13,7 +13,7 @@
  * | either  | woken `expire`                    | same    | removes expired links and sessions                |
  * | unknown | the same, when no link is left    | (ended) | no rows remain for an address without account     |
  * | either  | effect.ended, the mail was sent   | same    | removes the mail                                  |
- * | either  | effect.ended, the mail failed     | same    | retries later, while its link is valid            |
+ * | either  | effect.ended, the mail failed     | same    | retries up to 3 times, while its link is valid    |
  * | either  | woken `mail <id>`                 | same    | sends the mail again                              |
  */
 import { createChart } from "../../../runtime/cells/chart.js";
@@ -52,14 +52,14 @@ interface OpenMail {
   readonly expiresAtMs: number;
 }
 
-/** Maximum number of mails to one address that one source may request within the lifetime of a link. */
+/** Maximum number of valid links of one address that one source may have requested. */
 const MAX_LINKS_OF_SOURCE = 5;
 /**
- * After this many mails to one address, each source may request only one mail. So a single source cannot use up the
- * limit of the address and lock the user out.
+ * While an address has this many valid links, a source may request another one only if it requested none of them. So a
+ * few sources cannot use up the limit of the address and lock the user out.
  */
 const MANY_LINKS = 20;
-/** Maximum number of mails to one address from all sources. */
+/** Maximum number of valid links of one address, from all sources. */
 const MAX_LINKS = 100;
 /** Waits before a failed mail is resent, in milliseconds. After the last failure, the user must request a new mail. */
 const MAIL_RETRIES_MS = [5_000, 30_000, 120_000];

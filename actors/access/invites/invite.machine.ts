@@ -69,7 +69,7 @@ const existing = {
   ...on("revoke.refused", answerRefusal),
 };
 
-/** Transitions of an invite that is not accepted yet. */
+/** Transitions of an open or expired invite. */
 const pending = {
   ...existing,
   ...on("resend.taken", "open", sendInvite),
@@ -127,7 +127,7 @@ function classifyInvite(
     case "effect.ended":
       if (!isEffectResult(MAIL_EFFECT, message) || message.id !== invite?.mailId) return message;
       return toEvent("mail.ended", { invite, isSent: message.result.ok });
-    // No transition handles a message of an unknown type.
+    // `invite.forget`, and messages of an unknown type, which no transition handles.
     default:
       return message;
   }

@@ -30,7 +30,7 @@ export interface InviteRow extends StoredInvite {
   /** Team ids. A team may have been deleted since. */
   readonly teams: readonly string[];
   readonly state: "open" | "expired" | "revoked" | "accepted";
-  /** The user who sent the last invite. */
+  /** The inviting user. `invite.resend` does not change it. */
   readonly invitedBy: string;
   /** SHA-256 of the link's token, in hex. */
   readonly linkHash: string;

@@ -8,10 +8,11 @@
  * | state   | moved by                                          | next    | also                                  |
  * |---------|---------------------------------------------------|---------|---------------------------------------|
  * | none    | link.begin                                        | waiting | stored                                |
+ * | none    | link.use                                          | (ended) | refused                               |
  * | waiting | link.begin                                        | waiting | stored; drops the oldest above 20     |
  * | waiting | link.use with a live state of this session        | waiting | answered; removes the state           |
  * | waiting | the same with the last state                      | (ended) | the same                              |
- * | either  | link.use with any other state                     | same    | refused                               |
+ * | waiting | link.use with any other state                     | waiting | refused                               |
  * | waiting | woken `expire`                                    | waiting | removes expired states                |
  * | waiting | the same, when no state is left                   | (ended) |                                       |
  */

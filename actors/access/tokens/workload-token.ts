@@ -23,7 +23,7 @@ export interface WorkloadFault {
   readonly wanted: string;
   /** The actual value, truncated; never the token itself. */
   readonly came: string;
-  /** Whether the issuer signed the value; if not, anyone may have written it. */
+  /** Whether the token's signature was verified; if not, anyone may have written the value. */
   readonly verified: boolean;
 }
 

@@ -64,13 +64,14 @@ export function tokenTrustKind({ allowList }: { readonly allowList: AllowList })
   };
 }
 
-/** Refuses a token that grants scopes it does not hold itself (configuration API, Trust-defined tokens). */
+/** Refuses a token that does not hold all these scopes itself (configuration API, Trust-defined tokens). */
 function passesOn(caller: Caller, scopes: TokenTrustFields["scopes"]): Refusal | null {
   return caller.kind === "person" || holdsScopes(caller.scopes, scopes) ? null : forbid(PERMISSION, KIND);
 }
 
 /**
- * Returns the user that minted tokens act for: the user who first created the trust, even if others change it later.
+ * Returns the user that minted tokens act for: the user who created the trust, or whose token created it, even if
+ * others change the trust later.
  */
 function toDefiner({ previous, caller }: WriteScope<TokenTrustFields>): unknown {
   return previous?.added.definedBy ?? (caller.kind === "person" ? caller.userId : caller.issuedBy);

@@ -9,7 +9,10 @@ const NEEDS_A_BASE = "must include read, plan or configure; secrets, runners and
 
 const SCOPES = ["read", "plan", "configure", "secrets", "runners", "trusts", "work"] as const;
 
-/** The scopes of a token in a request body. {@link checkScopes} checks the rules for the whole list. */
+/**
+ * The scopes of a token, or of the tokens of a trust, in a request body. {@link checkScopes} checks the rules for the
+ * whole list.
+ */
 export const tokenScopes = z
   .array(z.enum(SCOPES, `must be a scope: ${SCOPES.join(", ")}`))
   .min(1, NEEDS_A_BASE)
@@ -91,8 +94,8 @@ function checkToken(fields: WorkspaceTokenFields, scope: WriteScope<WorkspaceTok
 }
 
 /**
- * Checks the rules of scopes beyond their names (configuration API, Workspace token). `work` is complete without another
- * scope, but is no base for `secrets`, `runners` and `trusts`.
+ * Checks the rules of scopes beyond their names (configuration API, Workspace token). `work` is complete without
+ * another scope, but is no base for `secrets`, `runners` and `trusts`.
  */
 export function checkScopes(given: readonly Scope[]): FieldError[] {
   const errors: FieldError[] = [];

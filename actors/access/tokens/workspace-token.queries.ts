@@ -42,7 +42,9 @@ export interface NamedToken {
   readonly trust: string | null;
 }
 
-/** Returns the name of a valid token. Its id stands in for the name of a token that no longer exists. */
+/**
+ * Returns the token with its name. If the token or its trust no longer exists, the token's id stands in for the name.
+ */
 export function nameToken(reading: Reading, caller: TokenCaller): NamedToken {
   const { workspaceId, tokenId, trust } = caller;
   const named =

@@ -69,7 +69,7 @@ export interface TrustTerms {
   readonly claims: Readonly<Record<string, string>>;
 }
 
-/** Returns a warning for each term that cannot work. */
+/** Returns a warning for each term that may not work. */
 export function termWarnings(terms: TrustTerms, allowList: AllowList): readonly Warning[] {
   const form = unmatchedForm(terms.subject);
   const isOutOfReach = !reachesIssuer(allowList, new URL(terms.issuer));

@@ -29,8 +29,8 @@ interface TrustContext {
 }
 
 /**
- * Minimum time between two sweeps, in milliseconds. One sweep removes all credentials that expire at about the same
- * time.
+ * A sweep for a future expiry waits at least this long, in milliseconds. So one sweep removes all credentials that
+ * expire at about the same time.
  */
 const SWEEP_EVERY_MS = 60_000;
 

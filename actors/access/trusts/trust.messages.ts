@@ -17,7 +17,7 @@ export interface MintCredentials extends Answered<MintAnswer> {
   readonly client: string | null;
 }
 
-/** Reports a token that the trust's terms reject. */
+/** Reports why an exchange was refused. */
 export interface RefuseWorkload extends Message, WorkloadFault {
   readonly type: "trust.refuse";
 }

@@ -33,9 +33,7 @@ const scopePermissions: Readonly<Record<Scope, readonly Permission[]>> = {
   work: ["read", "work"],
 };
 
-/**
- * Caches the permissions per list of scopes. All requests of a token have the same list object, from its cached row.
- */
+/** Caches the permissions per list object. All requests of an issued token have the same list, from its cached row. */
 const known = new WeakMap<readonly Scope[], readonly Permission[]>();
 
 /** Returns the combined permissions of a token's scopes. */

@@ -22,7 +22,7 @@ export function resourceTopic(kinds: readonly Kind[], name: string): StreamTopic
 }
 
 /**
- * Restricts a change to its audiences. Administrators get the complete change. Other readers get a configuration change
+ * Restricts a change to its audiences. Administrators get complete configuration changes; other readers get them
  * without the author and details, as in the change log. Changes of hooks, deliveries, action runs and pull requests,
  * and configuration changes of kinds in `ofOutcomes`, go only to callers who can read the team's outcomes. Changes of
  * members go to the users of the workspace, like the member list.
@@ -39,7 +39,7 @@ function visibleChange(ofOutcomes: ReadonlySet<string>, id: string, data: unknow
   ];
 }
 
-/** The restricted changes, reduced to the fields for other readers. */
+/** The restricted changes. A configuration change is reduced to the fields for other readers. */
 const changeSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("hook") }),
   z.object({ type: z.literal("delivery") }),

@@ -43,7 +43,7 @@ export function findVisibleResource(
   return row !== undefined && isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
 }
 
-/** Returns whether the resource's row is lost but its address exists, and the caller could see the resource there. */
+/** Returns whether the resource's row is lost but its address exists, and the caller could see the resource. */
 function seesLost(
   kind: Kind,
   reading: Reading,
@@ -115,8 +115,8 @@ const PAGE = 200;
 
 /**
  * Lists the resources of the kind that the caller can see, in address order, a page at a time. A change made between
- * two pages may or may not appear. For workspaces, lists all that the caller is a member of. Refuses an invisible
- * workspace and a malformed station address.
+ * two pages may or may not appear. Workspaces are listed in one page: all that a user is a member of, or the token's
+ * own. Refuses an invisible workspace and a malformed station address.
  */
 export function listVisibleResources(
   kind: Kind,
@@ -190,7 +190,7 @@ export interface Holder {
   readonly station?: { readonly lineId: string; readonly stationKey: string };
 }
 
-/** The ids of the holder of a new resource. The kind decides which of them are given. */
+/** The holder of a new resource, as the request names it. The kind decides which fields are given. */
 export interface HolderName {
   readonly workspaceId?: string;
   readonly teamId?: string;
@@ -199,8 +199,8 @@ export interface HolderName {
 }
 
 /**
- * Finds the holder; refuses with `not-found` if the caller cannot see it. Does not check whether the holder may hold
- * another resource.
+ * Finds the holder; refuses with `not-found` if the caller cannot see the team or station. Does not check a workspace,
+ * nor whether the holder may hold another resource.
  */
 export function findHolder(kind: Kind, reading: Reading, caller: Caller, name: HolderName): Holder | Refusal {
   if (kind.heldBy !== "team" && kind.heldBy !== "station") {

@@ -24,7 +24,7 @@ export interface CallbackSource {
 
 /**
  * Finds the hook occurrence and task of a callback token. Refuses an invalid or expired token, the token of a test, and
- * a token whose task or workspace no longer exists.
+ * a token whose hook occurrence, task or workspace no longer exists.
  */
 export function findCallbackSubject(
   { reading, sealer, nowMs }: CallbackSource,

@@ -20,7 +20,7 @@ export const callbackTaskSchema = z
   })
   .meta({ title: "callback-task" });
 
-/** Returns the task that a hook fired about with the reference's fields, and the hook's key. */
+/** Returns the current task that a hook fired about, with the hook's key. */
 export function callbackTaskView(reading: Reading, { workspaceId, hookOccurrence, task }: CallbackSubject) {
   const { openedBy: _openedBy, ...shown } = toEventTask(task, findLine(reading, workspaceId, task.lineId));
   return { ...shown, hook: hookOccurrence.hook };

@@ -23,8 +23,8 @@ import { MAX_OUTPUT_BYTES, readHookAnswer } from "./hook-answer.js";
 import { recordCall } from "./recorded-request.js";
 
 /**
- * Makes the request of one step of a hook occurrence. The memo is the event; without it, the effect reads the event's
- * row.
+ * Makes the request of one step of a hook occurrence. The memo is the event; without it, the effect reads the event
+ * from the occurrence's row.
  */
 export const DELIVERY_EFFECT = effect<DeliveryInput, DeliveryResult, WorkEvent>("hook-delivery");
 
@@ -47,8 +47,8 @@ export interface DeliveryInput {
   /** Timeout of the request from the time it is sent, in milliseconds. */
   readonly timeoutMs: number;
   /**
-   * The latest time at which a request on a `before` event may get a slot, in milliseconds since 1970; absent on an
-   * `after` event.
+   * The latest time at which a request on a `before` event may get a slot, in milliseconds since 1970; absent if no
+   * event waits.
    */
   readonly deadlineMs?: number;
 }

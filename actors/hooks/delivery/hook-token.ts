@@ -36,9 +36,9 @@ export interface HookTokenClaims {
 }
 
 /**
- * Creates a signer from an ES256 private key, in PEM (PKCS8) or as a JWK. Throws for any other text. The signer is
- * synchronous, because requests are prepared synchronously. The library jose would sign in the process's thread pool,
- * which reads and writes of stored data also need.
+ * Creates a signer from an ES256 private key, in PEM or as a JWK. Throws for any other text. The signer is synchronous,
+ * because requests are prepared synchronously. The library jose would sign in the process's thread pool, which reads
+ * and writes of stored data also need.
  */
 export function createHookTokenSigner(privateKey: string): HookTokenSigner {
   const key = readKey(privateKey);
@@ -67,7 +67,6 @@ export function createHookTokenSigner(privateKey: string): HookTokenSigner {
   };
 }
 
-/** Parses an ES256 private key, in PEM (PKCS8) or as a JWK. Throws for any other text. */
 function readKey(text: string): KeyObject {
   const key = text.trimStart().startsWith("{")
     ? createPrivateKey({ key: JSON.parse(text), format: "jwk" })

@@ -69,7 +69,7 @@ export function storePreviousSecret(
 }
 
 /**
- * Sends the expiry of a hook's stored secret to the rotation actor after each change of the hook. If the hook was
+ * Sends the expiry of a hook's previous secret to the rotation actor after each change of the hook. If the hook was
  * deleted, the actor removes the secret at once.
  */
 export const secretRotationSubscriber: Subscriber<ResourceChanged<"hook">> = {

@@ -59,7 +59,7 @@ interface CachedConditions {
 const cachedConditions = new Map<string, CachedConditions>();
 let cachedBytes = 0;
 
-/** Returns the conditions of a stored hook, in evaluation order. The conditions are compiled once per version. */
+/** Returns the conditions of a stored hook, in evaluation order. The conditions are cached for the hook's version. */
 export function getConditions({ id, version, fields }: ResourceRow<HookFields>): readonly Condition[] {
   const known = cachedConditions.get(id);
   if (known?.version === version) return known.conditions;

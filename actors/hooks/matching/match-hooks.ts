@@ -15,7 +15,7 @@ export type HookRow = ResourceRow<HookFields>;
 export interface MatchCursor {
   /** Index of the lookup key. */
   readonly word: number;
-  /** Id of the last matched hook with that key; null before the first. */
+  /** Id of the last evaluated hook with that key; null before the first. */
   readonly after: string | null;
 }
 
@@ -66,7 +66,8 @@ export function matchHooks(
         if (result === "undecided") return { fires, next: { word: index, after } };
         if (result === "holds") fires.push(hook);
       }
-      // The first hook is always matched, whatever its cost, so that every call makes progress.
+      // The first hook is always prepared, whatever that costs, so that every call with {@link MAX_MATCH_COST} makes
+      // progress.
       left.units -= cost;
       if (left.units < 0) return { fires, next: { word: index, after: hook.id } };
       isFirst = false;
