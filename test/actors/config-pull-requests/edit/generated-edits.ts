@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import { formatText } from "../../../../actors/config-pull-requests/edit/format-edit.js";
 import type { Json } from "../../../../actors/config-pull-requests/edit/hcl-values.js";
 import type { EditOutcome, WantedStation } from "../../../../actors/config-pull-requests/edit/station-edit.js";
 import type { Block, ObjectValue } from "../../../../actors/export/hcl.js";
@@ -169,9 +170,22 @@ async function lookUpFault(
     (each) => !main.includes(each),
   );
   if (lost !== undefined) return `the comment ${lost} is lost`;
-  return written.pieces.length === 0 || keepsPieces(main, written.pieces, changed)
-    ? null
-    : `other bytes are changed: ${main}`;
+  if (written.pieces.length === 0 || keepsPieces(main, written.pieces, changed)) return null;
+  const pieces = written.pieces.map((piece) => ({ ...piece, text: unaligned(piece.text) }));
+  const isKept = keepsPieces(unaligned(main), pieces, changed) && (await isAligned(main, written.text));
+  return isKept ? null : `other bytes are changed: ${main}`;
+}
+
+/** Whether each line of an edited text is a line of the text before, or as the formatter writes it. */
+async function isAligned(text: string, before: string): Promise<boolean> {
+  const old = new Set(before.split("\n"));
+  const formatted = (await formatText(text)).split("\n");
+  return text.split("\n").every((line, index) => old.has(line) || line === formatted[index]);
+}
+
+/** Text without the alignment of equals signs and comments: an edit of a formatted resource aligns them again. */
+function unaligned(text: string): string {
+  return text.replace(/[ \t]+(?==|#|\/[/*])/g, " ");
 }
 
 type JsonObject = { readonly [name: string]: Json };
