@@ -64,7 +64,9 @@ function whatIsMissing(needs: RunNeeds, placement: Placement): Missing {
     : { what: "harness", had: named(labelled.map(({ harnesses }) => harnesses)) };
 }
 
-/** Lists the limits of the fitting runners' pools. No pool allows another run of the lane. */
+/**
+ * Lists the limits of the fitting runners' pools. Call it only if none of these pools allows another run of the lane.
+ */
 function limitsText(fitting: FittingRunners, lane: string, placement: Placement): string {
   const texts = fitting.poolIds().map((poolId) => {
     const { key = "", concurrency = null } = placement.pool(poolId) ?? {};

@@ -42,9 +42,9 @@ function toTally(copies: readonly Copy[]): Tally {
 }
 
 /**
- * Models a task's copies as draws from Pólya's urn, which is equivalent to a rate drawn from a beta distribution. The
- * first copy succeeds with probability `mean`. Each draw pulls the next one towards itself with weight `likeness` (0:
- * all tasks have the same rate).
+ * Models a task's copies as draws from Pólya's urn, which is equivalent to drawing the task's success rate from a beta
+ * distribution. The first copy succeeds with probability `mean`. Each draw then makes its result more likely in all
+ * later draws, with weight `likeness` (0: all tasks have the same rate).
  */
 interface Urn {
   readonly mean: number;

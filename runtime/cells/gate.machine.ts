@@ -10,7 +10,7 @@ import type {
 import type { Address } from "./address.js";
 import { createChart, type InTurn } from "./chart.js";
 
-/** The kind of the actor that collects the answers to one gate question. No actor type may use this kind. */
+/** The kind of the actor that collects the answers to one gate question. No other actor type may use this kind. */
 export const gateKind = "gate";
 
 /** One gatekeeper request of a gate question, with its time limit in milliseconds. */

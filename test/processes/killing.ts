@@ -16,7 +16,7 @@ export interface KillingOptions {
 
 export interface KillingReport {
   readonly kills: number;
-  /** Creates that were answered with 201, and the resources at the end. */
+  /** Number of keys whose request to create was answered with 201, and number of resources at the end. */
   readonly acknowledged: number;
   readonly resources: number;
   /** Requests that were cut by a kill, and those answered as a replay. */

@@ -176,8 +176,9 @@ function listCounts(syntax: Syntax, expression: string): readonly number[] | nul
 }
 
 /**
- * Reads numbers, literal objects, sets of literal lists, maps of literal objects, and conditionals. Only a literal
- * condition is evaluated.
+ * Returns the possible instance counts of an expression; null if they are unknown. Supports numbers, literal objects,
+ * `toset` of a literal list, `tomap` of a literal object, and conditionals. A conditional whose condition is not
+ * `true` or `false` gives the counts of both branches.
  */
 function countsIn(text: string, node: SyntaxNode): readonly number[] | null {
   const inner = toInner(node);

@@ -30,9 +30,10 @@ export async function findSubmodules(place: Place, declared: Declared, theirs: A
 }
 
 /**
- * Whether the folder still has a submodule that it started with. A submodule without a folder is present only if the
- * sparse checkout skips it. If `.gitmodules` no longer declares the submodule, its files count as ordinary files.
- * Without files, the agent's index decides whether it is removed.
+ * Whether a submodule that the checkout started with still exists. If its folder is missing, it exists only if the
+ * sparse checkout skips it. If `.gitmodules` declared it at the start and no longer does, it exists only if its folder
+ * is empty and the agent did not remove it from the index; any files in the folder count as ordinary files. In all
+ * other cases, it exists.
  */
 async function isStillPresent(
   place: Place,

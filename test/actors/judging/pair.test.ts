@@ -36,7 +36,7 @@ const pairing: Pairing = {
 };
 const question = (ownShownFirst: boolean, of = pairing) => pairQuestion(of, { mark, ownShownFirst });
 
-/** Returns the outcome of a pair when a model gives this answer for both orders. */
+/** Returns the outcome of a pair when a model answers each of the two orders with `answer(ownShownFirst)`. */
 function toOutcome(answer: (ownShownFirst: boolean) => "first" | "second" | "tie"): PairOutcome {
   const [first, second] = [true, false].map((ownShownFirst) => {
     const reading = readPairing(question(ownShownFirst).shown, { reasons: [], better: answer(ownShownFirst) });

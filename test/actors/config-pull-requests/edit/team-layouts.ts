@@ -158,7 +158,10 @@ export function mixedTeamLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with references that mention only other teams, in forms whose value is known or not. */
+/**
+ * Layouts whose `team_id` mentions only other teams. An edit that can determine the team is refused with `not-found`,
+ * any other with `ambiguous`.
+ */
 export function otherTeamLayouts(): readonly Layout[] {
   const more = `${core}variable "k" {}
 resource "service_team" "all" {
@@ -203,7 +206,10 @@ module "t" {
   ];
 }
 
-/** Layouts with lines of two teams, whose teams are declared anywhere in the module. */
+/**
+ * Layouts for each way to declare and reference a team: in another file, in locals, in another module, or as a variable
+ * that the module's call sets. The file has a line of the wanted team, of another team, or of both.
+ */
 export function teamLayouts(): readonly Layout[] {
   const refused = { code: "not-found", place: /main\.tf:1: / };
   const read = (says: string, main: string, teams: TreeFiles, isRefused: boolean): Layout => ({
