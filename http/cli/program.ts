@@ -65,12 +65,20 @@ export async function runCommandLine(args: readonly string[], parts: ProcessPart
     },
   };
   try {
-    await createProgram(frame).parseAsync(args, { from: "user" });
+    const program = createProgram(frame);
+    if (args[0] === "complete") await addCompletion(program);
+    await program.parseAsync(args, { from: "user" });
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
   }
+}
+
+/** Adds `complete`, which prints a shell's completion script and answers its questions. */
+async function addCompletion(program: Command): Promise<void> {
+  const { default: complete } = await import("@bomb.sh/tab/commander");
+  complete(program);
 }
 
 /** Lists the names of all commands with their groups, such as `task open`, in order. */
@@ -97,6 +105,11 @@ function createProgram(frame: Frame): Command {
     .helpCommand(false)
     .enablePositionalOptions()
     .exitOverride()
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 done, 1 failed, 2 something would change, 3 no service or not signed in, 64 wrong arguments." +
+        "\nShell completion: signalbox complete bash|zsh|fish|powershell prints a script to load.",
+    )
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => terminal.note(text.trimEnd()),

@@ -61,6 +61,13 @@ t.test("the help of the service lists every setting, with its default where it h
   t.notMatch(out, / SMTP_URL .*default/);
 });
 
+t.test("shells complete commands and options", async (t) => {
+  for (const shell of ["bash", "zsh", "fish"])
+    t.match(await signalbox("complete", shell), { code: 0, out: /signalbox/ });
+  t.match((await signalbox("complete", "--", "who")).out, /^whoami\t/m);
+  t.match((await signalbox("complete", "--", "login", "--em")).out, /^--email\t/m);
+});
+
 t.test("a wrong command line ends in one line that says what is wrong", async (t) => {
   const cases: readonly (readonly [readonly string[], RegExp, code?: number])[] = [
     [["backpu"], /^error: unknown command 'backpu' \(Did you mean backup\?\)\n$/],
