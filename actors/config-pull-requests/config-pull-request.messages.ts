@@ -14,11 +14,11 @@ interface CandidatePicked {
   readonly replayed: boolean;
 }
 
-/** A person picks a candidate. The sender has checked that its search allows the pick. */
+/** Picks a candidate. The sender must first check that the candidate's search allows the pick. */
 export interface PickCandidate extends Answered<CandidatePicked | Refusal>, Keyed {
   readonly type: "candidate.pick";
   readonly caller: Caller;
-  /** The client to name in the change record. */
+  /** The client to name in the change record; null for none. */
   readonly client: string | null;
   readonly candidate: PickedCandidate;
 }

@@ -122,7 +122,7 @@ function showCost({ cost, scored, tasks }: SideFigures): string {
 }
 
 const CHEAPER = "A run on held-out tasks costs significantly less";
-/** A run may also cost more. The service does not test that. */
+/** Also used if a run costs more, because the service does not test for that. */
 const NOT_CHEAPER = "A run on held-out tasks does not cost significantly less";
 
 function gainList({ searched, heldOut, heldOutCost, onlyOnSeenTasks }: Evidence): string {

@@ -26,7 +26,8 @@ const MAX_TEXTS = 40;
 
 /**
  * Reads the code that Terragrunt (`generate`) and Terramate (`generate_hcl`, `generate_file`) may write into modules.
- * Unknown code has a `module` block without a source, which may call any module. Empty if no file generates code.
+ * Code that cannot be read becomes a `module` block without a source, which may call any module. Returns an empty array
+ * if no file generates code.
  */
 export async function readGenerated(
   repository: Repository,
@@ -80,8 +81,8 @@ function codeIn(repository: Repository, file: CodeFile): readonly GeneratedCode[
 }
 
 /**
- * Returns calls of functions that encode their arguments, such as `jsonencode`, as code. If the arguments contain
- * `module`, the code may call any module.
+ * Returns the calls of encoding functions, such as `jsonencode`, in generating blocks. Each call counts as generated
+ * code, which may call any module if the call contains the word `module`.
  */
 function encodedIn(file: CodeFile, root: SyntaxNode): readonly GeneratedCode[] {
   const generating = toHolder(file.text, root).blocks.filter(({ type }) => GENERATES.test(type));
@@ -167,7 +168,10 @@ interface TextRead {
   readonly by: CodeFile;
 }
 
-/** Returns the files that the `generate` blocks read. */
+/**
+ * Returns the files that generating blocks may read. One entry has a null path if a file's name is unknown or there are
+ * too many files.
+ */
 function textsRead(repository: Repository, plans: readonly CodeFile[]): readonly TextRead[] {
   const { entries, links } = repository;
   const paths = entries.flatMap(({ kind, path }) => (kind === "file" && !isPlan(path) ? [path] : []));

@@ -126,8 +126,8 @@ export function isExpression({ type }: SyntaxNode): boolean {
 }
 
 /**
- * Returns a text in Unicode NFC, as HCL reads it, without escapes. Null if the text contains a backslash, or an escape
- * that HCL does not have.
+ * Returns a text in Unicode NFC, as HCL reads it, without escapes. Null if the text contains an escaped backslash, or
+ * an escape that HCL does not have.
  */
 function escapedPart(written: string): string | null {
   const plain = written.replace(ESCAPE, (_, sign: string, short = "", long = "") =>
