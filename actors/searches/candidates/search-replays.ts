@@ -19,7 +19,7 @@ import { searchCandidateInputs } from "./search-candidate.table.js";
 
 /** The replays of a search: how the search starts, watches and ends them. */
 
-/** How long a replay may have no copy claimed before the search ends it, in milliseconds. */
+/** How long a replay may wait for a runner to claim a copy before the search ends the replay, in milliseconds. */
 export const IDLE_MS = 24 * 60 * 60 * 1_000;
 
 /** Prefix of the wake-ups that check a replay for idleness; the replay's id follows. */

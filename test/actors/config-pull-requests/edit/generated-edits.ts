@@ -95,8 +95,8 @@ function isKeyed({ entries }: ObjectValue, key: string): boolean {
 }
 
 /**
- * Makes one edit. `computed` lists the changed attributes that the source computes. If there are any, the edit must be
- * refused because of one of them.
+ * Makes one edit. Returns what is wrong with the outcome; null if nothing is wrong. `computed` lists the changed
+ * attributes that the source computes. If there are any, the edit must be refused because of one of them.
  */
 async function editOnce(
   module: GeneratedModule,
@@ -176,7 +176,7 @@ async function lookUpFault(
   return isKept ? null : `other bytes are changed: ${main}`;
 }
 
-/** Whether each line of an edited text is a line of the text before, or as the formatter writes it. */
+/** Whether each line of an edited text existed before the edit, or is as the formatter writes it. */
 async function isAligned(text: string, before: string): Promise<boolean> {
   const old = new Set(before.split("\n"));
   const formatted = (await formatText(text)).split("\n");
