@@ -7,7 +7,7 @@ import type { ComparedFigures, Evidence, PickedConfig, ShownChange, SideFigures 
 /**
  * The texts of a config pull request: the changes, the measured results, and links to the service. Everyone who can
  * read the repository can read these texts. Therefore, config differences appear only as the API shows them, and texts
- * of agents are disarmed.
+ * of agents are changed by {@link disarm}.
  */
 
 /** The data that the texts contain. */

@@ -29,10 +29,7 @@ export interface FoundStation {
 /** The criteria for finding a station. */
 export interface SoughtStation extends Pick<WantedStation, "team" | "lineKey" | "live"> {
   readonly teamsOf: ModuleScope["listTeams"];
-  /**
-   * Why the module may have another number of instances than one, or may be changed by other code; null if there is no
-   * such problem.
-   */
+  /** Why the module may not have exactly one instance, or may be changed by other code; null if there is no problem. */
   readonly problem: ModuleInstance["problem"];
 }
 

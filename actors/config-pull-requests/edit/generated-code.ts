@@ -125,7 +125,7 @@ function unescaped(text: string): string {
   return text.replaceAll("$$" + "{", "$" + "{ ");
 }
 
-/** Reads code that is written as a string. The code and its top-level blocks have the string's place. */
+/** Reads code that is written as a string. Every position in the code is reported as the string's position. */
 function placed(
   repository: Repository,
   file: CodeFile,
@@ -220,8 +220,8 @@ interface ChangedModule {
 
 /**
  * Returns the place of generated code that may change what the modules in some folders mean; null if there is none.
- * Code with lines or teams counts wherever it is generated. Other code counts if it may be written into one of the
- * folders, and may declare variables, set values or override blocks.
+ * Code that contains `service_line` or `service_team` counts wherever it is generated. Other code counts if it may be
+ * written into one of the folders, and may declare variables, set values or override blocks.
  */
 export function changerIn(
   repository: Repository,

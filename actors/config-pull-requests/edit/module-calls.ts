@@ -138,7 +138,7 @@ function isRemote(text: string): boolean {
 }
 
 /**
- * Whether a remote source may be a folder of this repository, such as `git::https://host/owner/name.git//folder`. An
+ * Whether a remote source, such as `git::https://host/owner/name.git//folder`, may be `folder` of this repository. An
  * address with an unknown part may be that of this repository. If the repository's name is unknown, any address may be,
  * except for the root folder.
  */

@@ -17,10 +17,7 @@ import { manyWorkspaces, workspaceIn } from "./workspaces.js";
 export interface ModuleInstance {
   /** Innermost call first. */
   readonly calls: readonly ModuleCall[];
-  /**
-   * Why the module may have another number of instances than one, or may be changed by other code; null if there is no
-   * such problem.
-   */
+  /** Why the module may not have exactly one instance, or may be changed by other code; null if there is no problem. */
   readonly problem: InstanceProblem | null;
 }
 

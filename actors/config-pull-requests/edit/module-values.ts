@@ -79,8 +79,8 @@ class Evaluation {
   }
 
   /**
-   * Returns the expression of a block's attribute; null if it is missing or broken. An expression of a file is not
-   * parsed again.
+   * Returns the expression of a block's attribute; null if it is missing or broken. An expression that has a node in
+   * the file's syntax tree is not parsed again.
    */
   #attribute(block: CodeBlock, name: string, names: Names): Expression | null {
     const node = block.nodes.get(name);

@@ -50,7 +50,7 @@ export function stopReplayCheck(turn: Turn, replayId: string): void {
   turn.cancelWake(`${IDLE}${replayId}`);
 }
 
-/** Releases the pins of the search's replays and its set, at the end of the search. */
+/** At the end of the search, releases the pins of its replays and its set, and stops the replays' idleness checks. */
 export function releaseReplays(turn: Turn, search: SearchRow, candidates: readonly SearchCandidateRow[]): void {
   const { partition } = turn.self;
   for (const replayId of candidates.flatMap(listReplays)) {

@@ -16,7 +16,7 @@ export interface Tally {
   edited: number;
   /** Number of refusals by code. */
   readonly refused: Map<string, number>;
-  /** Faults, each with its seed. */
+  /** Faults, each with its seed or its layout. */
   readonly wrong: string[];
 }
 
