@@ -23,7 +23,10 @@ export interface PickCandidate extends Answered<CandidatePicked | Refusal>, Keye
   readonly candidate: PickedCandidate;
 }
 
-/** Removes the pull request. Sent after its search, team or workspace was deleted, or after its retention period. */
+/**
+ * Removes the pull request's row; the pull request at the code host stays. Sent after its search, team or workspace was
+ * deleted, or after its retention period.
+ */
 export interface ForgetPullRequest extends Message {
   readonly type: "pull-request.forget";
 }

@@ -200,7 +200,9 @@ function readsIn(repository: Repository, file: CodeFile): readonly WrittenPath[]
   return generating.flatMap(({ node }) => pathsIn(file.text, node)).filter(({ use }) => use === "read");
 }
 
-/** Returns the texts in a JSON file that may be code: those with several lines, and all texts of `generate`. */
+/**
+ * Returns the texts in a JSON file that may be code: those with several lines, and all texts in a `generate` member.
+ */
 function jsonTexts(value: unknown, isGenerated = false): readonly string[] {
   if (typeof value === "string") return isGenerated || value.includes("\n") ? [value] : [];
   if (Array.isArray(value)) return value.flatMap((each: unknown) => jsonTexts(each, isGenerated));

@@ -72,7 +72,7 @@ export function includesIn(repository: Repository, { file: { path }, blocks }: C
   return blocks.flatMap((block) => {
     if (block.type !== "include") return [];
     const given = block.attributes.get("path");
-    // In JSON, the path of a labelled include is not found. It may be any.
+    // In JSON, the path of a labelled include is not found, so it may be any path.
     if (given === undefined) return [{ block, includes: (file: string) => file !== path }];
     const { parts } = readPath(repository.syntax, given);
     const base = parts[0] === null ? null : dirname(path);

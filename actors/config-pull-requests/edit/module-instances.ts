@@ -295,7 +295,9 @@ function backendsFor(
     .map((path) => `${path}:1`);
 }
 
-/** Whether a file is named as backend settings: `core.tfbackend`, `core.backend.hcl`, `backends/core.hcl`. */
+/**
+ * Whether a file has a name of backend settings, such as `core.tfbackend`, `core.backend.hcl` or `backends/core.hcl`.
+ */
 function isBackend(path: string): boolean {
   return /\.tfbackend(\.json)?$|(^|\/)(backends\/[^/]*|[^/]*backend[^/]*)\.(hcl|conf|config)(\.json)?$/i.test(path);
 }

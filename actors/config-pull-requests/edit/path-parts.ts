@@ -110,7 +110,10 @@ function namedParts(text: string, node: SyntaxNode, names: Names): readonly Part
 }
 
 const NAME = /^((local|var|each)\.)?[A-Za-z_][\w-]*$/;
-/** Matches attributes of resources whose values are ids or addresses, and variables that are named as ids. */
+/**
+ * Matches attributes of resources whose values are ids or addresses, and variables whose names end with `_id` or
+ * `_arn`.
+ */
 const IDS =
   /^(?!(var|local|module|path|each|count|terraform|dependency|global|values)\.)(self|(data\.)?[\w-]+\.[\w-]+(\[[^\]]*\])?)\.(id|arn|uid|url|self_link|\w+_(id|arn|ip|url|uri|dns))$|^var\.\w+_(id|arn)$/;
 

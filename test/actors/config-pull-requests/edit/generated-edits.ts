@@ -35,8 +35,9 @@ const attributes: readonly AttributeName[] = Object.keys(toStation({}))
   .map((name) => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]);
 
 /**
- * Edits a generated workspace in three hand-written layouts, changing all attributes of a station at once. With
- * `alone`, also edits the export, and changes each attribute separately in the export and in one of the layouts.
+ * Edits a generated workspace in three layouts that imitate hand-written files, changing all attributes of a station at
+ * once. With `alone`, also edits the export, and changes each attribute separately in the export and in one of the
+ * layouts.
  */
 export async function editGenerated(seed: number, alone: boolean, tally: Tally): Promise<void> {
   const module = generateModule(createChance(seed));
