@@ -26,8 +26,8 @@ export interface CheckTerms {
 }
 
 /**
- * Starts a check of a planned change, as a new actor. The answer names an earlier check if that check is still valid,
- * or if an earlier request with the same idempotency key started it.
+ * Sent to a new check actor. Starts a check of a planned change. The answer names an earlier check if that check is
+ * still valid, or if an earlier request with the same idempotency key started it.
  */
 export interface StartCheck extends Answered<CheckStarted | Refusal>, Keyed {
   readonly type: "check.start";

@@ -97,7 +97,7 @@ function repeat(turn: TurnReading, checkId: string): CheckStart {
 }
 
 /**
- * Finds the set that guards changes to the station, and the criteria from the live line. Refuses if one of them is
+ * Finds the set that guards changes to the station, and the thresholds of the live line. Refuses if one of them is
  * missing, or if the set has no runs.
  */
 function findGuarded(
@@ -140,7 +140,7 @@ function refuse(refusal: Refusal): CheckStart {
 /** A change of a station, identified by the running fingerprints before and after it. */
 type ChangeOf = Pick<ReplayCheckRow, "stationId" | "candidateRunning" | "liveRunning">;
 
-/** The other values that must match for an earlier check of the same change to be valid still. */
+/** The other values that must match for an earlier check of the same change to still be valid. */
 type CheckedWith = Pick<ReplayCheckRow, "setId" | "runsDigest" | "threshold" | "scoring" | "repeats">;
 
 /** Lists the checks of a change, newest first. */

@@ -14,16 +14,19 @@ interface CandidatePicked {
   readonly replayed: boolean;
 }
 
-/** A person picks a candidate. The sender has checked that its search allows the pick. */
+/** Picks a candidate. The sender must first check that the candidate's search allows the pick. */
 export interface PickCandidate extends Answered<CandidatePicked | Refusal>, Keyed {
   readonly type: "candidate.pick";
   readonly caller: Caller;
-  /** The client to name in the change record. */
+  /** The client to name in the change record; null for none. */
   readonly client: string | null;
   readonly candidate: PickedCandidate;
 }
 
-/** Removes the pull request. Sent after its search, team or workspace was deleted, or after its retention period. */
+/**
+ * Removes the pull request's row; the pull request at the code host stays. Sent after its search, team or workspace was
+ * deleted, or after its retention period.
+ */
 export interface ForgetPullRequest extends Message {
   readonly type: "pull-request.forget";
 }

@@ -10,7 +10,7 @@ export const openingRefusals = [
   ...(["changed-meanwhile", "no-access", "branch-taken", "not-proven"] as const),
 ] as const;
 
-/** Maximum length of a value in a refusal, in characters. */
+/** Maximum length of `wanted` in a refusal, in characters. */
 export const MAX_WANTED_CHARACTERS = 2_000;
 
 /** The file that defines a line's config. */

@@ -7,7 +7,7 @@ import { configPullRequestActor } from "./config-pull-request.machine.js";
 import { configPullRequestRef } from "./config-pull-request.messages.js";
 import { configPullRequestRetention, configPullRequests } from "./config-pull-request.table.js";
 
-/** Removes the config pull requests of a deleted team or a closed workspace. */
+/** Removes the rows of the config pull requests of a deleted team or a closed workspace. */
 export const pullRequestsLeavingSubscriber: Subscriber<ResourceChanged<"team"> | WorkspaceClosed> = {
   name: "config pull requests go with their team and their workspace",
   facts: ["team.changed", "workspace.closed"],

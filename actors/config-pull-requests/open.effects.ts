@@ -19,7 +19,7 @@ export interface OpenConfigInput extends Omit<CommitInput, "path" | "made">, Mad
   readonly sinceMs: number;
 }
 
-/** The pull request exists at the code host. */
+/** The result of opening a pull request that now exists at the code host. */
 export interface OpenedConfig {
   readonly problem: null;
   /** The pull request's URL for people. */

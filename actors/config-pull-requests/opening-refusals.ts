@@ -33,7 +33,7 @@ export const noSource = refuseOpening(
   "The line has no source: set it to the repository file that contains the line's config.",
 );
 
-/** No installation reaches the repository. */
+/** Returns the refusal for a repository that no installation has access to. */
 export function noConnection(repository: string): OpeningRefusal {
   return refuseOpening(
     "no-connection",
@@ -41,12 +41,12 @@ export function noConnection(repository: string): OpeningRefusal {
   );
 }
 
-/** All tries failed, and a later one may succeed. */
+/** Returns the refusal after all tries failed. A later pick may succeed. */
 export function notAnswered(why: string): OpeningRefusal {
   return refuseOpening("no-connection", `${why} Pick the candidate again later.`);
 }
 
-/** The code host rejected the request. */
+/** Returns the refusal for a request that the code host rejected. */
 export function noAccess(repository: string, why: string): OpeningRefusal {
   return refuseOpening("no-access", `The code host rejected it in ${repository}: ${why}`);
 }

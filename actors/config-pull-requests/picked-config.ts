@@ -66,8 +66,8 @@ export interface Evidence {
   /** The results on held-out tasks, which were not used for selection; null until they are measured. */
   readonly heldOut: ComparedFigures | null;
   /**
-   * Whether a run on held-out tasks costs significantly less, and the number of tasks with known costs; null if
-   * unknown.
+   * Whether a run on held-out tasks costs significantly less under the candidate's config than under the live config,
+   * and the number of tasks with known costs; null if unknown.
    */
   readonly heldOutCost: { readonly tasks: number; readonly cheaper: boolean } | null;
   readonly onlyOnSeenTasks: "marked" | "too-few-held-out" | null;

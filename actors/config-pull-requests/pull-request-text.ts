@@ -7,7 +7,7 @@ import type { ComparedFigures, Evidence, PickedConfig, ShownChange, SideFigures 
 /**
  * The texts of a config pull request: the changes, the measured results, and links to the service. Everyone who can
  * read the repository can read these texts. Therefore, config differences appear only as the API shows them, and texts
- * of agents are disarmed.
+ * of agents are changed by {@link disarm}.
  */
 
 /** The data that the texts contain. */
@@ -122,7 +122,7 @@ function showCost({ cost, scored, tasks }: SideFigures): string {
 }
 
 const CHEAPER = "A run on held-out tasks costs significantly less";
-/** A run may also cost more. The service does not test that. */
+/** Also used if a run costs more, because the service does not test for that. */
 const NOT_CHEAPER = "A run on held-out tasks does not cost significantly less";
 
 function gainList({ searched, heldOut, heldOutCost, onlyOnSeenTasks }: Evidence): string {

@@ -105,7 +105,7 @@ function valueFor(
 
 /**
  * Returns the schema's alternative that matches the value, or the schema itself if it has no alternatives. If none
- * matches, returns the first alternative for objects if the value is no list, or an empty schema.
+ * matches a value that is not a list, returns the first alternative for objects. Otherwise returns an empty schema.
  */
 function branchFor(schema: Schema, value: unknown): Schema {
   const alternatives = (schema.anyOf ?? schema.oneOf ?? []).filter((each): each is Schema => typeof each === "object");

@@ -68,8 +68,8 @@ export function* exportWorkspace(
 }
 
 /**
- * Writes the blocks of all resources of these kinds, with an empty line between them. Yields null for a resource
- * without such blocks.
+ * Yields a file with the blocks of all resources of these kinds, with an empty line between them. Yields null for a
+ * resource without such blocks.
  */
 function* blocksFile(
   path: string,
@@ -88,7 +88,7 @@ function* blocksFile(
   }
 }
 
-/** Writes the files that one folder has for a kind's resources. Yields null once for each resource. */
+/** Yields the files that one folder has for a kind's resources. Also yields null once for each resource. */
 function* textFiles(source: Source, kind: Kind, folder: TextFolder): Generator<FilePiece | null> {
   for (const location of inPathOrder(listExportLocations(source, kind))) {
     const files = filesIn(folder, rowAt(source, kind, location));

@@ -78,7 +78,7 @@ export function createNames(...parts: readonly Names[]): Names {
  * program is evicted first.
  */
 const MAX_CACHED_CHARACTERS = 300_000;
-/** Characters that each cached program counts in addition to its source. */
+/** Number of characters to count for each cached program, in addition to its source. */
 const CHARACTERS_A_PROGRAM = 20;
 
 const meter = new Meter();

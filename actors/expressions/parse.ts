@@ -100,8 +100,8 @@ export function listOperands(node: Node): readonly Node[] {
 }
 
 /**
- * Finds the first node below `depth`; null if there is none. A chain of operators is as deep as it is long, even
- * without brackets.
+ * Finds the first node `depth` levels below the root; null if the tree is not that deep. A chain of operators is as
+ * deep as it is long, even without brackets.
  */
 function findDeeperNode(root: Node, depth: number): Node | null {
   let level: readonly Node[] = [root];

@@ -6,7 +6,7 @@ export interface Respelled {
   readonly text: string;
   /** Maps an offset in `text` to an offset in the source. */
   sourceOffset(offset: number): number;
-  /** The field name that a placeholder in `text` replaces. Other names are unchanged. */
+  /** Returns the field name that a placeholder in `text` replaces. Returns any other name unchanged. */
   toField(name: string): string;
 }
 

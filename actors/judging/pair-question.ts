@@ -67,7 +67,9 @@ export const pairAnswer = z.strictObject({
   better: z.enum(["first", "second", "tie"]),
 });
 
-/** Builds the question of which of two changes is better. One model reads each pair in both orders. */
+/**
+ * Builds the question of which of two changes is better. For each pair, ask the same model twice, once in each order.
+ */
 export function pairQuestion(pairing: Pairing, { mark, ownShownFirst }: ReadingOptions): PairQuestion {
   const { judge, task, own, theirs } = pairing;
   const text = new FencedText(mark);

@@ -76,7 +76,7 @@ class ChangeShowing {
     });
   }
 
-  /** The number of characters for each file; 0 for a file that is only listed. */
+  /** Returns the number of characters for each file; 0 for a file that is only listed. */
   shareOut(maxCharacters: number): readonly number[] {
     const costs = this.files.map(({ cost }) => cost);
     const isWhole = this.change.unread === 0 && costs.reduce((sum, cost) => sum + cost, 0) <= maxCharacters;
@@ -86,7 +86,7 @@ class ChangeShowing {
     const byCost = costs.map((cost, at) => ({ cost, at })).sort((a, b) => a.cost - b.cost || a.at - b.at);
     for (const [index, { cost, at }] of byCost.entries()) {
       const share = Math.min(cost, Math.floor(left / (byCost.length - index)));
-      // A share that is too small to show leaves its characters to longer files.
+      // A file whose share is too small to show is only listed, and longer files get its characters.
       if (share < cost && share < this.#line * 2 + MAX_PATH + LEAST_SHARE) continue;
       shares[at] = share;
       left -= share;

@@ -4,8 +4,8 @@ import type { Ends } from "./resampled-sum.js";
 
 /**
  * The 95 % bootstrap interval of a run's mean cost, resampled over tasks like the interval of success. `costs` has one
- * cost per task, 0 or more, all in one currency. Each cost is rounded to the nearest 1/840 of the largest cost if the
- * shares need a finer scale. Returns null for an empty list.
+ * cost per task, 0 or more, all in one currency. If the costs' ratios to the largest cost need a finer scale than
+ * 1/840, each cost is rounded to the nearest 1/840 of the largest. Returns null for an empty list.
  */
 export function costInterval(costs: readonly Fraction[]): Ends<Fraction> | null {
   const largest = costs.reduce((highest, cost) => (compare(cost, highest) > 0 ? cost : highest), ZERO);

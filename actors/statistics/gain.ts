@@ -21,8 +21,8 @@ export interface Gain {
 
 /**
  * The gain in success of `own` over `other`: the mean difference of the success shares, over the tasks that both sides
- * scored, with its interval from resampling these tasks. Null if both sides scored no common task. `minGain` is a
- * decimal, and is compared exactly as written.
+ * scored, with its interval from resampling these tasks. Null if there is no such task. `minGain` is a decimal, and is
+ * compared exactly as written.
  *
  * All given copies count. If one side replayed runs that the other did not, the caller must leave those out.
  */

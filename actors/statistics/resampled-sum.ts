@@ -69,9 +69,9 @@ function resampledDensity(sample: readonly ValueCount[], size: number): Float64A
 
 /**
  * The maximum error of a cumulative probability. As a vector, the sample's transform has a relative error of {@link
- * transformError}. The power multiplies this error by `size` and adds three roundings each. The inverse transform adds
- * one more error. The error of a sum of entries is at most the vector's error times the square root of their number,
- * plus the roundings of the additions. The result is doubled to cover products of errors.
+ * transformError}. The power multiplies this error by `size` and adds three roundings for each factor. The inverse
+ * transform adds one more error. The error of a sum of entries is at most the vector's error times the square root of
+ * their number, plus the roundings of the additions. The result is doubled to cover products of errors.
  */
 function cumulativeError(length: number, size: number): number {
   const ofDensity = (size + 1) * (transformError(2 * length) + 3 * 2 ** -53);

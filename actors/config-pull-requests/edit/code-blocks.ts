@@ -17,7 +17,10 @@ export interface CodeBlock {
    * block.
    */
   readonly attributes: ReadonlyMap<string, string>;
-  /** Those attributes' expressions that are nodes of the file's syntax tree; none in JSON. */
+  /**
+   * The attributes' expressions as nodes of the file's syntax tree. Empty if they are not part of such a tree, as in
+   * JSON.
+   */
   readonly nodes: ReadonlyMap<string, SyntaxNode>;
   readonly blocks: readonly CodeBlock[];
 }

@@ -33,7 +33,7 @@ export interface Editing {
   readonly wanted: WantedStation["wanted"];
 }
 
-/** Edits one attribute. Refuses with `computed`, `changed-meanwhile` or `ambiguous`. */
+/** Returns the edit for one changed attribute. Refuses with `computed`, `changed-meanwhile` or `ambiguous`. */
 export function editAttribute(editing: Editing, change: StationChange): AttributeEdit {
   const { source } = editing;
   const { holder, path } = descend(editing, change);

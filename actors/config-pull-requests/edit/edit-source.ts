@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "./hcl-values.js";
 import type { EditRefusal } from "./station-edit.js";
 import { writeWanted } from "./value-text.js";
 
-/** An HCL file, as both parsers read it. */
+/** An HCL file, as read by the syntax parser (`root`) and by HashiCorp's parser (`values`). */
 export interface Source {
   readonly path: string;
   readonly text: string;

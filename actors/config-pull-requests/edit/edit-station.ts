@@ -13,8 +13,9 @@ const MAX_MS = 10_000;
 const MAX_WHOLE_MS = 120_000;
 
 /**
- * Finds the changes that make a line's source contain the wanted station. Changes only the values that differ, or
- * returns a refusal. It reads the tree and writes nothing. Rejects if the tree rejects, and when `run.signal` aborts.
+ * Returns the file edits that make a line's source contain the wanted station, or a refusal. The edits change only the
+ * values that differ. The function reads the tree and writes nothing. Rejects if the tree rejects, and when
+ * `run.signal` aborts.
  *
  * Files come from untrusted authors and can crash or block the parsers. So each edit runs in its own worker thread,
  * which ends with the edit. If the thread crashes, computes for more than 10 s or takes more than 2 minutes, the edit
@@ -94,7 +95,10 @@ class Stopwatch {
   }
 }
 
-/** Refuses an edit that has no outcome. `parsed` is the file that the thread parsed last. */
+/**
+ * Returns the refusal of an edit whose thread crashed or took too long. `parsed` is the file that the thread parsed
+ * last.
+ */
 function notProven(wanted: WantedStation, parsed: string, what: string): EditOutcome {
   const edit =
     parsed === wanted.path ? "the edit of the file" : `the edit of ${wanted.path}, which also reads this file,`;

@@ -29,7 +29,7 @@ export interface FoundStation {
 /** The criteria for finding a station. */
 export interface SoughtStation extends Pick<WantedStation, "team" | "lineKey" | "live"> {
   readonly teamsOf: ModuleScope["listTeams"];
-  /** Why the module is not instantiated exactly once; null if it is. */
+  /** Why the module may not have exactly one instance, or may be changed by other code; null if there is no problem. */
   readonly problem: ModuleInstance["problem"];
 }
 
@@ -188,7 +188,9 @@ function refuseOtherTeam(source: Source, line: FoundLine, sought: Sought): never
   refuse("ambiguous", `At ${at}, team_id may be that of another team than ${sought.team.key}${why}.`, { expression });
 }
 
-/** A place where a station can be written. `holder` is undefined for an expression. */
+/**
+ * A place where a station can be written. `holder` is undefined if the station is neither a block nor a literal object.
+ */
 interface StationPlace {
   readonly node: SyntaxNode;
   readonly holder?: Holder;

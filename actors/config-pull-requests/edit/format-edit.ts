@@ -45,7 +45,7 @@ async function formatted(file: Formatted): Promise<readonly string[] | null> {
   return now.length === lines.length ? now : null;
 }
 
-/** Returns the offset at which a line starts, after a byte order mark. */
+/** Returns the offset at which the line of `offset` starts, after any byte order mark. */
 function lineStart(text: string, offset: number): number {
   const start = beginOfLine(text, offset);
   return start === 0 && text.startsWith("\ufeff") ? 1 : start;

@@ -26,7 +26,8 @@ const MAX_TEXTS = 40;
 
 /**
  * Reads the code that Terragrunt (`generate`) and Terramate (`generate_hcl`, `generate_file`) may write into modules.
- * Unknown code has a `module` block without a source, which may call any module. Empty if no file generates code.
+ * Code that cannot be read becomes a `module` block without a source, which may call any module. Returns an empty array
+ * if no file generates code.
  */
 export async function readGenerated(
   repository: Repository,
@@ -80,8 +81,8 @@ function codeIn(repository: Repository, file: CodeFile): readonly GeneratedCode[
 }
 
 /**
- * Returns calls of functions that encode their arguments, such as `jsonencode`, as code. If the arguments contain
- * `module`, the code may call any module.
+ * Returns the calls of encoding functions, such as `jsonencode`, in generating blocks. Each call counts as generated
+ * code, which may call any module if the call contains the word `module`.
  */
 function encodedIn(file: CodeFile, root: SyntaxNode): readonly GeneratedCode[] {
   const generating = toHolder(file.text, root).blocks.filter(({ type }) => GENERATES.test(type));
@@ -124,7 +125,7 @@ function unescaped(text: string): string {
   return text.replaceAll("$$" + "{", "$" + "{ ");
 }
 
-/** Reads code that is written as a string. The code and its top-level blocks have the string's place. */
+/** Reads code that is written as a string. Every position in the code is reported as the string's position. */
 function placed(
   repository: Repository,
   file: CodeFile,
@@ -167,7 +168,10 @@ interface TextRead {
   readonly by: CodeFile;
 }
 
-/** Returns the files that the `generate` blocks read. */
+/**
+ * Returns the files that generating blocks may read. One entry has a null path if a file's name is unknown or there are
+ * too many files.
+ */
 function textsRead(repository: Repository, plans: readonly CodeFile[]): readonly TextRead[] {
   const { entries, links } = repository;
   const paths = entries.flatMap(({ kind, path }) => (kind === "file" && !isPlan(path) ? [path] : []));
@@ -196,7 +200,9 @@ function readsIn(repository: Repository, file: CodeFile): readonly WrittenPath[]
   return generating.flatMap(({ node }) => pathsIn(file.text, node)).filter(({ use }) => use === "read");
 }
 
-/** Returns the texts in a JSON file that may be code: those with several lines, and all texts of `generate`. */
+/**
+ * Returns the texts in a JSON file that may be code: those with several lines, and all texts in a `generate` member.
+ */
 function jsonTexts(value: unknown, isGenerated = false): readonly string[] {
   if (typeof value === "string") return isGenerated || value.includes("\n") ? [value] : [];
   if (Array.isArray(value)) return value.flatMap((each: unknown) => jsonTexts(each, isGenerated));
@@ -216,8 +222,8 @@ interface ChangedModule {
 
 /**
  * Returns the place of generated code that may change what the modules in some folders mean; null if there is none.
- * Code with lines or teams counts wherever it is generated. Other code counts if it may be written into one of the
- * folders, and may declare variables, set values or override blocks.
+ * Code that contains `service_line` or `service_team` counts wherever it is generated. Other code counts if it may be
+ * written into one of the folders, and may declare variables, set values or override blocks.
  */
 export function changerIn(
   repository: Repository,

@@ -8,7 +8,7 @@ import { quoteText, writeLiteral, writeName } from "./value-text.js";
 /** The layout of a source's stations. */
 export interface Manner {
   readonly text: string;
-  /** Other holders of the same kind. The order of their attributes serves as an example. */
+  /** The line's other stations, as examples for the order of attributes. Empty for a member of an object. */
   readonly alike: readonly Holder[];
   /** Whether the `=` signs of neighbouring lines are aligned. */
   readonly isAligned: boolean;
@@ -22,8 +22,8 @@ export interface NewAttribute {
 
 /**
  * Inserts an attribute into a station or object that already has others. If the holder's attributes are in alphabetical
- * order, keeps that order. Otherwise the position follows another holder of the same kind that has this attribute, or
- * else the provider's order. The new line takes its neighbours' indentation and alignment. Other lines are not
+ * order, keeps that order. Otherwise the position follows another station of the line that has an attribute of this
+ * name, or else the provider's order. The new line takes its neighbours' indentation and alignment. Other lines are not
  * realigned.
  */
 export function insertAttribute(manner: Manner, holder: Holder, attribute: NewAttribute): Splice {
@@ -103,8 +103,8 @@ function onOneLine({ text }: Manner, member: Member, { name, value }: NewAttribu
 }
 
 /**
- * Writes an attribute on a line of its own. `beside` is the line whose `=` sign the new line aligns with; null for no
- * alignment.
+ * Writes an attribute on a line of its own. `beside` is the attribute whose `=` sign the new line aligns with; null for
+ * no alignment.
  */
 function onOwnLine(
   { text, isAligned }: Manner,

@@ -42,7 +42,10 @@ function nodeAt(text: string, start: number): SyntaxNode {
   return { type: "json", start, end: Math.min(start + 1, text.length), isBroken: false, children: [] };
 }
 
-/** Returns the paths that functions in a template read. All other content of the template is plain text. */
+/**
+ * Returns the paths that functions in a template read. All other content of the template is plain text. If the template
+ * has a syntax error and seems to call such a function, the function may read any path.
+ */
 export function templatePaths(text: string, syntax: Syntax): readonly WrittenPath[] {
   const hcl = asHeredoc(text);
   const root = syntax.parse(hcl);

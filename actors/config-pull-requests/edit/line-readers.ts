@@ -54,7 +54,8 @@ function readersIn(repository: Repository, file: CodeFile, line: RegExp): readon
     const name = attribute ?? key;
     const isData = /\bdata\s*\.\s*$/.test(code.slice(Math.max(0, index - 20), index));
     if (isData || (name !== undefined && name !== "stations")) return [];
-    // In JSON, a name alone is a text such as those of `depends_on`.
+    // In JSON, a resource's name without an attribute or index is plain text, unless it is in a template. For example,
+    // it is an element of `depends_on`.
     if (root === null && name === undefined && indexed === undefined && !isInTemplate(text, index)) return [];
     return naming.some(({ start, end }) => start <= index && index < end) ? [] : [index];
   });

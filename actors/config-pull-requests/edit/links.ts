@@ -8,7 +8,10 @@ export interface Links {
    * undefined if the target of a link was not read.
    */
   follow(path: string): string | null | undefined;
-  /** Returns the paths that lead to a path, the path itself first; at most {@link MAX_NAMES}. */
+  /**
+   * Returns the names of a file or folder: the path itself, then paths that lead to it through symlinks; at most {@link
+   * MAX_NAMES}.
+   */
   listNames(path: string): readonly string[];
   /** Returns the first symlink on the way to a path, or the path itself if it is a symlink; otherwise null. */
   on(path: string): string | null;

@@ -64,8 +64,8 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
 }
 
 /**
- * Returns the edited text of a source. The text is formatted if the line's resource or the station was formatted, and
- * {@link proveEdit} has checked it.
+ * Returns the edited text of a source, checked with {@link proveEdit}. If the line's resource or the station was
+ * formatted before the edit, it stays formatted.
  */
 async function editText(
   parsers: Parsers,
@@ -107,7 +107,8 @@ function byName(left: StationChange, right: StationChange): number {
 }
 
 /**
- * Refuses a source that is not a plain HCL file, and a module in which another file may override or replace the source.
+ * Refuses a source that is missing, is not a plain HCL file, or has a name that Terraform ignores. Also refuses a
+ * module in which another file may override or replace the source.
  */
 function refuseModule({ entries, links }: Repository, path: string): void {
   const at = `At ${path}:1`;
@@ -126,8 +127,9 @@ function refuseModule({ entries, links }: Repository, path: string): void {
 }
 
 /**
- * Refuses a line whose module Terraform instantiates more than once, or never. If the repository cannot be fully
- * searched, a line is accepted if its `team_id` is the team's own id, because every instance is then the same line.
+ * Refuses a line whose module may not have exactly one instance, or may be changed by other code. If the problem is
+ * only that the repository cannot be fully searched, accepts a line whose `team_id` is the team's own id, because every
+ * instance is then the same line.
  */
 function refuseInstances(
   {

@@ -9,7 +9,9 @@ import { isModuleFile, isPlan, type Repository } from "./repository.js";
 /** A call that instantiates a module: a `module` block, or its equivalent in Terragrunt or Terraform stacks. */
 export interface ModuleCall {
   readonly block: CodeBlock;
-  /** How many times the call instantiates the module; `many` also if the number is unknown. */
+  /**
+   * How many times the call instantiates the module. `one` also if the number may be 0; `many` also if it is unknown.
+   */
   readonly times: "none" | "one" | "many";
   /** Whether the called module may be the one in a folder. */
   calls(folder: string): boolean;
@@ -70,7 +72,7 @@ export function includesIn(repository: Repository, { file: { path }, blocks }: C
   return blocks.flatMap((block) => {
     if (block.type !== "include") return [];
     const given = block.attributes.get("path");
-    // In JSON, the path of a labelled include is not found. It may be any.
+    // In JSON, the path of a labelled include is not found, so it may be any path.
     if (given === undefined) return [{ block, includes: (file: string) => file !== path }];
     const { parts } = readPath(repository.syntax, given);
     const base = parts[0] === null ? null : dirname(path);
@@ -136,8 +138,9 @@ function isRemote(text: string): boolean {
 }
 
 /**
- * Whether a remote source may be a folder of this repository, such as `git::https://host/owner/name.git//folder`. An
- * address with an unknown part may be that of this repository.
+ * Whether a remote source, such as `git::https://host/owner/name.git//folder`, may be `folder` of this repository. An
+ * address with an unknown part may be that of this repository. If the repository's name is unknown, any address may be,
+ * except for the root folder.
  */
 function mayFetch(parts: PathParts, named: string | undefined, folder: string): boolean {
   const unknown = "\0";

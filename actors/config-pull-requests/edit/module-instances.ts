@@ -11,12 +11,13 @@ import { isFlat, isReadByEachRun, isValuesFor, moduleFolders } from "./variable-
 import { manyWorkspaces, workspaceIn } from "./workspaces.js";
 
 /**
- * How a module is instantiated: the calls from the module itself up to the root module, which no other module calls.
+ * How Terraform instantiates a module: the calls that lead from the root module, which no other module calls, to the
+ * module.
  */
 export interface ModuleInstance {
   /** Innermost call first. */
   readonly calls: readonly ModuleCall[];
-  /** Why the module is not instantiated exactly once; null if it is. */
+  /** Why the module may not have exactly one instance, or may be changed by other code; null if there is no problem. */
   readonly problem: InstanceProblem | null;
 }
 
@@ -85,7 +86,10 @@ export async function findInstance(
   }
 }
 
-/** Returns what else in the repository may change a module with one instance; null if there is nothing. */
+/**
+ * Returns why a module that is called once may still run several times or be changed by other code, as text for a
+ * message; null if there is no reason.
+ */
 async function whyChanged(
   repository: Repository,
   files: readonly CodeBlock[],
@@ -115,8 +119,8 @@ async function whyChanged(
 }
 
 /**
- * Returns the place of a reference to the workspace in a module that one of the folders calls directly or indirectly;
- * null if there is none.
+ * Returns the place of a reference to the workspace in a module that the modules in the folders call, directly or
+ * indirectly; null if there is none.
  */
 function workspaceBelow(
   repository: Repository,
@@ -138,8 +142,8 @@ function workspaceBelow(
 }
 
 /**
- * Returns why the calls instantiate a module more than once, as the rest of a sentence with the places; null if they do
- * not.
+ * Returns why the calls may instantiate a module more than once, as the rest of a sentence with the places; null if
+ * they do not.
  */
 function whyMore(repository: Repository, files: readonly CodeBlock[], calls: readonly ModuleCall[]): string | null {
   const [call, other] = calls;
@@ -198,7 +202,10 @@ function includers(repository: Repository, files: readonly CodeBlock[], call: Mo
   return second === undefined ? null : `${first} and ${second}`;
 }
 
-/** Returns why the root module in a folder runs more than once, with the places; null if it does not. */
+/**
+ * Returns why a module may run more than once as a root module, or why it is both called and run as a root module, with
+ * the places; null if neither applies.
+ */
 function runTwice(
   repository: Repository,
   files: readonly CodeBlock[],
@@ -288,7 +295,9 @@ function backendsFor(
     .map((path) => `${path}:1`);
 }
 
-/** Whether a file is named as backend settings: `core.tfbackend`, `core.backend.hcl`, `backends/core.hcl`. */
+/**
+ * Whether a file has a name of backend settings, such as `core.tfbackend`, `core.backend.hcl` or `backends/core.hcl`.
+ */
 function isBackend(path: string): boolean {
   return /\.tfbackend(\.json)?$|(^|\/)(backends\/[^/]*|[^/]*backend[^/]*)\.(hcl|conf|config)(\.json)?$/i.test(path);
 }

@@ -7,8 +7,9 @@ import type { ModuleLevel } from "./module-levels.js";
 export type TeamNamed = { readonly id: string } | { readonly key: string };
 
 /**
- * One possible value of an expression: a text, the id of a team's resource, or an unknown value; with the place where
- * it is written. `input` is the value of a root module's variable that is given outside of the repository.
+ * One possible value of an expression: a text, the id of a team that the source identifies by id or key, or an unknown
+ * value; with the place where it is written. `input` is the value of a root module's variable that is given outside of
+ * the repository.
  */
 export type ModuleValue = Written &
   ({ readonly text: string } | { readonly team: TeamNamed } | { readonly unknown: "expression" | "input" });

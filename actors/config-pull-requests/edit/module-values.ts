@@ -79,8 +79,8 @@ class Evaluation {
   }
 
   /**
-   * Returns the expression of a block's attribute; null if it is missing or broken. An expression of a file is not
-   * parsed again.
+   * Returns the expression of a block's attribute; null if it is missing or broken. An expression that has a node in
+   * the file's syntax tree is not parsed again.
    */
   #attribute(block: CodeBlock, name: string, names: Names): Expression | null {
     const node = block.nodes.get(name);
@@ -170,8 +170,8 @@ class Evaluation {
   }
 
   /**
-   * Returns the values of one member of `{ for k, v in source : k => v.name }`, whose keys are those of the source. Any
-   * other loop is not understood.
+   * Returns the values of one member of `{ for k, v in source : k => v.name }`, whose keys are those of the source. For
+   * any other loop, and for an unknown member, returns what the loop mentions.
    */
   #loop(at: Expression, [step, ...rest]: readonly Step[]): readonly ModuleValue[] {
     const { text, node } = at;
@@ -279,7 +279,7 @@ class Evaluation {
   #variable(at: Expression, name: string, given: readonly Step[]): readonly ModuleValue[] {
     const declared = at.level.blocks.filter(({ type, labels }) => type === "variable" && labels[0] === name);
     const types = declared.map(({ attributes }) => attributes.get("type") ?? "").join(" ");
-    // A set is ordered by value.
+    // A set is ordered by value, so an index may select any element.
     const steps = /\bset\s*\(/.test(types) ? given.map((step) => (typeof step === "number" ? "*" : step)) : given;
     const values = this.#givenTo(at, name, { declared, steps });
     const [first = at.block] = declared;

@@ -110,7 +110,10 @@ function namedParts(text: string, node: SyntaxNode, names: Names): readonly Part
 }
 
 const NAME = /^((local|var|each)\.)?[A-Za-z_][\w-]*$/;
-/** Matches attributes of resources whose values are ids or addresses, and variables that are named as ids. */
+/**
+ * Matches attributes of resources whose values are ids or addresses, and variables whose names end with `_id` or
+ * `_arn`.
+ */
 const IDS =
   /^(?!(var|local|module|path|each|count|terraform|dependency|global|values)\.)(self|(data\.)?[\w-]+\.[\w-]+(\[[^\]]*\])?)\.(id|arn|uid|url|self_link|\w+_(id|arn|ip|url|uri|dns))$|^var\.\w+_(id|arn)$/;
 
@@ -126,8 +129,8 @@ export function isExpression({ type }: SyntaxNode): boolean {
 }
 
 /**
- * Returns a text in Unicode NFC, as HCL reads it, without escapes. Null if the text contains a backslash, or an escape
- * that HCL does not have.
+ * Returns a text in Unicode NFC, as HCL reads it, without escapes. Null if the text contains an escaped backslash, or
+ * an escape that HCL does not have.
  */
 function escapedPart(written: string): string | null {
   const plain = written.replace(ESCAPE, (_, sign: string, short = "", long = "") =>

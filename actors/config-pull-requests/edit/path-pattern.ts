@@ -76,7 +76,10 @@ export function mayBe({ steps, above, mayBeAbove }: PathPattern, path: string): 
   return isOf(steps) || (mayBeAbove && steps.length > 2 && isOf(steps.slice(steps.indexOf(ANY) + 2)));
 }
 
-/** Whether an absolute path may point to a path in the repository. Any folder on the way may be the checkout folder. */
+/**
+ * Whether an absolute path may point to `path` in the repository. Any folder in the absolute path may be the checkout
+ * folder.
+ */
 export function mayEndWith({ steps }: PathPattern, path: string): boolean {
   const ends = steps.map((_, index) => ({ steps: steps.slice(index), above: 0, mayBeAbove: false }));
   return ends.some((end) => mayBe(end, path));

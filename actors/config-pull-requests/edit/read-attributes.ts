@@ -71,7 +71,10 @@ function isUrlRoot(parts: readonly Part[]): boolean {
   );
 }
 
-/** Whether an expression is the file that `archive_file` writes. It is not the file that the archive reads. */
+/**
+ * Whether an expression is the output path of an `archive_file` data source, which writes that file and does not read
+ * it.
+ */
 function isArchive(expression: string): boolean {
   return /^data\.archive_file\.[\w-]+\.output_path$/.test(expression.trim());
 }

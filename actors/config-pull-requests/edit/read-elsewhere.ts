@@ -105,8 +105,8 @@ function readPaths(
 }
 
 /**
- * Returns a function that gives the locals of the module in a folder, and its variables with a default that no file
- * replaces. A name that is set twice is unknown.
+ * Returns a function that gives the locals of the module in a folder, and its variables whose default is a string that
+ * no file replaces. A name that is set twice is unknown.
  */
 function toNames(repository: Repository, files: readonly CodeFile[]): (folder: string) => Names {
   type Written = Pick<NamedValue, "text" | "node">;

@@ -172,7 +172,7 @@ function writtenOut(
   return [parts, ...words].map((each) => toPath(each, node, "text"));
 }
 
-/** Returns the path in an expression that is given as text. */
+/** Parses an expression and returns the path that it gives. */
 export function readPath(syntax: Syntax, expression: string): Pick<WrittenPath, "from" | "parts"> {
   const text = `_ = ${expression}\n`;
   const value = nodesIn(syntax.parse(text), "expression")[0];

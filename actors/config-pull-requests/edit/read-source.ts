@@ -141,7 +141,10 @@ function toCut(
   return { start, end, text: write(digest), digest };
 }
 
-/** Returns those attribute expressions of the blocks that are longer than {@link MAX_EXPRESSION}. */
+/**
+ * Returns the attribute values longer than {@link MAX_EXPRESSION} in blocks at any depth, except values that end with a
+ * heredoc.
+ */
 function longExpressions(text: string, node: SyntaxNode): readonly SyntaxNode[] {
   return toHolder(text, node).blocks.flatMap(({ node: block }) => {
     const long = toHolder(text, block).members.filter(({ value }) => value.end - value.start > MAX_EXPRESSION);

@@ -42,7 +42,7 @@ const NO_JSON = "is not a JSON object, or repeats a name in an object";
 /** Maximum number of files to read at the same time. */
 const TOGETHER = 8;
 
-/** Lists a repository's entries. Reads no file yet. */
+/** Opens a repository. Lists its entries, but reads no file yet. */
 export async function openRepository(
   tree: SourceTree,
   { syntax, onFile }: Omit<Parsers, "parseValues">,

@@ -56,8 +56,9 @@ export function briefFile(context: AgentContext): string {
 const MAX_DETAILED = 6;
 
 /**
- * Lists the candidates whose copies are shown individually: the seed and, for a reflection, its standing candidate.
- * Without a reflection, lists the seed, the parents and the frontier.
+ * Lists the candidates whose copies are shown individually, at most {@link MAX_DETAILED}, the seed first. For a
+ * reflection, these are the seed and the reflection's standing candidate; otherwise the seed, the parents and the
+ * frontier.
  */
 export function toDetailed(context: AgentContext): readonly ShownCandidate[] {
   const { candidates, iteration } = context;

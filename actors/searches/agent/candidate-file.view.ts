@@ -36,8 +36,8 @@ export function findScores({ name, seed, iteration, replayEnded, searched }: Sho
 }
 
 /**
- * Returns a block as the member with this name. A second member, `cut`, lists the block's shortened texts, which the
- * agent must not copy. It is absent if the block is complete.
+ * Returns an object with the block as the member `member`. A second member, `cut`, lists the block's shortened texts,
+ * which the agent must not copy. It is absent if the block is complete.
  */
 export function shownBlock(member: string, block: StationBody, limit: TextLimit) {
   const prompt = firstBytes(block.prompt, limit(PROMPT_BYTES));

@@ -17,7 +17,7 @@ export interface ProposalContext {
   readonly left: number;
   /** The running fingerprints of the search's candidates and its seed, by name. */
   readonly known: ReadonlyMap<string, string>;
-  /** Lists the errors of a block as the station of its line, with paths under `station`. */
+  /** Lists the errors that a block would have as the station of its line, with paths under `station`. */
   check(block: StationBody): readonly FieldError[];
   /** Returns a block's running fingerprint. Called only for blocks without errors. */
   toFingerprint(block: StationBody): string;
@@ -83,8 +83,8 @@ function blockFaults({ station }: Proposal, { live, check }: ProposalContext): r
 }
 
 /**
- * Refuses profiles other than the live config's. Replays start without a person's review, with the profile's secrets,
- * under a prompt that an agent wrote.
+ * Refuses a profile other than the live config's; null is allowed. Replays start without a person's review, with the
+ * profile's secrets, under a prompt that an agent wrote.
  */
 function profileFaults({ profile }: StationBody, live: StationBody): FieldError[] {
   if (profile === null || profile === live.profile) return [];

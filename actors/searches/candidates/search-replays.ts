@@ -19,7 +19,7 @@ import { searchCandidateInputs } from "./search-candidate.table.js";
 
 /** The replays of a search: how the search starts, watches and ends them. */
 
-/** How long a replay may have no copy claimed before the search ends it, in milliseconds. */
+/** How long a replay may wait for a runner to claim a copy before the search ends the replay, in milliseconds. */
 export const IDLE_MS = 24 * 60 * 60 * 1_000;
 
 /** Prefix of the wake-ups that check a replay for idleness; the replay's id follows. */
@@ -50,7 +50,7 @@ export function stopReplayCheck(turn: Turn, replayId: string): void {
   turn.cancelWake(`${IDLE}${replayId}`);
 }
 
-/** Releases the pins of the search's replays and its set, at the end of the search. */
+/** At the end of the search, releases the pins of its replays and its set, and stops the replays' idleness checks. */
 export function releaseReplays(turn: Turn, search: SearchRow, candidates: readonly SearchCandidateRow[]): void {
   const { partition } = turn.self;
   for (const replayId of candidates.flatMap(listReplays)) {

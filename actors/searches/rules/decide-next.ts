@@ -51,7 +51,7 @@ export interface SearchSnapshot {
 /**
  * The next step of a search. The caller takes the step and asks again, until the step is `wait` or `end`:
  * - `wait`: the next step depends on work in progress. Ask again when a replay or an agent run of the search ends, when
- * a candidate is admitted, or when the station leaves;
+ * a candidate is admitted, or when the station's line changes;
  * - `replay`: start the candidate's replay on the searched runs, under this ceiling;
  * - `propose`, `reflect`: start an iteration with this allotment for the agent's run. A reflection investigates the
  * seed's failures, because no candidate beats the seed. A reflection without failed tasks ends at once (`no-failures`);

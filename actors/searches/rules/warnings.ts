@@ -8,7 +8,7 @@ import { MIN_COST_TASKS } from "./held-out-cost.js";
 import type { Objective } from "./objective.js";
 import type { Split } from "./split.js";
 
-/** A reason to doubt a search's results (document 2, "Warnings"). The last three kinds are not in the reference. */
+/** A reason to doubt a search's results. Document 2, "Warnings", has the first six kinds, but not the last four. */
 export type SearchWarning =
   | { readonly kind: "noise-unmeasured" }
   | {
@@ -55,7 +55,7 @@ export interface WarningSources {
   readonly split: Split<CostedEntry>;
 }
 
-/** Lists the warnings: first those of the reference in its order, then the others. */
+/** Lists the warnings: first those of document 2 in its order, then the others. */
 export function listWarnings(sources: WarningSources): readonly SearchWarning[] {
   return [
     ...warnOfNoise(sources),

@@ -7,7 +7,10 @@ import { searches } from "./search.table.js";
 /** Maximum number of searches stored for a station. */
 const MAX_SEARCHES = 50;
 
-/** Makes space for a search at a station that has none running: tells the oldest searches to remove themselves. */
+/**
+ * Makes space for a new search at a station: tells its oldest searches to remove themselves. The station must have no
+ * running search.
+ */
 export function removeOldestSearches(turn: Turn, { lineId, stationId }: Pick<SearchRow, "lineId" | "stationId">): void {
   const { partition } = turn.self;
   const oldestFirst = searches.all(turn, partition, { lineId, stationId }).toReversed();

@@ -10,8 +10,8 @@ export type { WaitsFor } from "../../replays/replay/replay-waiting.js";
 
 /**
  * Returns what a search waits for at the time of a read, or null. A search waits only if its agent's run and its
- * replays in progress all wait. A wait for a runner depends on the runners, so it is not in a row. `reading` should
- * cache views, as for {@link whatItWaitsFor}.
+ * replays in progress all wait. A wait for a runner is computed from the current runners; no row stores it. `reading`
+ * should cache views, as for {@link whatItWaitsFor}.
  */
 export function whatSearchWaitsFor(
   reading: Reading,

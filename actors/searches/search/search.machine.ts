@@ -153,7 +153,7 @@ function toMeasuring(turn: TurnReading, { search, input }: SearchScene): Measuri
   return { reading: turn, workspaceId: turn.self.partition, search, input };
 }
 
-/** Returns the scene with the ends and figures of replays. */
+/** Returns the scene after adding the ends and figures of replays that ended. */
 function measureScene(turn: TurnReading, scene: SearchScene): SearchScene {
   const measuring = toMeasuring(turn, scene);
   return { ...scene, candidates: scene.candidates.map((candidate) => measureEnds(measuring, candidate)) };

@@ -61,7 +61,7 @@ export interface SearchInputRow {
   readonly split: SearchSplit;
   /** The budget of each part of the search. */
   readonly allotments: Allotments;
-  /** The line's key and name, for the agent's jobs. */
+  /** The line's key and name, for the agent's runs. */
   readonly line: { readonly key: string; readonly name: string };
   /** The warnings at the start. */
   readonly warnings: readonly SearchWarning[];

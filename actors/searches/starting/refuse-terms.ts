@@ -9,8 +9,8 @@ import type { SearchAgent, SearchBudget } from "../search/search.js";
 import type { SearchTerms } from "../search/search.messages.js";
 
 /**
- * The functions that refuse invalid terms of a search, in the words of the reference. They have no side effects. Both a
- * start and an estimate use them.
+ * The functions that refuse invalid terms of a search, with the messages of document 2. They have no side effects. Both
+ * a start and an estimate use them.
  */
 
 const MAX_MODEL_CHARACTERS = 60;

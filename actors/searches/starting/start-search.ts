@@ -52,7 +52,7 @@ type StartOutcome =
   | { readonly outcome: "repeated"; readonly answer: SearchStarted | Refusal }
   | { readonly outcome: "refused"; readonly refusal: Refusal };
 
-/** Determines whether a search may start. Refusals come in the reference's order. Only reads. */
+/** Determines whether a search may start. Checks for refusals in the order of document 2. Only reads. */
 export function prepareSearch(turn: TurnReading, message: StartSearch, judging: ReplayJudging): StartOutcome {
   const refused = (refusal: Refusal): StartOutcome => ({ outcome: "refused", refusal });
   const denied = refusePlanner(turn, message.caller, message.teamId);

@@ -68,8 +68,8 @@ function keyed(key: string, digest = "d"): Partial<PickCandidate> {
 }
 
 /**
- * Steps a config pull request of a line with a source by hand; by default a connection can access the source's
- * repository.
+ * Creates a config pull request actor that a test steps by hand, for a line with a source. By default, a connection can
+ * access the source's repository.
  */
 function open(isConnected = true) {
   const rows = memoryRows();

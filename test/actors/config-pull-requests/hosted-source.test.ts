@@ -8,7 +8,10 @@ const sha = "a".repeat(40);
 const there = { installationId: 7, repository: "acme-inc/infra" };
 const at = { head: { commit: sha, tree: sha, parents: [], branch: "main" }, path: "lines/dev.tf" };
 
-/** Creates a code host that answers each request with one JSON value, or with text that is not JSON. */
+/**
+ * Creates a code host that answers each request with the JSON value `answer(url)`, or with a body that is not JSON if
+ * this is undefined.
+ */
 function answering(answer: (url: string) => unknown): CodeHostSources {
   return createSources({
     name: "code.example",

@@ -19,7 +19,7 @@ export function generatedCodeLayouts(): readonly Layout[] {
   return [...callLayouts(), ...changeLayouts(), ...generatedReaders()];
 }
 
-/** Layouts with generated calls of the module. */
+/** Layouts with generated calls of the module or of other modules. */
 function callLayouts(): readonly Layout[] {
   const one = { "main.tf": call("core", "./modules/line") };
   const code = (source: string) => `module "x" {\n  source = "${source}"\n  team_id = "t"\n}\n`;
@@ -126,7 +126,10 @@ function callLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with generated code that changes the module otherwise. */
+/**
+ * Layouts with generated code that may change the module, such as lines, teams, variables and values, and with similar
+ * code that does not.
+ */
 function changeLayouts(): readonly Layout[] {
   const lines = line({ team: '"team_2"' });
   const team = 'resource "service_team" "core" {\n  key = "web"\n}\n';
@@ -217,7 +220,7 @@ function changeLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with generated code that reads the source's text file. */
+/** Layouts with generated code that reads the source's text file or other files. */
 function generatedReaders(): readonly Layout[] {
   const path = "lines/main.tf";
   const module = `$${OPEN}path.module}`;

@@ -1,7 +1,7 @@
 import t from "tap";
 import { editGenerated, type Tally } from "./generated-edits.js";
 
-/** A sample; `npm run edits` edits 500 workspaces. */
+/** Number of generated workspaces to edit. By default, `npm run edits` edits 500. */
 const WORKSPACES = 20;
 
 t.test(

@@ -16,7 +16,7 @@ export interface Tally {
   edited: number;
   /** Number of refusals by code. */
   readonly refused: Map<string, number>;
-  /** Faults, each with its seed. */
+  /** Faults, each with its seed or its layout. */
   readonly wrong: string[];
 }
 
@@ -35,8 +35,9 @@ const attributes: readonly AttributeName[] = Object.keys(toStation({}))
   .map((name) => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]);
 
 /**
- * Edits a generated workspace in three hand-written layouts, changing all attributes of a station at once. With
- * `alone`, also edits the export, and changes each attribute separately in the export and in one of the layouts.
+ * Edits a generated workspace in three layouts that imitate hand-written files, changing all attributes of a station at
+ * once. With `alone`, also edits the export, and changes each attribute separately in the export and in one of the
+ * layouts.
  */
 export async function editGenerated(seed: number, alone: boolean, tally: Tally): Promise<void> {
   const module = generateModule(createChance(seed));
@@ -95,8 +96,8 @@ function isKeyed({ entries }: ObjectValue, key: string): boolean {
 }
 
 /**
- * Makes one edit. `computed` lists the changed attributes that the source computes. If there are any, the edit must be
- * refused because of one of them.
+ * Makes one edit. Returns what is wrong with the outcome; null if nothing is wrong. `computed` lists the changed
+ * attributes that the source computes. If there are any, the edit must be refused because of one of them.
  */
 async function editOnce(
   module: GeneratedModule,
@@ -176,7 +177,7 @@ async function lookUpFault(
   return isKept ? null : `other bytes are changed: ${main}`;
 }
 
-/** Whether each line of an edited text is a line of the text before, or as the formatter writes it. */
+/** Whether each line of an edited text existed before the edit, or is as the formatter writes it. */
 async function isAligned(text: string, before: string): Promise<boolean> {
   const old = new Set(before.split("\n"));
   const formatted = (await formatText(text)).split("\n");

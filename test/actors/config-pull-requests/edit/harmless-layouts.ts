@@ -5,7 +5,7 @@ import { call, made } from "./module-layout.js";
 const path = "lines/main.tf";
 const MODULE = `${OPEN}path.module}`;
 
-/** Returns a layout in which the source uses a text file, beside other files. */
+/** Returns a layout with these files, in which the source also uses a text file. */
 function beside(says: string, files: TreeFiles, place: RegExp | null = null): Layout {
   return {
     says,
@@ -17,8 +17,8 @@ function beside(says: string, files: TreeFiles, place: RegExp | null = null): La
 }
 
 /**
- * Layouts with common code that does not read the source's text file, although a part of a path or of a command is
- * unknown, each next to similar code that may read it.
+ * Layouts with common code in which a part of a path or of a command is unknown. Some of the code does not read the
+ * source's text file; similar code may read it. Also returns the layouts of {@link onceLayouts}.
  */
 export function harmlessLayouts(): readonly Layout[] {
   const at = /at lines\/b\.tf:\d/;
@@ -201,7 +201,8 @@ function terragruntReaders(): readonly Layout[] {
 }
 
 /**
- * Layouts with calls that create one instance, in forms that need a closer look, and with calls that may create more.
+ * Layouts with calls whose `count` or `for_each` is an expression. Some create at most one instance; the others may
+ * create more.
  */
 function onceLayouts(): readonly Layout[] {
   const counted = (more: string, once: boolean) =>

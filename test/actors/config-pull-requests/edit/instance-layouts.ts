@@ -3,7 +3,7 @@ import { type Layout, OPEN } from "./layout.js";
 import { call, core, MADE, made } from "./module-layout.js";
 import { overrideLayouts } from "./override-layouts.js";
 
-/** Layouts in which a module block has several instances, and similar layouts in which it has one instance. */
+/** Layouts in which the line's module has several instances, and similar layouts in which it has one instance. */
 export function instanceLayouts(): readonly Layout[] {
   const one = call("core", "./modules/line");
   const twoCalls = (source: string) => `${one}${call("web", source).replace(".core.", ".web.")}`;

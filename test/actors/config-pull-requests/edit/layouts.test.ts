@@ -8,7 +8,7 @@ async function after(source: string, live: object, change: object): Promise<stri
   return outcome.files.find(({ path }) => path === EDITED_PATH)?.after ?? "";
 }
 
-/** Returns a line with a station, given as the lines of an object. */
+/** Returns the resource of a line. `lines` are the rows of text in its list of stations. */
 function line(...lines: readonly string[]): string {
   return ['resource "service_line" "web" {', '  key = "web"', "  stations = [", ...lines, "  ]", "}", ""].join("\n");
 }

@@ -1,7 +1,7 @@
 import type { TreeFiles } from "../../../support/station-edit.js";
 import { type Layout, line } from "./layout.js";
 
-/** Two teams in a module. */
+/** The declarations of two teams, `core` and `web`. */
 export const core =
   'resource "service_team" "core" {\n  key = "core"\n}\nresource "service_team" "web" {\n  key = "web"\n}\n';
 /** A call of a module for the team core. */
@@ -11,7 +11,10 @@ export const call = (name: string, source: string, more = "") =>
 export const MADE = "modules/line/main.tf";
 const module = line({ team: "var.team_id" });
 
-/** A repository with a module in `modules/line`. */
+/**
+ * Returns a layout whose source is in the module `modules/line`. `place` is the place that the refusal names; null if
+ * the edit succeeds.
+ */
 export function made(says: string, files: TreeFiles, place: RegExp | null): Layout {
   const whole = { [MADE]: module, "teams.tf": core, ...files };
   return {

@@ -1,7 +1,10 @@
 import { type Layout, line, OPEN } from "./layout.js";
 import { call, made } from "./module-layout.js";
 
-/** Layouts with override files of a caller, in each form of their names, and with an override of another call. */
+/**
+ * Layouts in which an override file may change a call of the module, for each form of the file's name, and one in which
+ * it overrides another call.
+ */
 export function overrideLayouts(one: string): readonly Layout[] {
   const many = 'module "core" {\n  for_each = var.teams\n}\n';
   const forms: readonly (readonly [string, string])[] = [

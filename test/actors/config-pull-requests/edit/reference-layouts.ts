@@ -1,6 +1,6 @@
 import { type Layout, line, OPEN } from "./layout.js";
 
-/** Expressions that use the whole line. */
+/** Expressions that use the line's whole resource. */
 const WHOLE = [
   ...["service_line.web", "(service_line.web)", "{ web = service_line.web }", "jsonencode(service_line.web)"],
   ...[
@@ -12,7 +12,7 @@ const WHOLE = [
   `"${OPEN}jsonencode(service_line.web)}"`,
 ];
 
-/** Layouts with an output of the whole line, and with code that uses the output. */
+/** Layouts with an output of the line's whole resource, and with code that may read the output. */
 function outputLayouts(): readonly Layout[] {
   const made = (path: string, reader: string, refused: boolean): Layout => ({
     says: `${path} reads an output: ${reader}`,

@@ -16,7 +16,7 @@ function skill(name: string, more = ""): string {
   return `resource "service_skill" "core_${name}" {\n  key  = "${name}"\n  name = "x"${more}\n}\n`;
 }
 
-/** Returns the source after an edit, or the refusal's code. */
+/** Returns the source after an edit, or the refusal's code and attribute. */
 async function after(files: TreeFiles, live: object, change: object): Promise<string> {
   const outcome = await editIn(toTree(files), toWanted(toStation(live), change, "main.tf"));
   return "refused" in outcome

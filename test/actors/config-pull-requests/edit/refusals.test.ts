@@ -7,7 +7,7 @@ import { EDITED_PATH, editIn, type TreeFiles, toStation, toTree, toWanted } from
 const OPEN = "$" + "{";
 const module = (path: string) => `file("${OPEN}path.module}/${path}")`;
 
-/** Returns the line `web`, with these attributes of the station `plan` instead of `model = "m"`. */
+/** Returns the line `web`. `attributes` are the attributes of its station `plan` after the key, name and kind. */
 function line(attributes: string, { head = "", tail = "", type = "service_line" } = {}): string {
   return `resource "${type}" "web" {
   key = "web"

@@ -2,7 +2,10 @@ import type { TreeFiles } from "../../../support/station-edit.js";
 import { type Layout, line, OPEN } from "./layout.js";
 import { core } from "./module-layout.js";
 
-/** References to a team that the edit can follow, each with the declarations that the reference goes through. */
+/**
+ * References to a team that the edit can follow, each with the declarations that the reference goes through. `TEAM`
+ * stands for the team's key.
+ */
 function teamReferences(): readonly (readonly [string, string])[] {
   const locals = (body: string) => `locals {\n${body}}\n`;
   const ids = "core = service_team.core.id, web = service_team.web.id";
@@ -117,7 +120,9 @@ function unknownForms(): readonly { readonly team: string; readonly more: TreeFi
   ];
 }
 
-/** Layouts that name another team too, so that it is often not certain that the line belongs to the wanted team. */
+/**
+ * Layouts whose `team_id` may be that of another team or is unknown, and similar layouts whose `team_id` is accepted.
+ */
 export function mixedTeamLayouts(): readonly Layout[] {
   const values = 'team = "team_2"\n';
   const variable = 'variable "team" {\n  default = "team_1"\n}\n';

@@ -149,7 +149,10 @@ export function unitInputLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts in which files of values or of backends, or workspaces, give a module several runs. */
+/**
+ * Layouts in which several variable files, several backend files or workspaces run a module more than once, and similar
+ * layouts in which it runs once.
+ */
 export function runFileLayouts(): readonly Layout[] {
   const one = call("core", "./modules/line");
   const variable = 'variable "team" {}\n';
@@ -199,7 +202,10 @@ export function runFileLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts in which the workspace is used below the root module, or the backend has many workspaces. */
+/**
+ * Layouts in which a called module reads the workspace's name, or the backend has many workspaces, and similar layouts
+ * without several workspaces.
+ */
 function workspaceLayouts(one: string): readonly Layout[] {
   const workspace = 'output "w" {\n  value = terraform.workspace\n}\n';
   const other = 'module "x" {\n  source = "./x"\n}\n';

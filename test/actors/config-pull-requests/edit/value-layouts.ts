@@ -120,7 +120,7 @@ function setLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with data sources that name a team in two ways. */
+/** Layouts with data sources that select a team by id, by key or by both. */
 function dataLayouts(): readonly Layout[] {
   const data = (body: string, kind = "data") => ({
     "d.tf": `${kind} "service_team" "x" {\n  ${body.replaceAll("; ", "\n  ")}\n}\n`,
