@@ -53,8 +53,8 @@ export interface ProcessParts {
 }
 
 /**
- * Runs the command line; returns its exit code. A program that parses its own arguments sets the exit code of the process
- * itself, and may still run afterwards.
+ * Runs the command line; returns its exit code. A program that parses its own arguments sets the exit code of the
+ * process itself, and may still run afterwards.
  */
 export async function runCommandLine(args: readonly string[], parts: ProcessParts): Promise<number> {
   let code: number = exitCodes.done;
@@ -73,7 +73,7 @@ export async function runCommandLine(args: readonly string[], parts: ProcessPart
   }
 }
 
-/** Lists the names of all commands with their groups, such as `task open`, in order. */
+/** Lists the names of all commands with their groups, such as `task open`, in alphabetical order. */
 export function listCommands(): readonly string[] {
   const listUnder = (command: Command, before: string): readonly string[] =>
     command.commands.flatMap((each) => {

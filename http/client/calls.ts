@@ -29,7 +29,9 @@ type BodyPart<Op> = Op extends { readonly requestBody: { readonly content: infer
     ? { readonly body?: BodyOf<Content> }
     : unknown;
 
-/** The version that a write is based on, from the last read: `If-Match`. */
+/**
+ * The option `version`, for an operation that requires `If-Match`: the version of the resource when it was last read.
+ */
 type VersionPart<Op> = Op extends { readonly parameters: { readonly header: { readonly "If-Match": string } } }
   ? { readonly version: number }
   : unknown;
