@@ -40,8 +40,8 @@ type VersionPart<Op> = Op extends { readonly parameters: { readonly header: { re
 export interface CallOptions {
   readonly signal?: AbortSignal;
   /**
-   * The `Idempotency-Key` of a POST. Default: a new random key. The client uses one key for all attempts of a call. Give
-   * your own to repeat a call after the program has restarted.
+   * The `Idempotency-Key` of a POST. Default: a new random key. The client uses one key for all attempts of a call.
+   * Pass your own key to repeat a call after the program has restarted.
    */
   readonly idempotencyKey?: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -54,7 +54,10 @@ export type Client = {
     ...options: OptionsArgument<V, Path>
   ) => Promise<Answer<V, Path>>;
 } & {
-  /** Sends a call whose path is not known to the compiler. Returns the text and the headers of the successful response. */
+  /**
+   * Sends a call whose path is not known to the compiler. Returns the status, the headers and the text of the
+   * successful response.
+   */
   send(verb: Verb, path: string, options?: AnyOptions): Promise<Received>;
 };
 

@@ -186,7 +186,10 @@ export class FairTurns {
     }
   }
 
-  /** The waiting request continues when this function has returned, before the next deferred work. */
+  /**
+   * Gives the next turn if the slice has time left or had no queued turn yet. The waiting request continues when this
+   * function has returned, before the next deferred work.
+   */
   #give(): void {
     this.#planned -= 1;
     if (this.#hasTime() || this.#given === 0) this.#giveNext();
