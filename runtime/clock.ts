@@ -3,8 +3,8 @@ export interface Clock {
   /** Milliseconds since the Unix epoch. It goes back only when the machine's clock was ahead and is corrected. */
   now(): number;
   /**
-   * Calls `wake` once, at or soon after `atMs`, at any distance. If the clock goes back meanwhile, `wake` is called
-   * after the originally remaining time. Returns a function that cancels the call.
+   * Calls `wake` once, at or soon after `atMs`, however distant that is. If the clock goes back meanwhile, `wake` is
+   * called after the originally remaining time. Returns a function that cancels the call.
    */
   at(atMs: number, wake: () => void): () => void;
 }

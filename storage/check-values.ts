@@ -3,7 +3,10 @@ import { dedupSpace, feedSpace, GLOBAL_PARTITION, rowSpace, timerSpace } from ".
 import { readPastDamage } from "./past-damage.js";
 import type { Key, Reading } from "./store.js";
 
-/** What is dispensable in a store, besides the runtime's own rows. */
+/**
+ * The tables whose damaged rows can be removed. Damaged rows of change feeds, wake-ups and deduplication can always be
+ * removed.
+ */
 export interface Dispensable {
   /** Tables with rows that are derived from other rows. */
   readonly tables: ReadonlySet<string>;

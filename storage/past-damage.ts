@@ -1,6 +1,9 @@
 import { isDamage, type Key, type Range, type Reading } from "./store.js";
 
-/** Returns a reading in which damaged entries are absent. Calls `onDamaged` with their keys. */
+/**
+ * Returns a reading in which damaged entries are absent. Calls `onDamaged` with their keys, unless a range has its own
+ * `onDamaged`.
+ */
 export function readPastDamage(reading: Reading, onDamaged: (key: Key) => void = () => undefined): Reading {
   return {
     get: <Value>(key: Key) => {

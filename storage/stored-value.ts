@@ -51,11 +51,14 @@ function checksum(key: Key, bytes: Uint8Array, end: number): number {
   return crc32(new Uint8Array(bytes.buffer, bytes.byteOffset + SEAL_BYTES, end - SEAL_BYTES), hash);
 }
 
-/** Maximum length, in bytes, for which calling zlib takes longer than the checksum itself. Most values are shorter. */
+/**
+ * Maximum length, in bytes, for which the checksum is computed without zlib: calling zlib would take longer than the
+ * computation. Most values are shorter.
+ */
 const MAX_SHORT_BYTES = 160;
 /** The reversed polynomial of CRC-32. */
 const POLYNOMIAL = 0xedb88320;
-/** Four tables of 256 entries: the remainder of a byte that zero, one, two or three bytes follow. */
+/** Four tables of 256 entries. Table `n` contains the remainder of each byte when `n` zero bytes follow it. */
 const REMAINDERS = createRemainders();
 
 function createRemainders(): Int32Array {

@@ -20,9 +20,9 @@ export interface Credential {
 }
 
 /**
- * Reads the credential of a request. Returns a function that finds the current caller at each call. It returns null if
- * the request has no credential, and a refusal if the credential is invalid. It also refuses a write with a session
- * cookie whose `Origin` is not this service.
+ * Reads the credential of a request. The returned function finds the current caller at each call. It returns null if
+ * the request has no credential, and a refusal if the credential is invalid. With a session cookie, it also refuses a
+ * write whose `Origin` header is not this service's.
  */
 export function authenticate(
   request: Credentials,

@@ -129,8 +129,8 @@ interface Read {
 }
 
 /**
- * Returns the view of a check, read from one snapshot of the store. Other work runs between the steps. Throws {@link
- * Refused} if there is no such check.
+ * Returns the view of a check, read from one snapshot of the store. The view is built in steps, and other work can run
+ * between them. Throws {@link Refused} if there is no such check.
  */
 async function viewNow(
   runtime: Runtime,

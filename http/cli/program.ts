@@ -53,8 +53,8 @@ export interface ProcessParts {
 }
 
 /**
- * Runs the command line; returns its exit code. A program that parses its own arguments sets the exit code of the process
- * itself, and may still run afterwards.
+ * Runs the command line; returns its exit code. A program that parses its own arguments sets the exit code of the
+ * process itself, and may still run afterwards.
  */
 export async function runCommandLine(args: readonly string[], parts: ProcessParts): Promise<number> {
   let code: number = exitCodes.done;
@@ -81,7 +81,7 @@ async function addCompletion(program: Command): Promise<void> {
   complete(program);
 }
 
-/** Lists the names of all commands with their groups, such as `task open`, in order. */
+/** Lists the names of all commands with their groups, such as `task open`, in alphabetical order. */
 export function listCommands(): readonly string[] {
   const listUnder = (command: Command, before: string): readonly string[] =>
     command.commands.flatMap((each) => {

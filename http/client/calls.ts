@@ -29,7 +29,9 @@ type BodyPart<Op> = Op extends { readonly requestBody: { readonly content: infer
     ? { readonly body?: BodyOf<Content> }
     : unknown;
 
-/** The version that a write is based on, from the last read: `If-Match`. */
+/**
+ * The option `version`, for an operation that requires `If-Match`: the version of the resource when it was last read.
+ */
 type VersionPart<Op> = Op extends { readonly parameters: { readonly header: { readonly "If-Match": string } } }
   ? { readonly version: number }
   : unknown;
@@ -38,8 +40,8 @@ type VersionPart<Op> = Op extends { readonly parameters: { readonly header: { re
 export interface CallOptions {
   readonly signal?: AbortSignal;
   /**
-   * The `Idempotency-Key` of a POST. Default: a new random key. The client uses one key for all attempts of a call. Give
-   * your own to repeat a call after the program has restarted.
+   * The `Idempotency-Key` of a POST. Default: a new random key. The client uses one key for all attempts of a call.
+   * Pass your own key to repeat a call after the program has restarted.
    */
   readonly idempotencyKey?: string;
   readonly headers?: Readonly<Record<string, string>>;

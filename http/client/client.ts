@@ -16,8 +16,8 @@ export interface ClientOptions {
   /** Parses JSON. The default, `JSON.parse`, rounds integers above 2^53. */
   readonly parse?: (text: string) => unknown;
   /**
-   * How long to wait for retries of one call in all, in milliseconds. The client retries responses 429 and 503 that have
-   * a `retry-after`. Default: 60,000.
+   * Maximum total wait before the retries of one call, in milliseconds. The client retries responses 429 and 503 that
+   * have a `retry-after`. Default: 60,000.
    */
   readonly retryMs?: number;
   /** The longest `retry-after` to wait for, in milliseconds. Default: `retryMs`. */
@@ -54,7 +54,10 @@ export type Client = {
     ...options: OptionsArgument<V, Path>
   ) => Promise<Answer<V, Path>>;
 } & {
-  /** Sends a call whose path is not known to the compiler. Returns the text and the headers of the successful response. */
+  /**
+   * Sends a call whose path is not known to the compiler. Returns the status, the headers and the text of the
+   * successful response.
+   */
   send(verb: Verb, path: string, options?: AnyOptions): Promise<Received>;
 };
 
@@ -77,7 +80,7 @@ export interface AnyOptions extends CallOptions {
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 
-/** Creates a client. The functions of this folder take it as their first argument. */
+/** Creates a client of the service's API. */
 export function createClient(options: ClientOptions = {}): Client {
   const { parse = JSON.parse } = options;
   const send: Client["send"] = (verb, path, call = {}) => request(options, verb, path, call);
@@ -188,7 +191,7 @@ function createKey(): string {
 function fill(path: string, { path: params = {}, query = {} }: AnyOptions): string {
   const filled = path.replace(/\{(\w+)\}/g, (hole, name: string) => {
     const value = params[name];
-    // A URL parser would remove them, and the segment before.
+    // A URL parser would resolve such a segment, and the call would go to another path.
     if (value === "." || value === "..") throw new TypeError(`The path parameter ${name} must not be ${value}`);
     return value === undefined ? hole : encodeURIComponent(value);
   });

@@ -17,7 +17,10 @@ export interface Problem {
   readonly permission?: string;
 }
 
-/** The service refused a call. The message is the problem's detail, its invalid fields and its hint. */
+/**
+ * A call was answered with an error status, by the service or a proxy. The message is the problem's detail, its invalid
+ * fields and its hint; without a problem, it is the status.
+ */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
@@ -42,7 +45,7 @@ export class ApiError extends Error {
     return [408, 425, 429, 500, 502, 503, 504].includes(this.status);
   }
 
-  /** The type of the problem without its prefix, such as `not-found`. */
+  /** The type of the problem without its prefix, such as `not-found`; null if there is no problem. */
   get slug(): ProblemSlug | null {
     return (this.problem?.type.split(":").at(-1) as ProblemSlug | undefined) ?? null;
   }

@@ -32,10 +32,16 @@ export interface StreamOptions extends Pick<ClientOptions, "baseUrl" | "token" |
 
 /** An open stream. It reconnects and continues each topic after the last message. */
 export interface Stream {
-  /** Subscribes to a topic such as `task/<id>`. With `after`, continues after that message. Returns the unsubscription. */
+  /**
+   * Subscribes to a topic such as `task/<id>`. With `after`, the `seq` of an earlier message, continues after that
+   * message. Returns a function that unsubscribes.
+   */
   subscribe(topic: string, listener: (message: StreamMessage) => void, after?: number): () => void;
   close(): void;
-  /** Rejects when the stream ends for good: the credential is no longer valid. Resolves after `close`. */
+  /**
+   * Rejects when the service closes the stream for good, for example because the credential is no longer valid.
+   * Resolves after `close`.
+   */
   readonly ended: Promise<void>;
 }
 

@@ -43,7 +43,10 @@ interface AgentInput {
   readonly text?: string;
 }
 
-/** Requests a handover. Returns the reason of a refusal, or null. Messages that arrive meanwhile become steps. */
+/**
+ * Requests a handover. Returns null if it is accepted, or the reason of the refusal. Messages that arrive meanwhile
+ * become steps.
+ */
 async function handOver(to: string, note: string): Promise<string | null> {
   send({ type: "handover", to, note });
   for (;;) {

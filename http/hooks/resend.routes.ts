@@ -95,7 +95,7 @@ async function resendFailed(
   granted(await runtime.ask(hookResenderRef(workspaceId, teamId), { type: "hooks.resend", period }));
 }
 
-/** Counts in slices and lets other requests run in between. */
+/** Counts the failed firings of a period in slices, and lets other requests run in between. */
 async function countInSlices(
   { reading }: Runtime,
   pause: RouteRequest["pause"],

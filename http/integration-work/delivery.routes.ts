@@ -218,7 +218,10 @@ function redeliveryRoutes({ runtime, sealer }: DeliveryRoutesOptions): readonly 
   ];
 }
 
-/** Counts in slices and lets other requests run in between. */
+/**
+ * Counts the deliveries of a period that can be processed again. Counts in slices, and lets other requests run in
+ * between.
+ */
 async function countInSlices(
   { reading }: Runtime,
   pause: RouteRequest["pause"],

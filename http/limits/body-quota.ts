@@ -1,7 +1,7 @@
 /** Limits on the memory that request bodies use. */
 export interface PoolLimits {
   readonly bytes: number;
-  /** Bytes that are reserved for clients without bytes, however much the other clients hold. */
+  /** Bytes that only clients that hold none may use, however much the other clients hold. */
   readonly keptBytes: number;
   readonly bytesPerParty: number;
 }

@@ -37,8 +37,8 @@ export interface FairTurnsOptions {
   /** Starts queued turns, in order with other deferred work. */
   readonly scheduler: Scheduler;
   /**
-   * The event loop, which reads input between two rounds. A slice ends by these rounds, whatever other work is
-   * deferred.
+   * The rounds of the event loop. The loop reads input between two rounds. Slices end in these rounds, not in those of
+   * `scheduler`.
    */
   readonly loop: Scheduler;
   /** Milliseconds since any fixed point. Never goes backwards. */
@@ -186,7 +186,10 @@ export class FairTurns {
     }
   }
 
-  /** The waiting request continues when this function has returned, before the next deferred work. */
+  /**
+   * Gives the next turn if the slice has time left or had no queued turn yet. The waiting request continues when this
+   * function has returned, before the next deferred work.
+   */
   #give(): void {
     this.#planned -= 1;
     if (this.#hasTime() || this.#given === 0) this.#giveNext();

@@ -1,6 +1,9 @@
 import type { Page } from "../../actors/navigation/place.js";
 
-/** The addresses of pages, by the kind of what they show. `place` is `/w/{slug}`, for pages that a workspace has once. */
+/**
+ * The addresses of pages, by the kind of what they show. `place` is `/w/{slug}`, the start of the workspace's own
+ * pages.
+ */
 const paths: Readonly<Record<string, (page: Page, place: string) => string>> = {
   workspace: (_page, place) => `${place}/inbox`,
   team: ({ under }, place) => `${place}/t/${under}`,

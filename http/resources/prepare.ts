@@ -43,7 +43,10 @@ export function prepare(
   return { fields, hidden, revealed: { header: reveals.header, value } };
 }
 
-/** Returns the hidden values of an update, without the values that the resource already has. */
+/**
+ * Returns the hidden values of an update, without those that only repeat the stored value. Only fields whose kind
+ * declares `isRepeated` can be left out.
+ */
 export function withoutRepeated(
   kind: Kind,
   { fields, hidden }: PreparedBody,

@@ -39,8 +39,8 @@ function shownShape(schema: z.ZodObject, hidden: readonly string[]): Record<stri
 }
 
 /**
- * The response schema of a field: it has no hidden fields, defaults and completed fields are filled in, and there are
- * no alternative spellings.
+ * Returns the response schema of a field. Hidden fields are left out, fields with a default and completed fields are
+ * always present, and alternative spellings are removed.
  */
 function withoutHidden(schema: z.core.$ZodType, hidden: readonly string[]): z.ZodType {
   const made = remade(schema, hidden);

@@ -25,7 +25,7 @@ export interface ResourceWriter {
 
 type Request = RouteRequest<"any", unknown, unknown>;
 
-/** Creates a resource in the holder from the path. Throws {@link Refused}, like the other writes. */
+/** Creates a resource in the holder that the path names. Throws {@link Refused}, like the other writes. */
 export async function createOne(kind: Kind, writer: ResourceWriter, request: Request): Promise<Answer> {
   const { runtime, sealer } = writer;
   const holder = toHolder(kind, writer, request);

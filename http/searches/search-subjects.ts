@@ -9,7 +9,10 @@ import {
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Subject } from "../wire/subject-route.js";
 
-/** The station in `{lineId}` and `{stationId}` of the path, for routes about searches. It may have left its line. */
+/**
+ * The station in `{lineId}` and `{stationId}` of the path, for routes about searches. A station that left its line is
+ * found while it still has replay sets.
+ */
 export function searchedStationSubject({ reading }: Pick<Runtime, "reading">, wish: Wish): Subject<TeamStation> {
   return {
     find: ({ caller, params: { teamId = "", lineId = "", stationId = "" } }) =>
@@ -18,7 +21,7 @@ export function searchedStationSubject({ reading }: Pick<Runtime, "reading">, wi
   };
 }
 
-/** The search in `{searchId}` of the path, for callers who may read or plan the team's replays. */
+/** The search in `{searchId}` of the path. `wish` is the access to the team's replays that callers need. */
 export function searchSubject({ reading }: Pick<Runtime, "reading">, wish: Wish): Subject<VisibleSearch> {
   return {
     find: ({ caller, params: { teamId = "", searchId = "" } }) =>

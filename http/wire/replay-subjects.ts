@@ -17,7 +17,10 @@ import type { Subject } from "./subject-route.js";
 
 const problemsOf: Readonly<Record<Wish, readonly ProblemSlug[]>> = { read: [], plan: ["forbidden"] };
 
-/** The station in `{lineId}` and `{stationId}` of the path, for callers who may read or plan the team's replays. */
+/**
+ * The station in `{lineId}` and `{stationId}` of the path. `wish` is the access to the team's replays that callers
+ * need.
+ */
 export function stationSubject({ reading }: Pick<Runtime, "reading">, wish: Wish): Subject<TeamStation> {
   return {
     find: ({ caller, params: { teamId = "", lineId = "", stationId = "" } }) =>
@@ -26,7 +29,7 @@ export function stationSubject({ reading }: Pick<Runtime, "reading">, wish: Wish
   };
 }
 
-/** The replay in `{replayId}` of the path, for callers who may read or plan the team's replays. */
+/** The replay in `{replayId}` of the path. `wish` is the access to the team's replays that callers need. */
 export function replaySubject({ reading }: Pick<Runtime, "reading">, wish: Wish): Subject<VisibleReplay> {
   return {
     find: ({ caller, params: { teamId = "", replayId = "" } }) =>
@@ -35,7 +38,7 @@ export function replaySubject({ reading }: Pick<Runtime, "reading">, wish: Wish)
   };
 }
 
-/** The replay set in `{setId}` of the path, for callers who may read or plan the team's replays. */
+/** The replay set in `{setId}` of the path. `wish` is the access to the team's replays that callers need. */
 export function setSubject({ reading }: Pick<Runtime, "reading">, wish: Wish): Subject<VisibleSet> {
   return {
     find: ({ caller, params: { teamId = "", setId = "" } }) => findReplaySet(reading, caller, { wish, teamId, setId }),

@@ -10,7 +10,10 @@ import { type SignedInAccess, type SubjectRoute, subjectRoute } from "./subject-
 
 const finders = { sees: findVisibleWorkspace, administers: findAdministeredWorkspace };
 
-/** Declares a route for the workspace in `{slug}` of its path. Callers who may not see (or administer) it get 404. */
+/**
+ * Declares a route for the workspace in `{slug}` of its path. `who` selects its callers: those who may see the
+ * workspace, or those who administer it. Others get 404.
+ */
 export function workspaceRoute<
   Access extends SignedInAccess,
   Body extends z.ZodType = z.ZodUndefined,

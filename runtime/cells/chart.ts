@@ -30,7 +30,7 @@ type EventOf<Event extends Message, Type> = Event extends Message
 
 /**
  * The parts of a chart whose transitions are typed by their events: each function gets its own event, which includes
- * the turn, and the context before that event.
+ * the turn, and the current context.
  *
  *     const { on, machine } = createChart<RunContext, RunEvent>();
  *     const open = { ...on("run.step", recordStep), ...on("run.end", "ended", endRun) };

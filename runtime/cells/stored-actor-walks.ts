@@ -10,8 +10,8 @@ import type { StoredState } from "./actor-type.js";
 import type { CellRecord } from "./cell-record.js";
 
 /**
- * Building blocks for migration steps that change the runtime's stored data about actors. Each `rewrite` is pure,
- * returns its argument if nothing changes, and must accept its own results.
+ * Building blocks for migration steps that change the runtime's stored data about actors. Each `rewrite` must be pure,
+ * return its argument if nothing changes, and accept its own results.
  */
 
 /** The actor that a stored row belongs to. */

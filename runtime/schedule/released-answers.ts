@@ -5,8 +5,8 @@ import { Queue } from "./queue.js";
 /** Number of answers to send before the event loop continues. Handling an answer costs its asker about 20 µs. */
 const AT_ONCE = 2;
 /**
- * Number of answers to send before the event loop continues, while only one party is active. A round of the event loop
- * then costs as much as one answer.
+ * Number of answers to send before the event loop continues, while only one party is active. It is higher than {@link
+ * AT_ONCE}, because each round of the event loop costs as much as one answer.
  */
 const AT_ONCE_ALONE = 16;
 

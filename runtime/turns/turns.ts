@@ -50,7 +50,7 @@ type Start = Extract<Intent, { readonly kind: "start" }>;
  * Takes messages one at a time: steps the actor and applies its intents to the batch.
  *
  * 1. Every check that can fail happens before any change is applied, so a turn is kept or discarded as a whole.
- * 2. The rows that made the message durable are removed in the same batch as the message's changes are written.
+ * 2. The rows that made the message durable are removed in the batch that writes the message's changes.
  */
 export class Turns {
   taken = 0;
@@ -120,8 +120,8 @@ export class Turns {
   }
 
   /**
-   * Handles a message to an actor with a damaged record. Rejects an ask, and stores a message as a dead letter. Drops
-   * wake-ups and effect results, but keeps their rows, so that they are delivered once the record is repaired.
+   * Handles a message to an actor with a damaged record. Rejects an ask, and stores any other message as a dead letter.
+   * Drops wake-ups and effect results, but keeps their rows, so that they are delivered once the record is repaired.
    */
   #setAside(envelope: Envelope, batch: Batch, damage: StoreError): true {
     const { supervisor, undelivered, clock } = this.#parts;

@@ -1,6 +1,6 @@
 import type { CommandTree } from "../command/define-command.js";
 
-/** Adds the commands of identity: who works, where, and in which team. */
+/** Adds the commands for sign-in and the default team: `login`, `logout`, `whoami` and `use`. */
 export function addAccountCommands(program: CommandTree): void {
   program.add<{ readonly email?: string; readonly link?: string }, [string | undefined]>({
     usage: "login [url]",

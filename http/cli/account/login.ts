@@ -51,7 +51,10 @@ async function openSession(context: Context, url: string, { email, link }: Login
   return cookie;
 }
 
-/** Reads who the credential is for. */
+/**
+ * Returns the email address of the signed-in person (omitted for a token) and the slugs of the credential's workspaces.
+ * Throws if the service rejects the credential.
+ */
 async function check({
   url,
   cookie,

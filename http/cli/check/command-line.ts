@@ -167,7 +167,7 @@ function gather(key: string, before: readonly string[] = []): string[] {
   return [...before, key];
 }
 
-/** Returns a parser for integers of at most nine digits. Its error message names `max` unless `max` is null. */
+/** Returns a parser for integers from `least` to `max` (null: no maximum), with at most nine digits. */
 function wholeFrom(least: number, max: number | null = null): (text: string) => number {
   const range = max === null ? `from ${least}` : `from ${least} to ${max}`;
   return (text) => {

@@ -72,7 +72,8 @@ export function trustedToken({ requests, url, trust, proof }: TrustOptions): Cre
       }
       seen.add(given.token);
       const untilMs = Date.parse(given.expiresAt) - SPARE_MS;
-      // If this machine's clock is wrong, the token is used until the service rejects it with 401.
+      // If the token already seems expired, this machine's clock is wrong. Then use the token until the service rejects
+      // it with 401.
       cached = { token: given.token, untilMs: untilMs > requests.nowMs() ? untilMs : Number.POSITIVE_INFINITY };
       return cached.token;
     },

@@ -12,8 +12,9 @@ export interface Progress {
 const BETWEEN_MS = 30_000;
 
 /**
- * Writes a line when a check starts, and one for each new warning. While the check runs, writes its progress, or what
- * it waits for, when that has changed since its last line.
+ * Returns a {@link Progress} that writes lines. It writes a line when a check starts, and one for each new warning.
+ * While the check runs, it writes the check's progress, or what it waits for, if that has changed since the last line
+ * and {@link BETWEEN_MS} have passed.
  */
 export function writeProgress(say: (line: string) => void, nowMs: () => number): Progress {
   const last = new Map<string, { readonly ms: number; readonly text: string }>();

@@ -53,7 +53,7 @@ const ANSWER_MS = 30_000;
 const MAX_BYTES = 16 * 1024 ** 2;
 /** Maximum `retry-after` to wait for, in milliseconds. */
 const LONGEST_RETRY_AFTER_MS = 5 * 60_000;
-/** How long to wait for retries of a request, in milliseconds. */
+/** Maximum total wait before the retries of a request, in milliseconds. */
 const PATIENCE_MS = 10 * 60_000;
 
 /** Creates requests on the API's client, which follows no redirects. */

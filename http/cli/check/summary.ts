@@ -9,8 +9,8 @@ import { checkPath } from "./run-checks.js";
 const MAX = { regressions: 20, reasons: 3, title: 200, why: 1_000, detail: 300, word: 100 };
 
 /**
- * Maximum sizes of the summary in bytes. A station gets a section up to `sections`, and only one line up to `page`.
- * Beyond that, one last line counts the other stations.
+ * Maximum sizes of the summary in bytes. A station gets a section if the summary stays within `sections`, and otherwise
+ * one line if it stays within `page`. Beyond that, one last line counts the other stations.
  */
 const MAX_BYTES = { sections: 512 * 1024, page: 768 * 1024 };
 
@@ -45,9 +45,7 @@ export function writeSummary(outcomes: readonly Outcome[], url: string): string 
   return `${parts.join("\n")}\n`;
 }
 
-/**
- * Returns the part if the page, which has `bytes` bytes, is at most `max` bytes long with it. Otherwise returns null.
- */
+/** Returns the part if a page of `bytes` bytes has at most `max` bytes with it; null otherwise. */
 function fit(bytes: number, part: string, max: number): string | null {
   return bytes + Buffer.byteLength(part) > max ? null : part;
 }

@@ -39,7 +39,7 @@ type ResourceChange = z.output<typeof resourceChange>;
 
 const kind = lineKind({});
 const LINE = resourceType(kind);
-/** The resource types other than lines whose changes affect runs. Checks do not replay them. */
+/** Resource types, other than lines, whose changes affect runs. Checks do not replay these changes. */
 const BESIDE = [skillKind, harnessProfileKind].map(resourceType);
 
 /**

@@ -2,8 +2,8 @@ import { CommandError, exitCodes } from "./exit-codes.js";
 import type { Terminal } from "./terminal.js";
 
 /**
- * Asks a question and returns the answer without surrounding whitespace. Without a terminal nothing is asked: throws a
- * {@link CommandError} that names the option to give instead.
+ * Asks a question and returns the answer without surrounding whitespace. Without a terminal, throws a {@link
+ * CommandError} that names the option to use instead. Also throws one if the input ends without an answer.
  */
 export async function ask(
   { ask: question }: Pick<Terminal, "ask">,
@@ -16,7 +16,10 @@ export async function ask(
   return answer.trim();
 }
 
-/** Asks whether to go ahead. Only `y` and `yes` confirm. `isGiven` skips the question, for the option `--yes`. */
+/**
+ * Asks for confirmation and returns whether it was given: only `y` and `yes` confirm. With `isGiven` (the option
+ * `--yes`), returns true without asking.
+ */
 export async function confirm(
   terminal: Pick<Terminal, "ask">,
   question: string,

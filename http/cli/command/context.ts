@@ -12,7 +12,7 @@ export interface CommonOptions extends LoginWish {
   readonly team?: string | undefined;
 }
 
-/** What a command works with. */
+/** The terminal, the service with its credential, and the defaults of one command. */
 export class Context {
   readonly terminal: Terminal;
   /** Whether to print JSON for programs instead of text for people. */
@@ -41,7 +41,7 @@ export class Context {
     );
   }
 
-  /** The client of the service. It waits after 429 and 503 as the service asks, and says so. */
+  /** The client of the service. After 429 and 503, it waits as the service asks and retries, and prints a note. */
   get client(): Client {
     const { url, token, cookie } = this.login;
     this.#client ??= createClient({
@@ -60,12 +60,15 @@ export class Context {
     return this.#names;
   }
 
-  /** What the last commands in this folder were about. */
+  /** The folder's defaults, as earlier commands set them. */
   get defaults(): Defaults {
     return readDefaults(this.terminal, this.login.url);
   }
 
-  /** Makes these the defaults of later commands in this folder. */
+  /**
+   * Changes defaults of this folder for later commands. Defaults that are not given stay, unless the workspace or team
+   * changes.
+   */
   remember(change: Defaults): void {
     saveDefaults(this.terminal, this.login.url, change);
   }

@@ -20,19 +20,22 @@ const defaultsSchema = z.object({
 /** The last workspace, team, line, task and run of the commands in a folder, which later commands use by default. */
 export type Defaults = z.output<typeof defaultsSchema>;
 
-/** By the address of the service and the folder, the latest last. */
+/** Each entry has the service's address, the folder and the defaults. The entry that was written last is at the end. */
 const fileSchema = z.array(z.tuple([z.string(), z.string(), defaultsSchema]));
 
-/** Folders whose defaults are kept; the oldest are dropped. */
+/** Maximum number of entries in the file. The oldest are dropped. */
 const KEPT = 200;
 
-/** Returns the defaults of this folder at a service. */
+/** Returns the defaults of this folder at a service; empty if there are none. */
 export function readDefaults(terminal: Terminal, url: string): Defaults {
   const found = readFile(terminal).find(([service, folder]) => service === url && folder === terminal.folder);
   return found?.[2] ?? {};
 }
 
-/** Changes some defaults of this folder. Another workspace or team forgets what belongs to the one before. */
+/**
+ * Changes some defaults of this folder. A change of the workspace or the team removes the defaults that belong to the
+ * previous one.
+ */
 export function saveDefaults(terminal: Terminal, url: string, change: Defaults): void {
   const before = readDefaults(terminal, url);
   const isSameWorkspace = change.workspace === undefined || change.workspace === before.workspace;
@@ -48,7 +51,10 @@ function readFile(terminal: Terminal): z.output<typeof fileSchema> {
   return readPrivateFile(path(terminal), fileSchema) ?? [];
 }
 
-/** A folder of `signalbox dev` holds its own defaults, so that they go when it is reset. */
+/**
+ * Returns the path of the file. If this folder or one above it has a sign-in of `signalbox dev`, the file is in its
+ * {@link DEV_FOLDER}, and a reset removes it.
+ */
 function path(terminal: Terminal): string {
   return join(findDevFolder(terminal.folder) ?? configFolder(terminal), "defaults.json");
 }

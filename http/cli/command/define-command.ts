@@ -14,10 +14,12 @@ export interface Frame {
   readonly exit: (code: ExitCode) => void;
 }
 
-/** An argument of a command: a text, several (`<names...>`), or none where it is optional. */
+/**
+ * An argument of a command: a string, a list for `<names...>`, or undefined for an optional argument that is omitted.
+ */
 export type CommandArgument = string | readonly string[] | undefined;
 
-/** What runs a command. Returns its exit code; nothing means that it is done. */
+/** Runs a command. Returns its exit code; undefined means success. */
 export type Run<Options, Args extends readonly CommandArgument[]> = (
   context: Context,
   options: Options,
@@ -61,7 +63,9 @@ export class CommandTree {
     return new CommandTree(command, this.#frame);
   }
 
-  /** Adds a command with the options that all have: `--json`, and the service, credential and team. */
+  /**
+   * Adds a command with the common options: `--json` and, unless the command is local, `--url`, `--token` and `--team`.
+   */
   add<Options, Args extends readonly CommandArgument[] = []>(definition: CommandDefinition<Options, Args>): void {
     const { usage, summary, example, details, isLocal = false, declare, load } = definition;
     const command = this.#command
@@ -106,7 +110,7 @@ async function runCommand(
   }
 }
 
-/** Prints an error for a person, or as JSON; returns its exit code. Errors of the program itself keep their stack. */
+/** Prints an error for a person, or as JSON; returns the exit code. Unexpected errors are printed with their stack. */
 function report(terminal: Terminal, error: unknown, isJson: boolean): ExitCode {
   const { message, exitCode, problem } = describe(error);
   if (isJson) terminal.note(JSON.stringify({ error: message, ...problem }));

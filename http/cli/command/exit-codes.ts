@@ -1,6 +1,6 @@
 /**
- * The exit codes of all commands of people. `signalbox check` and the programs on a store document their own.
- * `differs` is the answer of `plan`: something would change.
+ * The exit codes of the commands, except `signalbox check` and the programs on a store, which document their own.
+ * `differs` means that `plan` found a change to make.
  */
 export const exitCodes = {
   done: 0,

@@ -19,20 +19,21 @@ export type Login = z.output<typeof loginSchema>;
 const loginsSchema = z.object({
   /** The address of the service that commands use. */
   current: z.string().nullable(),
-  /** By address. */
+  /** The sign-ins, by the service's address. */
   logins: z.record(z.string(), loginSchema),
 });
 
-/** What a person's commands use: flags, the environment, `signalbox dev` of this folder, or the last sign-in. */
+/** The options of a command that select the service and the credential. */
 export interface LoginWish {
   readonly url?: string | undefined;
   readonly token?: string | undefined;
 }
 
 /**
- * Returns the service and the credential for a command; null if there is none. In this order: `--url` and `--token`,
- * `SIGNALBOX_URL` and `SIGNALBOX_TOKEN`, the service that `signalbox dev` runs in this folder or one above it, the last
- * sign-in. An address without a token takes the credential of the sign-in at that address.
+ * Returns the service and the credential for a command; null if no service is known. The address comes from the first
+ * of: `--url`, `SIGNALBOX_URL`, the service that `signalbox dev` runs in this folder or one above it, the last sign-in.
+ * The credential comes from `--token`, `SIGNALBOX_TOKEN`, or the sign-in at that address; it is omitted if there is
+ * none.
  */
 export function chooseLogin(terminal: Terminal, wish: LoginWish): Login | null {
   const { SIGNALBOX_URL: envUrl = "", SIGNALBOX_TOKEN: envToken = "" } = terminal.env;
@@ -46,7 +47,7 @@ export function chooseLogin(terminal: Terminal, wish: LoginWish): Login | null {
   return (dev?.url === url ? dev : logins[url]) ?? { url };
 }
 
-/** Keeps a sign-in, which later commands use. */
+/** Stores a sign-in. Later commands use its service by default. */
 export function saveLogin(terminal: Terminal, login: Login): void {
   const { logins } = readLogins(terminal);
   writePrivateFile(loginsPath(terminal), { current: login.url, logins: { ...logins, [login.url]: login } });
@@ -60,8 +61,9 @@ export function removeLogin(terminal: Terminal, url: string): void {
 }
 
 /**
- * Returns the address without a trailing slash, as logins are kept by. Refuses what is no address of HTTP, without
- * repeating it, because it may hold a password.
+ * Returns the address without trailing slashes, which is the key of its sign-in. Throws a {@link CommandError} if it is
+ * not an http or https address or has a user name. The error does not repeat the address, because it may contain a
+ * password.
  */
 export function toAddress(url: string): string {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url) || new URL(url).username !== "") {

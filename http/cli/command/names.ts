@@ -16,8 +16,8 @@ export interface NamedTeam {
 }
 
 /**
- * Finds objects by what people type: ids, keys, and addresses such as `core/fix`. Without a name it takes the default of
- * the folder, or the only one there is.
+ * Finds objects by what people type: ids, keys, and addresses such as `core/fix`. Without a name, uses the folder's
+ * default, or the only object if there is just one. Throws a {@link CommandError} if nothing is found.
  */
 export class Names {
   readonly #client: Client;
@@ -96,7 +96,7 @@ export class Names {
     );
   }
 
-  /** The workspace in `--team <workspace>/<team>`. */
+  /** Returns the workspace in `--team <workspace>/<team>`; undefined if the option names none. */
   #wishedWorkspace(): string | undefined {
     const [slug, team] = (this.#wish ?? "").split("/");
     return team === undefined ? undefined : slug;
@@ -104,8 +104,9 @@ export class Names {
 }
 
 /**
- * Picks the one id of a list that begins with the text. Throws a {@link CommandError} if none or several do. A whole id
- * need not be in the list: `listed` may be only the latest ones.
+ * Returns the only id in the list that begins with the text, or the id that equals it. Throws a {@link CommandError} if
+ * several begin with it. If none does, returns the text, because it may be a whole id that is not in the list: `listed`
+ * may contain only the latest ids.
  */
 export function pickId(what: string, text: string, listed: readonly string[]): string {
   const found = listed.filter((id) => id.startsWith(text));

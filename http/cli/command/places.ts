@@ -14,7 +14,7 @@ export function configFolder({ env }: Pick<Terminal, "env">): string {
   return join(given === "" ? join(env.HOME ?? homedir(), ".config") : given, "signalbox");
 }
 
-/** Finds the nearest {@link DEV_FOLDER} with a sign-in, in this folder or one above it. */
+/** Finds the nearest {@link DEV_FOLDER} with a sign-in, in this folder or one above it; null if there is none. */
 export function findDevFolder(folder: string): string | null {
   for (let at = folder; ; at = dirname(at)) {
     const found = join(at, DEV_FOLDER);

@@ -1,6 +1,9 @@
-/** Others' text in a terminal: no control, bidirectional or invisible characters, which a terminal would obey. */
+/**
+ * Control, bidirectional and invisible characters. They are removed from untrusted text, because a terminal may act on
+ * them.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
-/** The same without the line break and the tab. */
+/** The same characters without the line break and the tab. */
 const UNSEEN_IN_LINES = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 
 /** Converts text to one line. */
@@ -8,7 +11,7 @@ export function toLine(text: string): string {
   return text.replace(UNSEEN, " ").replace(/\s+/g, " ").trim();
 }
 
-/** Converts text to lines. Windows line ends become plain ones. */
+/** Makes text printable and keeps its lines. Windows line ends become `\n`. */
 export function toLines(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(UNSEEN_IN_LINES, " ");
 }

@@ -4,7 +4,10 @@ import { dirname } from "node:path";
 import type { z } from "zod";
 import { CommandError } from "./exit-codes.js";
 
-/** Reads a file of JSON; null if it does not exist. A file of another form is refused with its path. */
+/**
+ * Reads a JSON file; null if it does not exist. Throws a {@link CommandError} with the path if the file cannot be read
+ * or does not match the schema.
+ */
 export function readPrivateFile<Shape>(path: string, schema: z.ZodType<Shape>): Shape | null {
   let text: string;
   try {
@@ -20,7 +23,10 @@ export function readPrivateFile<Shape>(path: string, schema: z.ZodType<Shape>): 
   }
 }
 
-/** Writes a file of JSON that only its owner can read (0600), in one step: readers see the old or the new text. */
+/**
+ * Writes a JSON file that only its owner can read (0600). The file is replaced in one step, so readers see either the
+ * old or the new text.
+ */
 export function writePrivateFile(path: string, value: unknown): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomUUID()}`;

@@ -6,14 +6,18 @@ import type { Terminal } from "./terminal.js";
 export interface Column<Row> {
   readonly title: string;
   readonly of: (row: Row) => string | number | null | undefined;
-  /** The column that is shortened when a row does not fit. Default: the last one. */
+  /**
+   * Whether this column is shortened if the table is wider than the terminal. Default: the last column is shortened.
+   */
   readonly isFlexible?: boolean;
 }
 
 const GAP = "  ";
 const LEAST_WIDTH = 10;
 
-/** Lays out rows as lines, with a title line. An absent value is a dash. Others' text is made printable. */
+/**
+ * Lays out rows as lines, below a line of titles. An absent or empty value becomes a dash. Values are made printable.
+ */
 export function toTable<Row>(
   { columns: width, isTerminal, paint }: Terminal,
   columns: readonly Column<Row>[],
@@ -26,7 +30,7 @@ export function toTable<Row>(
   );
   const given = columns.findIndex(({ isFlexible }) => isFlexible === true);
   const flexible = given === -1 ? columns.length - 1 : given;
-  // Programs that read the table get whole values.
+  // Only for a terminal: programs that read the table get whole values.
   if (isTerminal) {
     const total = widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1));
     widths[flexible] = Math.max(LEAST_WIDTH, (widths[flexible] ?? 0) - Math.max(0, total - width));

@@ -23,7 +23,10 @@ export interface Terminal {
   print(line: string): void;
   /** Writes a line for the person (progress, warnings, hints) to standard error. */
   note(line: string): void;
-  /** Colours text if standard output is a terminal and `NO_COLOR` is not set. */
+  /**
+   * Applies a colour or style to text. Returns the text unchanged if colours are off, for example because of
+   * `NO_COLOR`.
+   */
   paint(colour: Colour, text: string): string;
 }
 

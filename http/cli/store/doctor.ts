@@ -34,7 +34,10 @@ try {
   process.exitCode = 1;
 }
 
-/** Prints the findings. Returns the number of findings that are left. */
+/**
+ * Examines the store and prints the findings. With `repairs`, also makes the repairs and examines the store again.
+ * Returns the number of faults that are left.
+ */
 async function examine(folder: string, repairs: boolean): Promise<number> {
   const store = await openStoreForDoctor(folder);
   try {

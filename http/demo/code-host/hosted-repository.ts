@@ -142,7 +142,9 @@ export class HostedRepository {
     );
   }
 
-  /** Creates a commit on a branch and moves the branch to it, also backwards. Returns the commit's id. */
+  /**
+   * Creates a commit on a branch and moves the branch to it, even if the branch loses commits. Returns the commit's id.
+   */
   async commit({ branch, files, message = "a change", by, on }: CommitWish): Promise<string> {
     const parent = on ?? (await this.head(branch)) ?? (await this.head(this.defaultBranch));
     const { login = "someone" } = by ?? {};

@@ -123,7 +123,10 @@ export class HostedWork {
     return commit;
   }
 
-  /** Emits a push event for each new or moved branch, and the events of the open pull requests from this branch. */
+  /**
+   * Emits a push event for each branch that is new or moved since `before`, and a `synchronize` event for each open
+   * pull request from such a branch.
+   */
   async pushed(repository: HostedRepository, before: ReadonlyMap<string, string>, by: HostedAccount): Promise<void> {
     for (const [branch, after] of await repository.heads()) {
       const from = before.get(branch) ?? "0".repeat(40);

@@ -62,8 +62,9 @@ export async function judgeSubmodule(
 }
 
 /**
- * Creates a git directory that shares only the commits and branches of another one. It has none of the other's
- * configuration, hooks and filters, which could make git run programs.
+ * Creates a git directory with the objects and refs of a nested repository, and returns its path. It has none of that
+ * repository's configuration, hooks and filters, which could make git run programs. Rejects with `GitFailed` for a
+ * worktree, or if the repository's path has a quote or a control character.
  */
 async function readView(place: Place, { gitDir: theirs, isWorktree }: InnerRepository, path: string): Promise<string> {
   if (isWorktree || /[\p{Cc}"]/u.test(theirs)) throw new GitFailed(`${path} has an unsupported repository`);
