@@ -20,10 +20,12 @@ const CONNECTIONS = 64;
 const ROUNDS = 9;
 /** Rounds before the counted ones. They compile the code, as in a long-running service. */
 const UNCOUNTED = 6;
-/** With these times, accepted and unprocessed deliveries stay below an integration's backlog limit. */
+/**
+ * Short enough that the deliveries that are accepted but not yet processed stay below an integration's backlog limit.
+ */
 const TIMES = { warmUpMs: 150, durationMs: 350 };
 const AT_ONCE = 1_000;
-/** Bodies are made once and sent repeatedly under different keys. */
+/** The number of different bodies. Each is created once and sent repeatedly under different keys. */
 const BODIES = 1_000;
 /**
  * Measures accepted deliveries per second, compared with a bare handler. Also measures how fast the service accepts and
@@ -82,7 +84,7 @@ async function readTaken(uws: Uws, bodies: readonly string[]): Promise<Taken> {
 }
 
 interface TakenFigures extends LoadFigures {
-  /** CPU time per delivery of the receiving process. */
+  /** CPU time of the receiving process per delivery, in microseconds. */
   readonly cpuMicros: number;
 }
 

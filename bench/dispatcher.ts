@@ -59,8 +59,8 @@ interface Scene {
 }
 
 /**
- * Measures the dispatcher's CPU time per message and per read of why a run waits, while many runs wait that fit no
- * runner, and per placed run.
+ * Measures the dispatcher's CPU time: per message, and per read of the reason why a run waits, while many queued runs
+ * fit no runner; then per placed run.
  */
 export async function run(): Promise<void> {
   const rows = [

@@ -138,8 +138,8 @@ const hook = (key: string) => ({
 });
 
 /**
- * Creates a team's resources. If `times` is more than 1, the team already has `hooks` and `lines`. Then creates the
- * missing resources up to `times` as many.
+ * Creates a team's hooks and lines. With `times` above 1, the team must already have `hooks` and `lines` of them;
+ * creates the missing ones up to `times` as many.
  */
 async function fill(
   service: BenchService,

@@ -22,7 +22,7 @@ const UNCOUNTED = 2;
 interface Timed {
   readonly perSecond: number;
   readonly each: readonly number[];
-  /** CPU time per call of this process. */
+  /** CPU time of this process per call, in microseconds. */
   readonly cpuMicros: number;
 }
 

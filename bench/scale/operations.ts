@@ -24,7 +24,7 @@ const LISTS = 100;
 const WRITES = 150;
 const WORKED = 60;
 const FOLDS = 40;
-/** Index of the first operation that writes. */
+/** Index in {@link taskOperations} of the first operation that writes. */
 const FIRST_WRITE = 9;
 
 /** The operations in a store of tasks, in this order. */

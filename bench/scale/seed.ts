@@ -121,7 +121,7 @@ export async function openReceiver(): Promise<{ readonly url: string; readonly c
   return { url: `http://127.0.0.1:${port}`, close: () => receiver.disconnect() };
 }
 
-/** Reads the tasks that {@link makeSeed} created. */
+/** Reads the tasks that {@link makeSeed} created, and a hook delivery of one of them. */
 export async function readSamples(folder: string, seed: Seed): Promise<Samples> {
   const store = await openLmdbStore({ folder });
   try {

@@ -14,7 +14,7 @@ const SMALL = 60;
 /** Folders with more files of their own count as flat. */
 const FLAT = 40;
 
-/** Counts the source's habits that affect a reader, in the order of a table. */
+/** Counts properties of the source that make it easier or harder to read, in the order of the printed table. */
 export function measureHabits(files: readonly SourceFile[]): readonly Figure[] {
   const trees = files.map(({ tree }) => tree);
   const exported = trees.flatMap(listExports);

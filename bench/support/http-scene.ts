@@ -1,6 +1,6 @@
 import type { BenchService } from "./bench-service.js";
 
-/** Resources in each listed kind. */
+/** Number of resources in each list. */
 export const LISTED = 200;
 
 /** One kind of request, as bytes, and its expected answer. */

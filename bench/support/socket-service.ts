@@ -11,7 +11,10 @@ interface Served {
   close(): Promise<void>;
 }
 
-/** Opens a service of workspaces that change when a secret is added. Each reader has its own token. */
+/**
+ * Opens a service with one workspace per topic. A workspace's topic changes when a secret is created in it. Each reader
+ * has its own token.
+ */
 async function openSignalbox({ topics: count, socketsOnTopic }: SocketCounts): Promise<Served> {
   const service = await openBenchService("uws", { SOCKETS_PER_CREDENTIAL: "0" });
   const open = async (slug: string, readers: number): Promise<SocketTopic> => {

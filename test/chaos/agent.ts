@@ -1,4 +1,7 @@
-/** The first word of a task's title tells the agent and the people around it what to do. */
+/**
+ * The kinds of tasks; `work` is three times as likely as any other. A task's title starts with its kind, and the agent
+ * and the people of the test act by it.
+ */
 export const taskKinds = ["work", "work", "work", "ask", "leave", "hand", "long", "code", "veto"] as const;
 
 /** The agent's spending per run, in euros, reported in two parts. */

@@ -81,7 +81,7 @@ export interface Findings {
   readonly hasAllEvents: boolean;
   readonly firings: readonly FoundFiring[];
   readonly arrivals: readonly HookArrival[];
-  /** The texts of the received calls. */
+  /** The texts of the comments that the tracker received. */
   readonly comments: readonly string[];
   readonly starts: readonly AgentStart[];
   /** Pull requests of tasks. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { ServiceProcess } from "../processes/service-process.js";
 import { NoiseTenant } from "./noise-tenant.js";
 
-/** Noise of several workspaces while another one is quiet. */
+/** Noise of one or more workspaces while another one is quiet. */
 export interface NoiseScene {
   readonly name: string;
   readonly workspaces: number;

@@ -69,7 +69,7 @@ export class RepeatingClient {
     return isSuccess(answer) ? answer.body : null;
   }
 
-  /** Returns the items of a list. */
+  /** Returns the items of a list; empty if the answer is a refusal. */
   async list<Item>(path: string): Promise<readonly Item[]> {
     return ((await this.get(path))?.items ?? []) as readonly Item[];
   }

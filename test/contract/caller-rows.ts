@@ -79,7 +79,7 @@ const teamWork = row({ owner: "passes", admin: 403, teammate: "passes", member: 
 /** As {@link teamWork}, and for tokens that may open tasks. */
 const opening: Row = (caller) =>
   typeof caller === "object" || caller === "token of elsewhere" ? needs("work")(caller) : teamWork(caller);
-/** As {@link teamWork}, and for the token that opened the task, which no token did. */
+/** As {@link teamWork}. A token may close only a task that it opened; no token opened this task. */
 const closing: Row = (caller) => (typeof caller === "object" ? 403 : opening(caller));
 /** Only for the task's assignee. The assignee is the owner, who opened the task. */
 const assignees = row({ owner: "passes", admin: 403, teammate: 403, member: 403, token: 401 });

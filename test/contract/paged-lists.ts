@@ -18,7 +18,7 @@ export interface ListWorld {
 
 const twoStations = ["work", "review"].map((key) => ({ key, name: key, kind: key, runners: { pool: "main" } }));
 
-/** Starts a service, and fills every list of a workspace over the API and by rows. */
+/** Starts a service, and fills every list of a workspace, through the API and with stored rows. */
 export async function openLists(t: Test): Promise<ListWorld> {
   const store = createMemoryStore();
   const service = await startTestService(t, { store, settings: { OUTBOUND_ALLOW: "hooks.example.com" } });
@@ -49,7 +49,7 @@ export async function openLists(t: Test): Promise<ListWorld> {
       steps: [{ name: "post", request: { url: "https://hooks.example.com/in" } }],
     });
   }
-  // The hooks fail at once, and are not retried.
+  // From here on, no host is allowed: the hooks fail at once and are not retried.
   service.allow("");
   const integration = await owner.create(`${within}/integrations`, {
     integration: "tracker",

@@ -8,12 +8,12 @@ import { openLists, type Places } from "./paged-lists.js";
 
 const toName = ({ method, path }: Route) => `${method} ${path}`;
 
-/** The lists that answer a page after the query parameter `before` or `after`. */
+/** Returns the routes whose answer is a page of a list: those with the query parameter `before` or `after`. */
 function listPaged(routes: readonly Route[]): readonly Route[] {
   return routes.filter((route) => toCursorName(route) !== undefined);
 }
 
-/** The query parameter that takes `next`. */
+/** Returns the query parameter that takes a page's `next`; undefined if the route has none. */
 function toCursorName({ query }: Route): "after" | "before" | undefined {
   const names = Object.keys(query instanceof z.ZodObject ? query.shape : {});
   return names.includes("before") ? "before" : names.includes("after") ? "after" : undefined;

@@ -33,7 +33,7 @@ class Filled {
   }
 }
 
-/** Lets an agent with the page's tools call the tool that needs approval three times. Returns its run. */
+/** Lets an agent call the page's tool that needs approval, three times in all. Returns the id of its run. */
 async function callThrice(service: TestService, owner: Client, { known }: Filled): Promise<string> {
   const task = { title: "The tests fail again", line: "fix" };
   const opened = await owner.request("POST", `/api/teams/${known["<team id>"]}/tasks`, task);

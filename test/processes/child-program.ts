@@ -45,8 +45,8 @@ export class ChildProgram {
   }
 
   /**
-   * Resolves with the last matching line, once there is one. Rejects with the program's output if the program ends
-   * first.
+   * Resolves with the match in the last matching line, once there is one. Rejects with the program's output if the
+   * program ends first.
    */
   async said(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {

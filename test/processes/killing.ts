@@ -56,7 +56,7 @@ export class Killing {
   readonly #cookie: Record<string, string>;
   readonly #workspaceId: string;
   #sent = 0;
-  /** The request of the current process that triggers the kill. */
+  /** The number of the request that triggers the kill, counted from the start of the current process. */
   #killAtSend = Infinity;
   #kills = 0;
   #cut = 0;
@@ -169,7 +169,10 @@ export class Killing {
     return String(answer.body?.id);
   }
 
-  /** Checks that every acknowledged resource exists under the answered id, and no others exist. */
+  /**
+   * Checks that there is one resource per key, and that every acknowledged resource has the answered id. Returns the
+   * number of resources.
+   */
   async #compare(): Promise<number> {
     const path = `/api/resources/workspaces/${this.#workspaceId}/secrets`;
     const list = await this.#service.request("GET", path, { headers: this.#cookie });

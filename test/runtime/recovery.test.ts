@@ -20,7 +20,7 @@ const worker = probe("worker", {
 });
 
 /**
- * Starts a process on the store. Records the owners' partitions of the effects that begin and their `mayHaveBegun`, and
+ * Starts a process on the store. Records the owner's partition and the `mayHaveBegun` of each effect that begins, and
  * counts the searches of partitions.
  */
 async function start(store: Store) {

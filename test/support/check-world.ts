@@ -92,7 +92,7 @@ async function workJob(world: ReplayWorld, job: GivenJob, fails: (replayId: stri
   await world.work(job, 1, fails(replayId) ? { outcome: "failed", failure } : {});
 }
 
-/** Returns violated invariants of checks, once all replays have ended and nothing runs. */
+/** Returns the violated invariants of checks. Call it only once all replays have ended and nothing runs. */
 export function checkComplaints(world: ReplayWorld): readonly string[] {
   const { durable } = world.harness;
   const pins = durable.range({ prefix: [workspaceId, "row", "pin"] });

@@ -49,8 +49,8 @@ export async function openCommandScene(
 }
 
 /**
- * Runs each command for people, as JSON, with `--help`, with wrong arguments, without a terminal and with `NO_COLOR`, and
- * checks the exit codes.
+ * Runs each command for people (without a terminal, with `NO_COLOR`), with `--json`, with `--help` and with wrong
+ * arguments. Checks the outputs and the exit codes.
  */
 export async function testCommands(t: Test, scene: CommandScene, cases: readonly CommandCase[]): Promise<void> {
   const { signalbox } = scene;
@@ -60,7 +60,8 @@ export async function testCommands(t: Test, scene: CommandScene, cases: readonly
       const people = await signalbox.run([...words, ...(await args(scene))], { input, env: { NO_COLOR: "1" } });
       t.equal(people.code, code, people.err);
       t.match(people.out, prints);
-      // biome's rule on control characters: an escape starts every colour.
+      // Every color starts with an escape character. A regular expression with this character would violate a rule of
+      // biome.
       t.notOk(people.out.includes("\u001b"), "no colour");
       const program = await signalbox.run([...words, ...(await args(scene)), "--json"], { input });
       t.equal(program.code, code, program.err);

@@ -64,7 +64,10 @@ export const check: Message = { type: "connection.check" };
 export const woken = { type: "woken", name: "renew", dueMs: 0 } as Message;
 export const ended = (id: string, output: unknown) =>
   ({ type: "effect.ended", effect: toEffect(id), id, result: { ok: true, output } }) as Message;
-/** Ids of renewals and revocations start with their kind; tests choose the ids of exchanges. */
+/**
+ * Returns the name of an effect by its id. Ids of renewals and revocations start with their kind. Any other id is that
+ * of an exchange, which tests choose.
+ */
 const toEffect = (id: string) =>
   (/^renew_/.test(id) ? REFRESH_EFFECT : /^revoke_/.test(id) ? REVOKE_EFFECT : EXCHANGE_EFFECT).name;
 export const linked = (actor: Stepping, more: object = {}) => ({

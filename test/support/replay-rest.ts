@@ -11,7 +11,7 @@ import { workspaceId } from "./work.js";
 /** Tables that are empty when nothing runs. */
 const ofRunning = ["claim", "queued-run", "queued-needs", "run-lane"];
 
-/** Returns violated invariants of the stored rows, once all replays have ended and nothing runs. */
+/** Returns the violated invariants of the stored rows. Call it only once all replays have ended and nothing runs. */
 export function complaintsAtRest(world: ReplayWorld): readonly string[] {
   const rows = world.harness.durable;
   const running = world.runStates().filter((state) => ["queued", "claimed", "running"].includes(state));

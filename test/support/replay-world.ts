@@ -91,7 +91,7 @@ export class ReplayWorld {
     return world;
   }
 
-  /** Writes rows between two processes. */
+  /** Kills the process and writes rows, then starts another process and connects the runner to it. */
   async write(work: (rows: ReturnType<typeof memoryRows>) => void): Promise<void> {
     this.harness.crash();
     await this.#commit((rows) => work(rows));

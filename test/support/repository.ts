@@ -11,7 +11,7 @@ export function inRepository(folder: string, ...args: readonly string[]): string
   });
 }
 
-/** The folders and files of a repository, by path relative to it. A folder has no content and comes before its files. */
+/** The folders and files of a repository, by relative path. A folder has no content and comes before its files. */
 type Copy = ReadonlyMap<string, { readonly content: Buffer | null; readonly mode: number }>;
 
 /** Copies of the repositories that this process has created, by their files. */
@@ -20,8 +20,8 @@ const copies = new Map<string, Copy>();
 const MAX_COPIED_BYTES = 64 * 1024;
 
 /**
- * Creates a git repository whose branch `main` has one commit with these files. Git creates the first repository with
- * the same files in this process; each further one is a copy, without any process.
+ * Creates a git repository whose branch `main` has one commit with these files. Later calls with the same files copy
+ * the first repository instead of running git, unless the files are too large to keep a copy of.
  */
 export function layRepository(
   folder: string,

@@ -196,7 +196,7 @@ export class SearchWorld {
     return count;
   }
 
-  /** Returns violated invariants, once the search has ended and the runners have reported. */
+  /** Returns the violated invariants. Call it only once the search has ended and the runners have reported. */
   complaintsAtEnd(): readonly string[] {
     const { state, ending, endedAt, budget } = this.search();
     const reading = this.world.harness.durable;

@@ -40,7 +40,7 @@ export class SharingRules {
     this.#folders = ["", ...programs].map((name) => `${resolve(folder, name)}/`);
   }
 
-  /** @param file Path of a compiled file; a missing file shares with none. */
+  /** Returns how a compiled test file can share its process; `none` if the file is missing. */
   read(file: string): Sharing {
     if (!existsSync(file)) return "none";
     const reached = new Set([resolve(file)]);

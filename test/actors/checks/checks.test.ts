@@ -38,7 +38,7 @@ async function workOut(world: ReplayWorld, fails?: (replayId: string) => boolean
   await world.connectedAsk();
 }
 
-/** Changes the line between two processes. */
+/** Kills the process, changes the line in the store, and starts another process. */
 async function changeLine(world: ReplayWorld, change: (line: LineFields) => LineFields): Promise<void> {
   const row = resources.get(world.harness.durable, workspaceId, "line", lineId) as ResourceRow<LineFields>;
   await world.write((rows) =>

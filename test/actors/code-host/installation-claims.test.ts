@@ -80,7 +80,7 @@ function listConnected({ durable }: Harness, installationId = 7): string[] {
   );
 }
 
-/** Returns violated invariants. Nothing may be in progress. */
+/** Returns the violated invariants. Call it only while nothing is in progress. */
 function complaints(harness: Harness): string[] {
   const [row] = harness.durable.range<object>({ prefix: [GLOBAL_PARTITION, rowSpace, "code-host-installation"] });
   const connected = listConnected(harness);

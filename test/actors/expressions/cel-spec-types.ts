@@ -18,8 +18,8 @@ const JSON_MESSAGES: Readonly<Record<string, types.Type>> = {
   "google.protobuf.Duration": types.DURATION,
 };
 
-/** The fields of the tests' message whose types also exist in JSON. */
 const nested = types.toObject({ bb: types.INT });
+/** The fields of the tests' message whose types also exist in JSON. */
 const plainFields = types.toObject({
   single_int32: types.INT,
   single_int64: types.INT,
@@ -35,7 +35,7 @@ const plainFields = types.toObject({
   single_duration: types.DURATION,
 });
 
-/** Returns the type. A message of the tests becomes an object with its plain fields. */
+/** Converts a type from its protobuf form. A message of the tests becomes an object with its plain fields. */
 export function typeFrom({ typeKind }: ProtoType): types.Type {
   const scalars = [types.DYN, types.BOOL, types.INT, types.UINT, types.DOUBLE, types.STRING, types.BYTES];
   switch (typeKind.case) {

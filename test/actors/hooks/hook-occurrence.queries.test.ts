@@ -43,7 +43,7 @@ const filters: readonly HookOccurrenceFilter[] = [undefined, "beta"].flatMap((ho
   ),
 );
 
-/** Returns the page of 20 before an occurrence, through all its slices. */
+/** Reads, slice by slice, the page of 20 occurrences before `before`, or the first page. */
 function readPage(
   rows: Reading,
   filter: HookOccurrenceFilter,

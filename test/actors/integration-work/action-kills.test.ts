@@ -50,7 +50,10 @@ async function open(fails: boolean) {
 
 type World = Awaited<ReturnType<typeof open>>;
 
-/** Kills the process before and after each of its commits in turn, until a process makes fewer commits. */
+/**
+ * Kills a process before its n-th commit, and another one after it, for each n until a process ends with fewer commits.
+ * Returns the worlds.
+ */
 async function killEverywhere(fails: boolean, begin: (world: World) => void, lives: (world: World) => Promise<void>) {
   const worlds: World[] = [];
   for (let commit = 1; ; commit++) {

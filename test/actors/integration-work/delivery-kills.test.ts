@@ -2,7 +2,7 @@ import t from "tap";
 import { type DeliveryWorld, deliveryWorld } from "../../support/delivery-world.js";
 import { expr } from "../../support/integration.js";
 
-/** Two entries of one event and one of another, whose lookup is refused once. */
+/** An event with an entry per item of the body's list, and an event with a lookup, for `refusingOnce`. */
 const definition = {
   webhook: {
     events: [

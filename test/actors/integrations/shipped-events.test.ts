@@ -15,7 +15,7 @@ import { startTracker } from "../../support/tracker.js";
 
 interface Judged {
   readonly isSigned: boolean;
-  /** Null if the signature does not cover the delivery's time. */
+  /** The delivery's time; null if the signature does not cover it. */
   readonly at: unknown;
   readonly isMine: boolean;
   readonly isAnswered: boolean;

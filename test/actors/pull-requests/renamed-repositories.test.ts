@@ -163,7 +163,7 @@ t.test("what a code host says in `errors` is shown, whatever they are", async (t
 const news = (about: HostedNews["about"], more: object = {}): Message =>
   ({ type: "host.news", host, news: { installationId: 7, ...now, about, ...more } }) as Message;
 
-/** Steps the repository's log, found under its current name or number. */
+/** Returns the repository's log, found by its current name or number, to step by hand. */
 function stepLog(rows: SteppedLog["rows"]) {
   const log = findPullRequestLog(rows, workspaceId, { repository, host, repositoryId: NUMBER });
   return stepByHand(pullRequestLogActor, log, { rows });

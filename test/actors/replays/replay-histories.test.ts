@@ -41,8 +41,8 @@ class History {
   }
 
   /**
-   * When a copy starts, the other copies of its replay count less than the ceiling. So the final amount is less than
-   * the ceiling plus the amounts of the copies that ran after the last start.
+   * Records an overrun if a copy started although the other copies of its replay counted up to the ceiling. Without
+   * overruns, the final amount is less than the ceiling plus the amounts of the copies that ran after the last start.
    */
   #noteOverrun(runId: string): void {
     for (const replay of this.world.allReplays()) {

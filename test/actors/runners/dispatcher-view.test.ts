@@ -287,8 +287,7 @@ async function happen(world: World, happening: Happening): Promise<void> {
       return;
     case "elsewhere": {
       const changes = happening.changes(rows);
-      // Do not check reads meanwhile: they see these rows only when the rows are durable, and another commit of the
-      // runtime does not contain the rows.
+      // Do not check reads at this commit: the runtime does not know of these rows until the call of `applied`.
       const check = harness.onCommit;
       harness.onCommit = null;
       const committed = harness.disk.open().commit(changes);

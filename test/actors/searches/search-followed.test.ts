@@ -54,7 +54,7 @@ function putUnder(name: string, list: readonly Record<string, unknown>[], item: 
   return at < 0 ? [...list, item] : list.with(at, item);
 }
 
-/** Returns violated invariants of a search as it is read. */
+/** Returns the violated invariants of a search's view. */
 function complaints({
   seed,
   candidates,

@@ -41,7 +41,10 @@ interface Expected {
   readonly sinceMs: number;
 }
 
-/** Returns rows with many items of three teams, of which the caller is on two, and the items of these two by hand. */
+/**
+ * Returns rows with many items of three teams, of which the caller is on two, and a list of the items of these two
+ * teams.
+ */
 function scene() {
   const rows = memoryRows();
   const all: Expected[] = [];

@@ -72,7 +72,7 @@ function task(): Stepping {
 const findRow = ({ rows }: Stepping) => tasks.get(rows, workspaceId, "task_1");
 const toRun = (stepping: Stepping) => findRow(stepping)?.runId ?? "";
 
-/** Ends the current run as named, also in its row. */
+/** Writes the named ending to the current run's row; returns the message that ends the run. */
 function over(stepping: Stepping, name: string): Message {
   const id = toRun(stepping);
   const ended = endings[name];
@@ -116,7 +116,7 @@ const plain: Record<string, Message> = {
   "another run's end": { type: "run.over", runId: "run_other", outcome: "completed" } as Message,
 };
 
-/** The current run's messages. */
+/** Messages that the current run sends. */
 const ofRun = ["began", "waits for approval", "waits no more"];
 
 function message(stepping: Stepping, name: string): Message {

@@ -80,7 +80,7 @@ async function stored(t: Test, all: readonly TaskRow[]): Promise<Reading> {
 const fits = (one: TaskRow, filter: TaskFilter) =>
   Object.entries(filter).every(([name, value]) => value === undefined || one[name as keyof TaskFilter] === value);
 
-/** Returns the page of 20 before a task, through all its slices. */
+/** Reads, slice by slice, the page of 20 tasks before `before`, or the first page. */
 function readPage(reading: Reading, filter: TaskFilter, before: string | undefined): TaskRow[] {
   const found: TaskRow[] = [];
   let cursor: Cursor<TaskRow> | null = null;

@@ -54,7 +54,7 @@ function listWorkspaces({ durable }: Harness, slug = "acme"): ResourceRow[] {
   );
 }
 
-/** Returns violated invariants of a slug's claim. Nothing may be in progress. */
+/** Returns the violated invariants of a slug's claim. Call it only while nothing is in progress. */
 function complaints(harness: Harness): string[] {
   const [row] = harness.durable.range<object>({ prefix: [GLOBAL_PARTITION, rowSpace, "workspace-slug"] });
   const found = listWorkspaces(harness).map(({ id }) => id);

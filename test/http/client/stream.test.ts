@@ -8,7 +8,10 @@ import { until } from "../../support/until.js";
 
 const open: NonNullable<StreamOptions["open"]> = (url, headers) => new WebSocket(url, { headers });
 
-/** A server of streams that the test speaks for, and the client's reconnections, which the test starts. */
+/**
+ * Starts a stream server that sends what the test tells it to, and records the client's pending reconnections, which
+ * the test triggers.
+ */
 async function spoken(t: Test) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await once(server, "listening");

@@ -7,7 +7,7 @@ interface Found {
   readonly path: string;
 }
 
-/** The expected answers about the world's ids: the path by hand, with the ids in braces. */
+/** The expected answers about the world's ids. In a path, a name in braces stands for the id under this name. */
 const expected: Readonly<Record<string, Found>> = {
   workspaceId: { kind: "workspace", path: "/w/acme/inbox" },
   teamId: { kind: "team", path: "/w/acme/t/core" },

@@ -67,7 +67,7 @@ function row({ service, workspaceId }: Judged, id: string): ReplayRow {
 
 /**
  * Works as the scene's runner until it is disconnected. Returns the jobs, also those that come later. Each job leaves a
- * change, except a check alone. `passes` decides whether the check passes.
+ * change, except a job that only runs the check. `passes` decides whether the check passes.
  */
 function works({ peer }: Judged, passes: (job: Job) => boolean = () => true): readonly Job[] {
   const jobs: Job[] = [];

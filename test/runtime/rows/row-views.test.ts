@@ -77,7 +77,7 @@ async function started(idleCells = 100) {
   return { harness, ask, write };
 }
 
-/** Returns the number of builds since the last call. Half of them come from the check against the rows. */
+/** Returns the number of builds since the last call. The comparison with the rows adds one build per turn. */
 function builds(): number {
   const times = built;
   built = 0;

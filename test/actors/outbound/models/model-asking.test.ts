@@ -20,7 +20,7 @@ function busy(retryAtMs: number | null = null): ModelOutcome {
   return { state: "waiting", reason, retryAtMs, spent };
 }
 
-/** Returns the times at which a question is asked again, and its outcome. */
+/** Returns the times at which a question is asked if it always has this outcome, and the final state. */
 function follow(outcome: ModelOutcome) {
   let asking: ModelAsking = { sinceMs: startMs, waits: 0 };
   const times = [startMs];

@@ -144,7 +144,10 @@ const getSum = (rows: readonly { readonly spent: ModelSpent }[]): string =>
     ),
   );
 
-/** Whether the cost is that of the received answers. A lost answer is counted with an estimate, which is higher. */
+/**
+ * Whether the counted calls and cost are those of the received answers, or include an estimate for a lost answer, which
+ * is higher than the cost of an answer.
+ */
 function isCountedOnce({ calls, cost, isEstimate }: ModelSpent): boolean {
   const amount = cost?.amount ?? 0;
   const known = [1, 2].find((answers) => Math.abs(amount - answers * KNOWN) < 1e-9);

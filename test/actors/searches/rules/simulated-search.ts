@@ -95,7 +95,7 @@ interface Entry {
   readonly spent: Money;
 }
 
-/** A replay or an agent's run that ends when its turn comes. */
+/** A replay or an agent's run in progress. `end` ends it and returns the amount that it counts. */
 interface Part {
   readonly allotted: Money;
   readonly end: () => Fraction;

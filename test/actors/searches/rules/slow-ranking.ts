@@ -56,8 +56,9 @@ export function slowFrontier(candidates: readonly SnapshotCandidate[], objective
 }
 
 /**
- * Whether `id` is the best. If no candidate is confirmed, the best is the seed. Otherwise it is the first of the
- * confirmed ones by score and cost, of equal ones by held-out gain, then by the order of admission.
+ * Whether `id` is the best. If no candidate is confirmed, the best is the seed. Otherwise it is the confirmed candidate
+ * with the highest score, of equal ones the cheapest (if the objective is the cost, the cheapest comes first), then by
+ * held-out gain, then by the order of admission.
  */
 export function isSlowBest(candidates: readonly SnapshotCandidate[], objective: Objective, id: string): boolean {
   const points = listPoints(candidates);

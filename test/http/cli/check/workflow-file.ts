@@ -48,7 +48,7 @@ export function lookUp(expression: string, contexts: unknown): unknown {
     );
 }
 
-/** Whether the job runs for an event; its condition is a single comparison. */
+/** Whether the job runs for an event. Throws if its condition is more than a single comparison. */
 export function admits(contexts: unknown): boolean {
   const [left = "", right = "", ...more] = job.if.split("==");
   if (more.length > 0 || /[&|!()]/.test(job.if))

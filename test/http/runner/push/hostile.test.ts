@@ -150,7 +150,10 @@ async function startElsewhere(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-/** Returns the files under a folder that contain the text. Does not follow links, unlike some versions of Node. */
+/**
+ * Returns the files under a folder that contain the text. Follows no links, which the recursive listing of some
+ * versions of Node does.
+ */
 function holding(folder: string, text: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
