@@ -29,7 +29,10 @@ export async function redeliverFailed(
   return redelivered;
 }
 
-/** Lists the deliveries without a successful attempt, oldest first: the latest attempt of each. */
+/**
+ * Lists the latest attempt of each delivery that has no successful attempt, oldest first, at most {@link
+ * MAX_REDELIVERED}.
+ */
 async function listFailed(
   { listDeliveries }: CodeHost["pullRequests"],
   nowMs: number,

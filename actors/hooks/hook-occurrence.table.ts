@@ -37,7 +37,8 @@ export const failedHookOccurrences = table<true>("hook-firing-failed");
 
 /**
  * Key: `[team, hook occurrence]`. Ids increase with time. The index by state omits the most common states (attempting,
- * delivered). A new occurrence that continues publishes nothing, because nobody can follow it before it exists.
+ * delivered). A new occurrence publishes nothing unless it has already ended, because nobody can follow it before it
+ * exists.
  */
 export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>("hook-firing", {
   under: ["teamId"],

@@ -67,7 +67,10 @@ function withoutExpressions(url: string): string | null {
   return read.template.map((part) => (typeof part === "string" ? part : "x")).join("");
 }
 
-/** Requests from a host of the workspace may use any address of its network, including plain http. */
+/**
+ * Returns why a host of the workspace cannot request the address, or null. Any http or https address of its network is
+ * allowed.
+ */
 function networkFault(url: string): string | null {
   return /^https?:\/\//i.test(url) && URL.canParse(url)
     ? null

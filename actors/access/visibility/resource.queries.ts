@@ -83,8 +83,8 @@ export interface ResourceName {
 }
 
 /**
- * Finds the resource of the kind at an address. Refuses with `not-found` if the caller cannot see it, and a malformed
- * address of a resource that a station holds.
+ * Finds the resource of the kind at an address. Refuses with `not-found` if the caller cannot see it, and with
+ * `invalid` if a station holds the kind's resources and the address is malformed.
  */
 export function findVisibleResourceAt(
   kind: Kind,

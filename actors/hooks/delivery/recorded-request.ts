@@ -34,7 +34,7 @@ interface SentRequest {
 export function recordRequest({ url, body, ownHeaders, secrets, event }: SentRequest): RecordedRequest {
   const queried = [...url.searchParams].map(([name, value]) => (value === "" ? name : value));
   const given = [...Object.entries(ownHeaders).flatMap(toHeaderSecrets), ...queried, ...toCredentials(url)];
-  // Most hooks give no value, so their events are not written for the comparison.
+  // Most requests have no such value. For them, the event need not be written as text.
   const known = given.length === 0 ? "" : writeJson(event);
   const isSecret = (value: string) => !known.includes(writeJson(value));
   const found = given.filter(isSecret);
@@ -71,7 +71,7 @@ function toRecorded(url: string, body: string, mask: Mask): RecordedRequest {
 /** Tokens for callbacks (`callback-token.ts`), which a receiver may have echoed to an earlier step. */
 const CALLBACK_TOKENS = /ws_[0-9A-Z]{26}\.occ_[0-9A-Z]{26}(?:-[0-9A-Z]+)?\.\d+\.[\w+/=-]+/g;
 
-/** Headers whose values say what a receiver may answer. */
+/** Headers whose values are not secret, because they only describe acceptable responses and caching. */
 const PLAIN_HEADERS: ReadonlySet<string> = new Set(["accept", "accept-encoding", "accept-language", "cache-control"]);
 
 /** Returns a header's value, its credentials after a scheme, and the values of its cookies and parameters. */

@@ -106,7 +106,7 @@ function classifyActionRun(
 function toAttemptClass({ code, retryAfterMs }: IntegrationRequestResult, { attempt, mostAttempts }: ActionRunContext) {
   if (code === null) return "attempt.done";
   if (attempt >= mostAttempts) return "attempt.failed";
-  // The connection's token is being renewed and will be available soon.
+  // `not-connected` with a wait means that the connection's token is being renewed and will be available soon.
   return mayPass(code) || (code === "not-connected" && retryAfterMs !== null) ? "attempt.retry" : "attempt.failed";
 }
 
@@ -128,7 +128,10 @@ function classifyBound({ integrationId, index, event, task, ask }: RunBinding, t
   });
 }
 
-/** Starts a scheduled run, which makes only one attempt. The schedule starts the next run anyway. */
+/**
+ * Classifies a schedule's message. A scheduled run makes only one attempt, because the schedule starts the next run
+ * anyway.
+ */
 function classifyDue({ integrationId, teamId, action }: RunScheduled, turn: TurnReading) {
   const { partition: workspaceId, id } = turn.self;
   if (findActionRun(turn, workspaceId, integrationId, id) !== undefined) return toEvent("run.repeated");
