@@ -21,7 +21,10 @@ export function findAddressFault(
   return allowList === null ? null : findRefusalReason(url, allowList);
 }
 
-/** Returns warnings for requests whose hosts were allowed when the hook was saved, but are not allowed now. */
+/**
+ * Returns a warning for each request whose address the deployment no longer allows. The address was allowed when the
+ * hook was saved.
+ */
 export function addressWarnings({ steps }: HookFields, allowList: AllowList): readonly Warning[] {
   return steps.flatMap(({ request }, index) => {
     const fault = request === null ? null : findAddressFault(request, allowList);

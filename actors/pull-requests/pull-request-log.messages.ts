@@ -6,8 +6,8 @@ import { findHosted, findLogId, type NamedRepository } from "../code-host/hosted
 import type { ReviewOver, ReviewStarted } from "./pull-request.messages.js";
 
 /**
- * News from the code host, in a delivery or an answer. The reply says whether the service knows the pull request after
- * processing the news.
+ * News from the code host, in a delivery or an answer. The reply says whether the news concerns a pull request that the
+ * service knows after processing the news; for a renamed repository, whether a team has a line on it.
  */
 export interface TakeNews extends Answered<boolean> {
   readonly type: "host.news";

@@ -27,7 +27,7 @@ interface ReportedNews {
   readonly news: HostedNews;
 }
 
-/** Passes on or records news. Returns whether the service then knows the pull request that the news is about. */
+/** Passes on or records news. Returns the reply to {@link TakeNews}. */
 export function recordNews(turn: Turn, { host, news }: ReportedNews): boolean {
   const { about, repository, installationId } = news;
   const named = { host, repository, repositoryId: toRepositoryId(news) };

@@ -84,7 +84,7 @@ export function isCredentialLive(
   return !isOver(credential, findResource(reading, workspaceId, credential.trustKind, trustId), nowMs);
 }
 
-/** Looks up credentials by their hashes. */
+/** Derives the directory entries of credentials from their rows, to rebuild the directory. */
 export const credentialSource = rowSource(credentials, (credential, { partition }) => [
   credentialEntry(partition, credential),
 ]);

@@ -133,7 +133,7 @@ export function listVisibleResources(
   return visiblePages(kind, reading, caller, { workspaceId, station });
 }
 
-/** Returns whether all callers who can list the kind see the same resources, as {@link listPages} returns them. */
+/** Returns whether every caller who can list the kind sees all resources that {@link listPages} returns. */
 export function isSeenByAll(kind: Kind): boolean {
   return kind.heldBy !== "none" && kind.seenBy === undefined;
 }
@@ -183,7 +183,7 @@ function isVisible(
   return kind.seenBy === undefined || (teamId !== null && seesOutcomes(reading, caller, workspaceId, teamId));
 }
 
-/** The place in which to create a resource. */
+/** The workspace, team or station that a new resource will belong to. */
 export interface Holder {
   readonly workspaceId: string;
   readonly teamId: string | null;
@@ -199,8 +199,8 @@ export interface HolderName {
 }
 
 /**
- * Finds the holder; refuses with `not-found` if the caller cannot see the team or station. Does not check a workspace,
- * nor whether the holder may hold another resource.
+ * Finds the holder; refuses with `not-found` if the caller cannot see the team or station. A workspace as holder is not
+ * checked. Does not check whether the holder may hold another resource.
  */
 export function findHolder(kind: Kind, reading: Reading, caller: Caller, name: HolderName): Holder | Refusal {
   if (kind.heldBy !== "team" && kind.heldBy !== "station") {

@@ -4,7 +4,7 @@ import { createMask, MASK, type Mask } from "../../integrations/requests/mask.js
 import type { PreparedRequest } from "../../integrations/requests/prepare-request.js";
 import { cutBytes } from "../../tables/cut-bytes.js";
 
-/** The parts of a sent request that its attempt stores. Both contain no secrets. */
+/** The parts of a sent request that its attempt stores. Neither contains a secret. */
 export interface RecordedRequest {
   readonly url: string;
   /** The start of the body. */
@@ -63,7 +63,7 @@ export function recordCall({ request, mask }: PreparedRequest): RecordedRequest 
 }
 
 function toRecorded(url: string, body: string, mask: Mask): RecordedRequest {
-  // Masked first, because a cut secret is not recognized.
+  // Mask before cutting: a secret that was cut would not be recognized.
   const shown = (text: string) => mask.text(text).replaceAll(CALLBACK_TOKENS, MASK);
   return { url: cutBytes(shown(url), MAX_URL_BYTES), requestBody: cutBytes(shown(body), MAX_BODY_BYTES) };
 }

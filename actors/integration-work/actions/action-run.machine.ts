@@ -2,7 +2,7 @@
  * One run of an integration's action, `action-run/<id>`, started by a task binding, a schedule or a resend. The row
  * stores the result. The actor stops at the end of the run, and the row prevents a second start.
  *
- * 1. A binding's request is sent at least once: each of up to 8 attempts carries the same `service-message-id`. A
+ * 1. A binding's request may be sent several times: each of up to 8 attempts carries the same `service-message-id`. A
  *    scheduled run makes one attempt; after a process kill, the service repeats the request only if its method is GET.
  * 2. When a binding's last attempt fails, the run adds one note to the task.
  *
