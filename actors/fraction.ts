@@ -89,7 +89,7 @@ export function mean(fractions: readonly Fraction[]): Fraction | null {
   return fractions.length === 0 ? null : divide(sum(fractions), fraction(fractions.length));
 }
 
-/** Returns the smallest integer that is not below `a`. */
+/** Returns the smallest integer that is not below the fraction. */
 export function roundUp({ numerator, denominator }: Fraction): bigint {
   const quotient = numerator / denominator;
   return numerator > quotient * denominator ? quotient + 1n : quotient;

@@ -30,8 +30,8 @@ export async function redeliverFailed(
 }
 
 /**
- * Lists the latest attempt of each delivery that has no successful attempt, oldest first, at most {@link
- * MAX_REDELIVERED}.
+ * Lists at most {@link MAX_REDELIVERED} deliveries without a successful attempt, oldest first, each by its latest
+ * attempt.
  */
 async function listFailed(
   { listDeliveries }: CodeHost["pullRequests"],

@@ -120,8 +120,8 @@ function classifyHookOccurrence(
 
 function classifyFire(fired: FireHook, turn: TurnReading) {
   const { why, change } = checkLoop(turn, fired);
-  // If the loop guard has not counted the hook for this change in the last 10 minutes, the occurrence is new, and no
-  // row needs to be read.
+  // If the loop guard counts this occurrence, but has counted none for the same change in the last 10 minutes, the
+  // occurrence is new and its row need not be read.
   const mayHaveFired = change === null || change.times.length > 0;
   if (mayHaveFired && findHookOccurrence(turn, turn.self.partition, fired.work.teamId, turn.self.id) !== undefined) {
     // The occurrence was started before and may have ended: no state handles this event.

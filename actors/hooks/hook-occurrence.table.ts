@@ -69,7 +69,7 @@ export function findHookOccurrence(
   return hookOccurrences.get(reading, workspaceId, teamId, id);
 }
 
-/** Finds the workspace's hook occurrence with this id, in any team. */
+/** Finds the workspace's hook occurrence with this id, in any team; undefined if there is none. */
 export function findHookOccurrenceById(reading: Reading, workspaceId: string, id: string): HookOccurrence | undefined {
   for (const team of listResources(reading, workspaceId, "team")) {
     const hookOccurrence = findHookOccurrence(reading, workspaceId, team.id, id);

@@ -61,7 +61,7 @@ function verifyWarnings({ webhook }: IntegrationFields): Warning[] {
   return [warning("webhook", "every delivery is rejected: set verify")];
 }
 
-/** Warns of a poll that fails repeatedly. A poll never pauses, so nothing else shows that it fails. */
+/** Warns of a poll that fails repeatedly. The service retries such a poll without end. */
 function pollWarnings(reading: Reading, { id, workspaceId, fields }: ResourceRow<IntegrationFields>): Warning[] {
   const poll = fields.poll === null ? undefined : polls.get(reading, workspaceId, id);
   if (poll === undefined || poll.failures < POLL_FAILS_FROM) return [];
@@ -120,8 +120,8 @@ function answerTexts(
 }
 
 /**
- * Warns of an authorization page that users are not redirected to: any that is not https, unless the deployment allows
- * it.
+ * Warns of an authorization page that is neither https nor allowed by the deployment, because the service does not
+ * redirect users to it.
  */
 function authorizeWarnings({ connection }: IntegrationFields, allowList: AllowList): Warning[] {
   const url = connection?.oauth2?.authorizeUrl ?? null;

@@ -244,8 +244,8 @@ function ofIntegration(
 }
 
 /**
- * Finds a candidate that the service created without a resource. Such a candidate is shown on the page of its replay or
- * search.
+ * Finds a candidate that the service created without a resource; undefined if there is none. Such a candidate is shown
+ * on the page of its replay or search.
  */
 function findMadeCandidate(reading: Reading, caller: Caller, id: string): Place | undefined {
   return findIn(reading, caller, (workspaceId) => {

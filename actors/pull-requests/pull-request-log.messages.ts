@@ -36,7 +36,7 @@ interface ShownRepository {
 }
 
 /**
- * Returns a message to the log if the service does not know yet the repository name in the answer, or the name in the
+ * Returns a message to the log if the service does not yet know the repository name in the answer or the name in the
  * request; otherwise null.
  */
 export function toNameNews(

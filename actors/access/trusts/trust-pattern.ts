@@ -1,6 +1,6 @@
 /**
- * The patterns of a trust. A pattern is one string in which `*` matches any characters, including colons (configuration
- * API, Workspace token trust).
+ * The patterns of a trust. A pattern is one string in which `*` matches any number of characters, including colons
+ * (configuration API, Workspace token trust).
  */
 
 /**

@@ -66,7 +66,10 @@ export function findDeletable(kind: Kind, reading: Reading, caller: Caller, id: 
   );
 }
 
-/** Finds a resource that the service created for itself, for callers who could see it as an ordinary resource. */
+/**
+ * Finds a resource that the service created for itself; undefined if there is none, or if the caller could not see it
+ * as an ordinary resource.
+ */
 function findVisibleMade(kind: Kind, reading: Reading, caller: Caller, id: string): MadeResource | undefined {
   const made = kind.findMade?.(reading, id);
   if (made === undefined || permit(reading, caller, made.workspaceId, "read", kind.name) !== null) return undefined;

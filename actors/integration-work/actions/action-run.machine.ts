@@ -160,7 +160,7 @@ function classifyResend(message: ResendRun, turn: TurnReading) {
   return toEvent("resend.begun", { ...message, integration, action, binding, values, mostAttempts, before });
 }
 
-/** Finds the integration, unless its workspace is closed. */
+/** Finds the integration; undefined if it was removed or its workspace is closed. */
 function findServed(
   turn: TurnReading,
   workspaceId: string,
