@@ -39,7 +39,7 @@ export function decimal(value: number): Fraction {
   return power < 0 ? fraction(digits, 10n ** BigInt(-power)) : fraction(digits * 10n ** BigInt(power));
 }
 
-/** Writes a fraction as a text for rows, which {@link fromText} reads: `3/20`, `2/1`. */
+/** Writes a fraction as text for a row, such as `3/20` or `2/1`. {@link fromText} reads it. */
 export function toText({ numerator, denominator }: Fraction): string {
   return `${numerator}/${denominator}`;
 }
@@ -89,7 +89,7 @@ export function mean(fractions: readonly Fraction[]): Fraction | null {
   return fractions.length === 0 ? null : divide(sum(fractions), fraction(fractions.length));
 }
 
-/** Returns the smallest integer that is not below `a`. */
+/** Returns the smallest integer that is not below the fraction. */
 export function roundUp({ numerator, denominator }: Fraction): bigint {
   const quotient = numerator / denominator;
   return numerator > quotient * denominator ? quotient + 1n : quotient;

@@ -7,7 +7,7 @@ export interface Money {
   readonly currency: string;
 }
 
-/** Maximum amount, in the currency's unit. The maximum limits reported amounts and all sums. */
+/** Maximum of a reported amount and of a sum, in the currency's unit. */
 export const MAX_AMOUNT = 1_000_000_000;
 
 /** Minimum amount, in the currency's unit. Anything less counts as 0. */

@@ -172,7 +172,7 @@ function toPending(turn: Turn, row: ArchiveRow, pack: Pack | null = row.pack): A
   return putRow(turn, row, { standing: "pending", pendingSinceMs, pack });
 }
 
-/** Schedules the next request to runners. No runner is looking for the commit until one takes it. */
+/** Schedules the next request to runners, and records that no runner is looking for the commit. */
 function awaitRunners(turn: Turn, row: ArchiveRow, context: ArchiveContext): ArchiveContext {
   wakeToAsk(turn, row, context.asked);
   return { ...context, runnerId: null };

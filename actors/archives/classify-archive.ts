@@ -121,7 +121,9 @@ function classifyOffer(message: OfferPack, row: ArchiveRow, turn: TurnReading, b
   return toEvent("pack.unfit", { ...message, row, why });
 }
 
-/** Whether the message repeats an earlier one about a stored pack, because the runner lost the answer. */
+/**
+ * Whether the message repeats an offer of the stored pack, or one of its chunks. The runner may have lost the answer.
+ */
 function isRepeat(message: ReportArchive | OfferPack | TakeChunk, row: ArchiveRow, turn: TurnReading): boolean {
   if (message.type !== "archive.chunk") return isOffered(message, row);
   const stored = archiveChunks.get(turn, turn.self.partition, row.id, message.n);

@@ -99,8 +99,8 @@ export function lapseClaim(
 }
 
 /**
- * Releases the installation. The release voids pending claims, so the attempts that had one claim the installation
- * again.
+ * Releases the installation. The release voids all pending claims, so each attempt with a pending claim sends a new
+ * one.
  */
 function giveBack(context: CodeHostConnectionContext, turn: Turn): CodeHostConnectionContext {
   turn.send(installationClaimsRef, { type: "name.release", ...toClaimed(turn, context) });

@@ -28,8 +28,8 @@ export function findHosted(
 }
 
 /**
- * Lists the repository's names in lower case, the current one first. Omits names that another repository has now. An
- * unknown repository has only the given name.
+ * Lists the repository's names in lower case, the current one first. Omits names that another repository has taken
+ * since. An unknown repository has only the given name.
  */
 export function listNames(reading: Reading, workspaceId: string, named: NamedRepository): readonly string[] {
   const found = findHosted(reading, workspaceId, named);

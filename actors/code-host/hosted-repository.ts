@@ -63,7 +63,7 @@ export function storeHosted(turn: Turn, reported: ReportedRepository): boolean {
   return isRenamed;
 }
 
-/** Removes a repository that no line names any longer. */
+/** Removes a repository and the names that lead to it. Call it when no line names the repository any longer. */
 export function forgetHosted(turn: Turn, key: HostedKey): void {
   const { partition } = turn.self;
   const row = hostedRepositories.get(turn, partition, key.host, key.repositoryId);

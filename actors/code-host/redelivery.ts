@@ -29,7 +29,10 @@ export async function redeliverFailed(
   return redelivered;
 }
 
-/** Lists the deliveries without a successful attempt, oldest first: the latest attempt of each. */
+/**
+ * Lists at most {@link MAX_REDELIVERED} deliveries without a successful attempt, oldest first, each by its latest
+ * attempt.
+ */
 async function listFailed(
   { listDeliveries }: CodeHost["pullRequests"],
   nowMs: number,

@@ -28,7 +28,7 @@ export interface StandingDecision {
 
 /** The decisions of each task's current set. Key: `[task, decision]` */
 export const decisions = table<DecisionRow>("decision");
-/** `[decision]` -> its task and team, of standing decisions */
+/** Key: `[decision]`. Only standing decisions. */
 const decisionTasks = table<Pick<StandingDecision, "taskId" | "teamId">>("decision-task");
 /** The standing decisions. Key: `[merged at (ms), decision]` */
 export const standingDecisions = indexedTable<StandingDecision>("decision-standing", {

@@ -52,7 +52,7 @@ export interface WantedPeriod {
   readonly hook?: string | undefined;
 }
 
-/** Validates the period in which a team's hook occurrences are resent. */
+/** Validates the selection of a team's failed hook occurrences to resend, and returns it with times in milliseconds. */
 export function toResendPeriod(
   reading: Reading,
   caller: Caller,

@@ -120,7 +120,8 @@ function classifyHookOccurrence(
 
 function classifyFire(fired: FireHook, turn: TurnReading) {
   const { why, change } = checkLoop(turn, fired);
-  // If the hook has not fired for this change in the last 10 minutes, this occurrence counts as new.
+  // If the loop guard counts this occurrence, but has counted none for the same change in the last 10 minutes, the
+  // occurrence is new and its row need not be read.
   const mayHaveFired = change === null || change.times.length > 0;
   if (mayHaveFired && findHookOccurrence(turn, turn.self.partition, fired.work.teamId, turn.self.id) !== undefined) {
     // The occurrence was started before and may have ended: no state handles this event.

@@ -5,7 +5,7 @@ import { getPrunedBefore } from "../tables/pruned-before.js";
 import type { HookOccurrence, HookOccurrenceState } from "./hook-occurrence.js";
 import { findHookOccurrence, hookOccurrences } from "./hook-occurrence.table.js";
 
-/** The metric that counts exhausted hook occurrences on `after` events, across all workspaces. */
+/** The metric that counts hook occurrences on `after` events that ran out of attempts, across all workspaces. */
 export const EXHAUSTED = "hook-occurrences.exhausted";
 
 /** Filters of a list. A hook occurrence must match all given filters. */

@@ -37,7 +37,8 @@ export const failedHookOccurrences = table<true>("hook-firing-failed");
 
 /**
  * Key: `[team, hook occurrence]`. Ids increase with time. The index by state omits the most common states (attempting,
- * delivered). A new occurrence that continues publishes nothing, because nobody can follow it before it exists.
+ * delivered). A new occurrence publishes nothing unless it has already ended, because nobody can follow it before it
+ * exists.
  */
 export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>("hook-firing", {
   under: ["teamId"],
@@ -68,7 +69,7 @@ export function findHookOccurrence(
   return hookOccurrences.get(reading, workspaceId, teamId, id);
 }
 
-/** Finds the workspace's hook occurrence with this id, in any team. */
+/** Finds the workspace's hook occurrence with this id, in any team; undefined if there is none. */
 export function findHookOccurrenceById(reading: Reading, workspaceId: string, id: string): HookOccurrence | undefined {
   for (const team of listResources(reading, workspaceId, "team")) {
     const hookOccurrence = findHookOccurrence(reading, workspaceId, team.id, id);

@@ -75,8 +75,8 @@ function hasAtMostHundred(map: object): boolean {
 }
 
 /**
- * Returns whether the text outside of expressions is valid in a header. The values of expressions are checked when the
- * request is sent.
+ * Returns whether the text outside of expressions is valid in a header; true for a malformed template, which `template`
+ * reports. The values of expressions are checked when the request is sent.
  */
 function hasHeaderText(text: string): boolean {
   const read = readTemplate(text);

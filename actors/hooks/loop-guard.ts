@@ -111,7 +111,7 @@ export function recordFired(turn: Turn, { work }: FireHook, { change, times }: C
 }
 
 /**
- * Records this hook occurrence as the latest whose requests name the occurrence's cause in `service-cause`. Does
+ * Records this hook occurrence as the latest one with its cause, which its requests name in `service-cause`. Does
  * nothing if the event has no cause.
  */
 export function recordNamedCause(turn: Turn, { causes }: WorkEvent): void {

@@ -24,7 +24,7 @@ interface ResendContext {
   readonly periods: readonly ResendPeriod[];
 }
 
-/** Maximum number of hook occurrences to resend per second. */
+/** Maximum number of hook occurrences to resend per team and second. */
 const SENT_A_SECOND = 20;
 /** Maximum number of hook occurrences to scan per turn. */
 const SCAN_LIMIT = 200;

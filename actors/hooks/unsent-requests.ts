@@ -21,7 +21,10 @@ export function findAddressFault(
   return allowList === null ? null : findRefusalReason(url, allowList);
 }
 
-/** Returns warnings for requests whose hosts were allowed when the hook was saved, but are not allowed now. */
+/**
+ * Returns a warning for each request whose address the deployment no longer allows. The address was allowed when the
+ * hook was saved.
+ */
 export function addressWarnings({ steps }: HookFields, allowList: AllowList): readonly Warning[] {
   return steps.flatMap(({ request }, index) => {
     const fault = request === null ? null : findAddressFault(request, allowList);
@@ -67,7 +70,10 @@ function withoutExpressions(url: string): string | null {
   return read.template.map((part) => (typeof part === "string" ? part : "x")).join("");
 }
 
-/** Requests from a host of the workspace may use any address of its network, including plain http. */
+/**
+ * Returns why a host of the workspace cannot request the address, or null. Any http or https address of its network is
+ * allowed.
+ */
 function networkFault(url: string): string | null {
   return /^https?:\/\//i.test(url) && URL.canParse(url)
     ? null

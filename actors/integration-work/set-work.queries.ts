@@ -4,7 +4,10 @@ import { listResources } from "../resources/resource.table.js";
 import { pollRef } from "./polls/poll.messages.js";
 import { scheduleRef } from "./schedules/schedule.messages.js";
 
-/** Lists the poll and schedules that each integration of a workspace defines, whether or not they have started. */
+/**
+ * Lists the actors of the poll and the schedules that each integration of a workspace defines, whether or not they have
+ * started.
+ */
 export function listSetWork(reading: Reading, workspaceId: string) {
   return listResources<IntegrationFields>(reading, workspaceId, "integration", {}).map(({ id, fields }) => ({
     poll: fields.poll === null ? null : pollRef(workspaceId, id),

@@ -55,13 +55,13 @@ function getWarnings({ id, version, fields }: ResourceRow<IntegrationFields>): r
   return warnings;
 }
 
-/** Without `verify`, the service rejects every delivery. */
+/** Warns of a webhook without `verify`, because the service rejects its deliveries. */
 function verifyWarnings({ webhook }: IntegrationFields): Warning[] {
   if (webhook === null || webhook.verify !== null) return [];
   return [warning("webhook", "every delivery is rejected: set verify")];
 }
 
-/** A poll never pauses, so its failures are shown as a warning. */
+/** Warns of a poll that fails repeatedly. The service retries such a poll without end. */
 function pollWarnings(reading: Reading, { id, workspaceId, fields }: ResourceRow<IntegrationFields>): Warning[] {
   const poll = fields.poll === null ? undefined : polls.get(reading, workspaceId, id);
   if (poll === undefined || poll.failures < POLL_FAILS_FROM) return [];
@@ -119,14 +119,17 @@ function answerTexts(
   ];
 }
 
-/** Users are redirected only to https, unless the deployment allows other addresses. */
+/**
+ * Warns of an authorization page that is neither https nor allowed by the deployment, because the service does not
+ * redirect users to it.
+ */
 function authorizeWarnings({ connection }: IntegrationFields, allowList: AllowList): Warning[] {
   const url = connection?.oauth2?.authorizeUrl ?? null;
   if (url === null || maySignInAt(url, allowList)) return [];
   return [warning("connection.oauth2.authorizeUrl", "must be https: accounts cannot be linked")];
 }
 
-/** Secrets that requests carry must be bound to the requests' hosts. */
+/** Warns of secrets that are not bound to the hosts of the requests that carry them. */
 function secretWarnings({ hosts, connection }: IntegrationFields, reading: Reading, workspaceId: string): Warning[] {
   const sent = [];
   if (connection?.token) sent.push({ path: "connection.token.secret", secret: connection.token.secret, hosts });
@@ -235,7 +238,10 @@ function scheduleWarnings(fields: IntegrationFields): readonly Warning[] {
   return [...actingWarnings(fields, scheduled), ...unseenWarnings(fields, scheduled)];
 }
 
-/** A schedule acts as no user, so it cannot use a user's connection. */
+/**
+ * Warns of schedules if the integration acts as users: a schedule acts as no user, so it cannot use a user's
+ * connection.
+ */
 function actingWarnings({ connection }: IntegrationFields, scheduled: readonly string[]): readonly Warning[] {
   if (connection?.holder !== "requester") return [];
   const message = "has no account: the integration acts as people, and a schedule acts as no person";

@@ -291,7 +291,7 @@ function findAccount(identity: string, response: unknown, tokens: Tokens): strin
 
 const TOKEN_FIELDS: ReadonlySet<string> = new Set(["access_token", "refresh_token", "id_token"]);
 
-/** Removes the token fields from a response. Replaces every text that contains a token by null. */
+/** Removes the token fields from a response, and replaces every text that contains a token with null. */
 function withoutTokens(answer: unknown, tokens: Tokens): unknown {
   const { access, refresh: lasting } = tokens;
   if (typeof answer === "string") {

@@ -15,8 +15,8 @@ function isCredential(name: string): boolean {
 }
 
 /**
- * Returns the received headers to store, by lower-case name. Leaves out credentials, signatures, and the header that
- * `signed` names, in upper or lower case.
+ * Returns the headers to store: without credentials, signatures, and the header `signed`. The names in `headers` must
+ * be in lower case; `signed` can be in any case.
  */
 export function toStorableHeaders(
   headers: Iterable<readonly [name: string, value: string]>,

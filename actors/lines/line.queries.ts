@@ -8,7 +8,7 @@ export function findLine(reading: Reading, workspaceId: string, lineId: string):
   return findResource<LineFields>(reading, workspaceId, "line", lineId)?.fields;
 }
 
-/** Finds a station of a line by its key. */
+/** Finds a station of a line by its key; undefined if there is none. */
 export function findStation(line: LineFields | undefined, key: string): Station | undefined {
   return line?.stations.find((station) => station.key === key);
 }

@@ -1,11 +1,10 @@
 import type { StationBlock, StationBody } from "./station.js";
 
 /**
- * Completes `passesTo` at stations that omit it. If all stations of a new line omit it, each station passes its tasks
- * to the next one. The same applies to an update of a line in which some station passes tasks on. Otherwise an omitted
- * `passesTo` is empty. So a stored line without passing keeps its meaning, and a body that sets `passesTo` at one
- * station must set it at every station that passes tasks on. `previous` holds the stored stations, or is null on
- * create.
+ * Completes `passesTo` at stations that omit it. If all stations omit it, and the line is new or one of its stored
+ * stations passes tasks on, each station passes its tasks to the next one. Otherwise an omitted `passesTo` is empty. So
+ * a stored line without passing keeps its meaning, and a body that sets `passesTo` at one station must set it at every
+ * station that passes tasks on. `previous` holds the stored stations, or is null on create.
  */
 export function fillPasses(
   stations: readonly StationBlock[],

@@ -61,7 +61,7 @@ export function createFindPlace(kinds: readonly Kind[]): Find {
   };
 }
 
-/** Kinds whose addresses name the resource by its key. The address of the resource is then `under`. */
+/** Kinds whose pages are addressed by keys. For these kinds, `under` is the address of the resource. */
 const namedByKey: readonly string[] = ["team", "line"];
 
 /** Returns the place of a resource. `under` is the collection, or the address if the page is addressed by keys. */
@@ -78,7 +78,10 @@ function toResourcePlace(kind: Kind, row: ResourceRow): Place {
   };
 }
 
-/** Returns what the page of a resource is addressed under. */
+/**
+ * Returns the `under` of a resource's page: the resource's address if the page is addressed by keys, otherwise the
+ * plural of the kind.
+ */
 export function toUnder({ name, plural }: Pick<Kind, "name" | "plural">, address: string): string {
   return namedByKey.includes(name) ? address : plural;
 }
@@ -180,7 +183,7 @@ const others: Readonly<Record<string, Find>> = {
   },
 };
 
-/** Returns the place of a person. The title is their name, or the mail address without one. */
+/** Returns the place of a person. The title is the person's name, or the mail address if there is no name. */
 export function toPersonPlace(reading: Reading, workspaceId: string, { userId, email }: Member): Place {
   const title = findUser(reading, userId)?.name || email;
   return { kind: "person", id: userId, workspaceId, teamId: null, title, under: "" };
@@ -240,7 +243,10 @@ function ofIntegration(
     });
 }
 
-/** Finds a candidate that the service made and that has no resource: at its replay or its search. */
+/**
+ * Finds a candidate that the service created without a resource; undefined if there is none. Such a candidate is shown
+ * on the page of its replay or search.
+ */
 function findMadeCandidate(reading: Reading, caller: Caller, id: string): Place | undefined {
   return findIn(reading, caller, (workspaceId) => {
     const made = madeCandidates.get(reading, workspaceId, id);

@@ -16,10 +16,10 @@ const MAX_READ = 500;
 /** Maximum number of people to compare, in the order of their ids. */
 const MAX_PEOPLE = 500;
 
-/** Found objects, of which the page shows the first. */
+/** Objects that a search found. */
 export interface SearchResult {
   readonly places: readonly (Place & { readonly title: string })[];
-  /** Whether there are more, or may be: the search ended at a limit. */
+  /** Whether more objects match, or may match because the search ended at a limit. */
   readonly isCut: boolean;
 }
 
@@ -41,9 +41,9 @@ interface Search {
 type Found = SearchResult["places"][number];
 
 /**
- * Creates a function that finds objects by the words of their titles, by keys, by `#number` or by one id. Each word
- * begins a word of the title. Exact titles, keys and ids come first. Then kinds take turns, so that the many tasks do
- * not hide the others. Its generator yields between two parts of the work.
+ * Creates a function that finds objects by the words of their titles, by keys, by `#number` or by one id. Each word of
+ * the search must be the beginning of a word of the title. Exact titles, keys and ids come first. Then kinds take
+ * turns, so that the many tasks do not hide the others. Its generator yields between two parts of the work.
  */
 export function createSearch(kinds: readonly Kind[]) {
   const findPlace = createFindPlace(kinds);

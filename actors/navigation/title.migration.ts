@@ -90,7 +90,10 @@ function putTitle(place: RowLocation, { index, scope, id }: TitleLocation, title
   return words.map((word) => putRow(place, index, [scope, word, id], titled));
 }
 
-/** Writes the entry of a row `[holder, part]`: `[part]` -> holder. */
+/**
+ * Writes the index entry for a row with the key `[holder, part]`. The entry's key is `[part]`, and its value is the
+ * holder.
+ */
 function putPart(place: RowLocation, index: string): Change {
   const [holder = "", part = ""] = place.id;
   return { op: "put", key: [place.partition, rowSpace, index, part], value: holder };

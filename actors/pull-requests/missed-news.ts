@@ -108,8 +108,9 @@ function findMissed(
 }
 
 /**
- * Whether the pull request may have changed since the last read. Ignores what deliveries reported since then, because
- * they may be incomplete.
+ * Whether the pull request may have changed since the last read. True also if its row is closed, because the list
+ * contains only open pull requests. Ignores what deliveries reported since the last read, because they may be
+ * incomplete.
  */
 function isOlder({ lookedUpTo = null, state }: PullRequestRow, updatedAtMs: number): boolean {
   return lookedUpTo === null || Date.parse(lookedUpTo) < updatedAtMs || state === "closed";

@@ -6,8 +6,8 @@ import { findHosted, findLogId, type NamedRepository } from "../code-host/hosted
 import type { ReviewOver, ReviewStarted } from "./pull-request.messages.js";
 
 /**
- * News from the code host, in a delivery or an answer. The reply says whether the service knows the pull request after
- * processing the news.
+ * News from the code host, in a delivery or an answer. The reply says whether the news concerns a pull request that the
+ * service knows after processing the news; for a renamed repository, whether a team has a line on it.
  */
 export interface TakeNews extends Answered<boolean> {
   readonly type: "host.news";
@@ -36,7 +36,7 @@ interface ShownRepository {
 }
 
 /**
- * Returns a message to the log if the service does not know yet the repository name in the answer, or the name in the
+ * Returns a message to the log if the service does not yet know the repository name in the answer or the name in the
  * request; otherwise null.
  */
 export function toNameNews(

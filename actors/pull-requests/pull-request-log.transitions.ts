@@ -27,7 +27,10 @@ interface ReportedNews {
   readonly news: HostedNews;
 }
 
-/** Passes on or records news. Returns whether the service then knows the pull request that the news is about. */
+/**
+ * Passes on or records news. Returns whether the news concerns a pull request that the service then knows; for a
+ * renamed repository, whether a team has a line on it.
+ */
 export function recordNews(turn: Turn, { host, news }: ReportedNews): boolean {
   const { about, repository, installationId } = news;
   const named = { host, repository, repositoryId: toRepositoryId(news) };
@@ -91,8 +94,8 @@ function renameOpen(turn: Turn, named: HostedKey & { readonly repository: string
 }
 
 /**
- * Finds the task's pull request on this branch that has no number yet (opening or failed). The news may be about this
- * pull request, because the branch is the task's.
+ * Finds the task's pull request on this branch that has no number yet (opening or failed); undefined if there is none.
+ * The news may be about this pull request, because the branch is the task's.
  */
 function findUnopened(turn: Turn, host: string, picture: HostedPullRequest | null): PullRequestRow | undefined {
   if (picture === null || picture.from?.toLowerCase() !== picture.repository.toLowerCase()) return undefined;

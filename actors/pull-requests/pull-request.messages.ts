@@ -43,7 +43,7 @@ interface PullRequestReverted extends Message {
 /** Creates or updates a comment. */
 export interface StoreComment extends Message {
   readonly type: "pull-request.comment";
-  /** The topic of the comment. Each purpose has one comment. */
+  /** The purpose of the comment. A pull request has one comment for each purpose. */
   readonly purpose: string;
   /** Empty to withdraw the comment. */
   readonly text: string;

@@ -95,8 +95,8 @@ export function pullRequestEntry(workspaceId: string, pullRequestId: string): Di
 export const pullRequestSource = rowSource(pullRequests, ({ id }, { partition }) => [pullRequestEntry(partition, id)]);
 
 /**
- * Retention of ended pull requests. Open pull requests of tasks are never removed. A person's open pull request counts
- * as ended at its last change.
+ * Retention of ended pull requests. A failed pull request counts as ended at its creation. A person's open pull request
+ * counts as ended at its last change. Any other pull request is never removed while it is not merged or closed.
  */
 export const pullRequestRetention = retain(pullRequests, {
   period: "work",

@@ -10,7 +10,7 @@ const showSession = defineView<PersonCaller, Reading>()(sessionSchema, {
   workspaces: ({ userId }, reading) => listMemberships(reading, userId),
 });
 
-/** Returns the user of a session. */
+/** Returns the signed-in user and their workspaces, for the API. */
 export function sessionView(reading: Reading, caller: PersonCaller): Shown<typeof sessionSchema> {
   return showSession(caller, reading);
 }

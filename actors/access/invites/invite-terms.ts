@@ -9,12 +9,15 @@ import { maySignIn } from "../accounts/mail-address.js";
  */
 export const MAX_INVITES_AN_HOUR = 1_000;
 
-/** The 429 beyond {@link MAX_INVITES_AN_HOUR}. */
+/** Returns the refusal (429) of invites beyond {@link MAX_INVITES_AN_HOUR}. */
 export function tooManyInvites(retryAfterSeconds: number): Refusal {
   return { refused: "too-many-requests", detail: "You have sent too many invites.", retryAfterSeconds };
 }
 
-/** The values of new invites that the service checks. Users of `signInDomains` may sign in; null allows any domain. */
+/**
+ * The values of new invites that the service checks. Only addresses of the domains in `signInDomains` may sign in; null
+ * allows any domain.
+ */
 export interface InviteTerms {
   readonly workspaceId: string;
   readonly emails: readonly string[];
@@ -24,7 +27,6 @@ export interface InviteTerms {
 
 /**
  * Returns a refusal with an error for each address that may not sign in and each unknown team; null if there are none.
- * So the service sends no invite that nobody could accept.
  */
 export function refuseInvites(reading: Reading, terms: InviteTerms): Refusal | null {
   const { workspaceId, emails, teams, signInDomains } = terms;

@@ -44,9 +44,9 @@ export function findInvite(reading: Reading, workspaceId: string, inviteId: stri
 }
 
 /**
- * Returns whether the last mail of an invite was sent, or undefined while this is unknown. If the invite is
- * resent before the last mail was sent, only the new mail is sent, and its result applies to both requests. Returns
- * false if the invite was revoked or is gone.
+ * Returns whether the last mail of an invite was sent; undefined while it is being sent. Returns false if the invite
+ * was revoked or is gone, and true if it was accepted while its mail was being sent. If the invite is resent before the
+ * last mail was sent, only the new mail is sent, and its result applies to both requests.
  */
 export function didMailGoOut(reading: Reading, workspaceId: string, inviteId: string): boolean | undefined {
   const invite = invites.get(reading, workspaceId, inviteId);

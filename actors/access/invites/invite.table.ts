@@ -22,12 +22,12 @@ export function inviteEntry(workspaceId: string, { linkHash, inviteId }: InviteR
   return hashEntry(INVITE_LINK, linkHash, { workspaceId, id: inviteId });
 }
 
-/** Looks up invites by their links. */
+/** Derives the directory entries of invite links from the invites, to rebuild the directory. */
 export const inviteSource = rowSource(invites, (invite, { partition }) =>
   leads(invite, invite.linkHash) ? [inviteEntry(partition, invite)] : [],
 );
 
-/** Removes ended invites. An accepted or revoked invite counts as ended from its expiry. */
+/** Removes ended invites. An invite that is not open counts as ended from its expiry. */
 export const inviteRetention = retain(invites, {
   period: "work",
   cost: 4,

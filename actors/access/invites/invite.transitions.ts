@@ -15,7 +15,7 @@ export interface InviteContext {
   readonly invite: InviteRow | null;
 }
 
-/** A turn about the stored invite. */
+/** The event of a transition that needs the stored invite. */
 interface OfInvite extends InTurn {
   readonly invite: InviteRow;
 }

@@ -29,7 +29,10 @@ export interface Staffing {
   readonly by: string;
 }
 
-/** Finds the workspace for users who may set roles in it. Tokens and other members get the reason for the refusal. */
+/**
+ * Finds the workspace for users who may set roles in it. Refuses tokens and other members with `onlyLeadsSetRoles`, and
+ * callers who cannot see the workspace with `not-found`.
+ */
 export function findWorkspaceOfRoles(reading: Reading, caller: Caller, slug: string): Staffing | Refusal {
   const found = findVisibleWorkspace(reading, caller, slug);
   if (isRefusal(found)) return found;

@@ -26,7 +26,10 @@ export function findAdministeredWorkspace(reading: Reading, caller: Caller, slug
   return isAllowed ? { workspaceId } : { refused: "not-found" };
 }
 
-/** Lists the ids of the open workspaces that the caller can see: a person's in slug order, or the token's own. */
+/**
+ * Lists the ids of the open workspaces that the caller can see: for a person, those of all memberships, in slug order;
+ * for a token, its own workspace.
+ */
 export function listWorkspacesOf(reading: Reading, caller: Caller): readonly string[] {
   if (caller.kind === "person") return listMemberships(reading, caller.userId).map(({ id }) => id);
   return [caller.workspaceId].filter((id) => listPermissions(reading, caller, id).includes("read"));

@@ -46,8 +46,8 @@ export function storeCredential(turn: Turn, credential: MintedCredential): void 
 }
 
 /**
- * Finds the valid credential with this hash and its workspace. A credential is valid before its expiry, while the trust
- * is unchanged and the workspace is open.
+ * Finds the valid credential with this hash, and its workspace; null if there is none. A credential is valid before its
+ * expiry, while its trust is unchanged and its workspace is open.
  */
 export function findLiveCredential(
   reading: Reading,
@@ -84,7 +84,7 @@ export function isCredentialLive(
   return !isOver(credential, findResource(reading, workspaceId, credential.trustKind, trustId), nowMs);
 }
 
-/** Looks up credentials by their hashes. */
+/** Derives the directory entries of credentials from their rows, to rebuild the directory. */
 export const credentialSource = rowSource(credentials, (credential, { partition }) => [
   credentialEntry(partition, credential),
 ]);

@@ -157,7 +157,7 @@ function toTokenVerdict(payload: JWTPayload, terms: TrustTerms, nowMs: number): 
   return { admits: true, subject: sub };
 }
 
-/** Converts a verification error. Every possible error is a fault of the token or of the keys. */
+/** Converts an error of the verification to a fault. An unknown error counts as a fault of the token. */
 function toFault(
   error: unknown,
   of: { readonly token: string; readonly terms: TrustTerms; readonly nowMs: number },

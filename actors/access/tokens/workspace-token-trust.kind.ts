@@ -64,7 +64,10 @@ export function tokenTrustKind({ allowList }: { readonly allowList: AllowList })
   };
 }
 
-/** Refuses a token that does not hold all these scopes itself (configuration API, Trust-defined tokens). */
+/**
+ * Refuses a token that does not hold all these scopes itself (configuration API, Trust-defined tokens); null for any
+ * other caller.
+ */
 function passesOn(caller: Caller, scopes: TokenTrustFields["scopes"]): Refusal | null {
   return caller.kind === "person" || holdsScopes(caller.scopes, scopes) ? null : forbid(PERMISSION, KIND);
 }

@@ -26,14 +26,14 @@ function isTokenOver(reading: Reading, { workspaceId, tokenId, trust }: TokenCal
   return token === undefined || token.hidden[TOKEN_FIELD] === undefined || hasExpired(token, nowMs);
 }
 
-/** Refuses a token that has ended since its request arrived, as {@link isTokenOver} says; null for anyone else. */
+/** Refuses a token that has ended since its request arrived, as {@link isTokenOver} says; null for any other caller. */
 export function refuseEndedToken(reading: Reading, caller: Caller, nowMs: number): Refusal | null {
   return caller.kind === "token" && isTokenOver(reading, caller, nowMs)
     ? { refused: "unauthenticated", detail: "The token was revoked, or it has expired." }
     : null;
 }
 
-/** A token, with what readers of its work need to name it. */
+/** A token with its name, for people who read what the token did. */
 export interface NamedToken {
   readonly tokenId: string;
   /** The token's name; for a minted token, its trust's key. */

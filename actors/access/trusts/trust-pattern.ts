@@ -1,6 +1,6 @@
 /**
- * The patterns of a trust. A pattern is one string in which `*` matches any characters, including colons (configuration
- * API, Workspace token trust).
+ * The patterns of a trust. A pattern is one string in which `*` matches any number of characters, including colons
+ * (configuration API, Workspace token trust).
  */
 
 /**
@@ -21,7 +21,9 @@ export function matchesPattern(pattern: string, text: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
-/** Returns whether a subject pattern with a `*` names an owner before it. Always true without a `*`. */
+/**
+ * Returns whether a subject pattern has a `/`, and so an owner, before its first `*`. True for a pattern without a `*`.
+ */
 export function namesOwner(subject: string): boolean {
   const star = subject.indexOf("*");
   return star === -1 || subject.slice(0, star).includes("/");

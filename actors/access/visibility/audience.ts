@@ -33,8 +33,8 @@ export function findReaderRights(reading: Reading, caller: Caller, workspaceId: 
 }
 
 /**
- * Returns the row of an open workspace; undefined if the workspace is closed. Every change creates a new row object, so
- * callers cache rights in the workspace until the object changes.
+ * Returns the row of an open workspace; undefined if the workspace is closed. Every change of the workspace creates a
+ * new row object, so a token's rights in the workspace can be cached until the object changes.
  */
 export function findReadWorkspace(reading: Reading, workspaceId: string): object | undefined {
   return findResource(reading, workspaceId, "workspace", workspaceId);

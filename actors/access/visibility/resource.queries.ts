@@ -66,7 +66,10 @@ export function findDeletable(kind: Kind, reading: Reading, caller: Caller, id: 
   );
 }
 
-/** Finds a resource that the service created for itself, for callers who could see it as an ordinary resource. */
+/**
+ * Finds a resource that the service created for itself; undefined if there is none, or if the caller could not see it
+ * as an ordinary resource.
+ */
 function findVisibleMade(kind: Kind, reading: Reading, caller: Caller, id: string): MadeResource | undefined {
   const made = kind.findMade?.(reading, id);
   if (made === undefined || permit(reading, caller, made.workspaceId, "read", kind.name) !== null) return undefined;
@@ -83,8 +86,8 @@ export interface ResourceName {
 }
 
 /**
- * Finds the resource of the kind at an address. Refuses with `not-found` if the caller cannot see it, and a malformed
- * address of a resource that a station holds.
+ * Finds the resource of the kind at an address. Refuses with `not-found` if the caller cannot see it, and with
+ * `invalid` if a station holds the kind's resources and the address is malformed.
  */
 export function findVisibleResourceAt(
   kind: Kind,
@@ -133,7 +136,7 @@ export function listVisibleResources(
   return visiblePages(kind, reading, caller, { workspaceId, station });
 }
 
-/** Returns whether all callers who can list the kind see the same resources, as {@link listPages} returns them. */
+/** Returns whether every caller who can list the kind sees all resources that {@link listPages} returns. */
 export function isSeenByAll(kind: Kind): boolean {
   return kind.heldBy !== "none" && kind.seenBy === undefined;
 }
@@ -183,7 +186,7 @@ function isVisible(
   return kind.seenBy === undefined || (teamId !== null && seesOutcomes(reading, caller, workspaceId, teamId));
 }
 
-/** The place in which to create a resource. */
+/** The workspace, team or station that a new resource will belong to. */
 export interface Holder {
   readonly workspaceId: string;
   readonly teamId: string | null;
@@ -199,8 +202,8 @@ export interface HolderName {
 }
 
 /**
- * Finds the holder; refuses with `not-found` if the caller cannot see the team or station. Does not check a workspace,
- * nor whether the holder may hold another resource.
+ * Finds the holder; refuses with `not-found` if the caller cannot see the team or station. A workspace as holder is not
+ * checked. Does not check whether the holder may hold another resource.
  */
 export function findHolder(kind: Kind, reading: Reading, caller: Caller, name: HolderName): Holder | Refusal {
   if (kind.heldBy !== "team" && kind.heldBy !== "station") {

@@ -4,7 +4,7 @@ import { createMask, MASK, type Mask } from "../../integrations/requests/mask.js
 import type { PreparedRequest } from "../../integrations/requests/prepare-request.js";
 import { cutBytes } from "../../tables/cut-bytes.js";
 
-/** The parts of a sent request that its attempt stores. Both contain no secrets. */
+/** The parts of a sent request that its attempt stores. Neither contains a secret. */
 export interface RecordedRequest {
   readonly url: string;
   /** The start of the body. */
@@ -34,7 +34,7 @@ interface SentRequest {
 export function recordRequest({ url, body, ownHeaders, secrets, event }: SentRequest): RecordedRequest {
   const queried = [...url.searchParams].map(([name, value]) => (value === "" ? name : value));
   const given = [...Object.entries(ownHeaders).flatMap(toHeaderSecrets), ...queried, ...toCredentials(url)];
-  // Most hooks give no value, so their events are not written for the comparison.
+  // Most requests have no such value. For them, the event need not be written as text.
   const known = given.length === 0 ? "" : writeJson(event);
   const isSecret = (value: string) => !known.includes(writeJson(value));
   const found = given.filter(isSecret);
@@ -63,7 +63,7 @@ export function recordCall({ request, mask }: PreparedRequest): RecordedRequest 
 }
 
 function toRecorded(url: string, body: string, mask: Mask): RecordedRequest {
-  // Masked first, because a cut secret is not recognized.
+  // Mask before cutting: a secret that was cut would not be recognized.
   const shown = (text: string) => mask.text(text).replaceAll(CALLBACK_TOKENS, MASK);
   return { url: cutBytes(shown(url), MAX_URL_BYTES), requestBody: cutBytes(shown(body), MAX_BODY_BYTES) };
 }
@@ -71,7 +71,7 @@ function toRecorded(url: string, body: string, mask: Mask): RecordedRequest {
 /** Tokens for callbacks (`callback-token.ts`), which a receiver may have echoed to an earlier step. */
 const CALLBACK_TOKENS = /ws_[0-9A-Z]{26}\.occ_[0-9A-Z]{26}(?:-[0-9A-Z]+)?\.\d+\.[\w+/=-]+/g;
 
-/** Headers whose values say what a receiver may answer. */
+/** Headers whose values are not secret, because they only describe acceptable responses and caching. */
 const PLAIN_HEADERS: ReadonlySet<string> = new Set(["accept", "accept-encoding", "accept-language", "cache-control"]);
 
 /** Returns a header's value, its credentials after a scheme, and the values of its cookies and parameters. */

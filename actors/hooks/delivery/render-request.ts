@@ -73,7 +73,7 @@ function toRequest({ url, headers }: RenderedHead, body: Json): RenderedRequest 
   return url === null ? { error: "url: it is no address" } : { url, headers, body };
 }
 
-/** The parts of a request without expressions. */
+/** The parts of a request that need no evaluation, because they have no expressions. */
 interface FixedParts {
   /** Null if any part has an expression. */
   readonly request: RenderedRequest | Unrendered | null;

@@ -14,8 +14,8 @@ const PLACES_A_UNIT = 10;
 const UNITS_TO_BEGIN = 5;
 
 /**
- * Compiles a glob. For each of its positions, matching takes time linear in the path's length. A compiled glob is a
- * sequence of single characters with optional runs between them.
+ * Compiles a glob to a sequence of single characters with optional runs between them. Matching takes time proportional
+ * to the length of the path times the number of characters in the sequence.
  */
 export function compileGlob(glob: string): PathPattern {
   const whole = glob.endsWith("/") ? `${glob}**` : glob;
@@ -34,7 +34,7 @@ export function compileGlob(glob: string): PathPattern {
 const ONE = -1;
 const SLASH = 0x2f;
 
-/** The run that may match before a position: none, a run within a name, or any run. */
+/** The text that may come before a position: none, text without `/` (for `*`), or any text (for `**`). */
 const NO_RUN = 0;
 const RUN_IN_NAME = 1;
 const ANY_RUN = 2;

@@ -99,7 +99,7 @@ function matchNext({ turn }: Delivered<Woken>): void {
   else turn.wake(MATCH, turn.now);
 }
 
-/** Also asks the newly matched hooks on a `before` event for their decision. */
+/** Adds the newly matched hooks to the gate question of a `before` event, so that they also decide on the event. */
 function callMatchedHooks(
   turn: Turn,
   { replyTo, key }: ReplyTo,

@@ -94,8 +94,8 @@ interface KeyCursor {
 }
 
 /**
- * Returns whether `keys[index]` is the first of the event's keys that the hook has. Any other key of the event would
- * match the hook again.
+ * Returns whether `keys[index]` is the first of the event's keys that the hook has. A hook can be found under several
+ * keys of an event, but is matched only under this one.
  */
 function isFirstKey({ fields }: HookRow, keys: readonly string[], index: number): boolean {
   const own = lookupKeys(fields);

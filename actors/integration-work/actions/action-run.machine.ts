@@ -2,7 +2,7 @@
  * One run of an integration's action, `action-run/<id>`, started by a task binding, a schedule or a resend. The row
  * stores the result. The actor stops at the end of the run, and the row prevents a second start.
  *
- * 1. A binding's request is sent at least once: each of up to 8 attempts carries the same `service-message-id`. A
+ * 1. A binding's request may be sent several times: each of up to 8 attempts carries the same `service-message-id`. A
  *    scheduled run makes one attempt; after a process kill, the service repeats the request only if its method is GET.
  * 2. When a binding's last attempt fails, the run adds one note to the task.
  *
@@ -106,7 +106,7 @@ function classifyActionRun(
 function toAttemptClass({ code, retryAfterMs }: IntegrationRequestResult, { attempt, mostAttempts }: ActionRunContext) {
   if (code === null) return "attempt.done";
   if (attempt >= mostAttempts) return "attempt.failed";
-  // The connection's token is being renewed and will be available soon.
+  // `not-connected` with a wait means that the connection's token is being renewed and will be available soon.
   return mayPass(code) || (code === "not-connected" && retryAfterMs !== null) ? "attempt.retry" : "attempt.failed";
 }
 
@@ -128,7 +128,10 @@ function classifyBound({ integrationId, index, event, task, ask }: RunBinding, t
   });
 }
 
-/** Starts a scheduled run, which makes only one attempt. The schedule starts the next run anyway. */
+/**
+ * Classifies a schedule's message. A scheduled run makes only one attempt, because the schedule starts the next run
+ * anyway.
+ */
 function classifyDue({ integrationId, teamId, action }: RunScheduled, turn: TurnReading) {
   const { partition: workspaceId, id } = turn.self;
   if (findActionRun(turn, workspaceId, integrationId, id) !== undefined) return toEvent("run.repeated");
@@ -157,7 +160,7 @@ function classifyResend(message: ResendRun, turn: TurnReading) {
   return toEvent("resend.begun", { ...message, integration, action, binding, values, mostAttempts, before });
 }
 
-/** Finds the integration, unless its workspace is closed. */
+/** Finds the integration; undefined if it was removed or its workspace is closed. */
 function findServed(
   turn: TurnReading,
   workspaceId: string,

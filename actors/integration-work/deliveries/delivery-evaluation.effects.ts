@@ -41,7 +41,7 @@ export interface EvaluationOptions {
   readonly reading: () => Reading;
   /** Runs other work between two slices. */
   readonly scheduler: Scheduler;
-  /** The cache of read bodies of deliveries in progress. By default, the effect creates its own cache. */
+  /** The cache of parsed bodies of deliveries in progress. By default, the effect creates its own cache. */
   readonly bodies?: ReadBodies;
 }
 

@@ -180,7 +180,10 @@ export function onCrashed(context: DeliveryContext, error: string): Progress {
   return endEarly(context, { state: "failed", reason: error });
 }
 
-/** Records the failed entries at the front of the list, then computes the next step. */
+/**
+ * Computes the next step. If the delivery may raise its entries, first records the failed entries at the front of the
+ * list.
+ */
 function advance(context: DeliveryContext): Progress {
   if (context.entries.length > 0 && !context.mayRaise) return { ...nothing, context, does: "ready" };
   let left = context;
@@ -202,7 +205,10 @@ function evaluate(context: DeliveryContext): Progress {
   return { ...nothing, context: counted(context), does: "evaluate" };
 }
 
-/** Ends the delivery without further entries. Outcomes that are already recorded stay. */
+/**
+ * Ends the delivery without further entries. Outcomes that are already recorded stay. If there are any and `state` is
+ * not `failed`, they decide the end state instead of `state`.
+ */
 function endEarly(context: DeliveryContext, { state, reason }: DeliveryEnd): Progress {
   const { told } = context;
   const isAway = state === "failed" || toCount(context) === 0;

@@ -91,7 +91,7 @@ export interface DeliveryRow extends Stored<typeof deliveryItemSchema, "keyProbl
   readonly cursor: string | null;
   /** The hook firings and events that caused the delivery, oldest first. */
   readonly causes: readonly string[];
-  /** Number of entries that no `when` accepted. */
+  /** Number of entries that the `when` of their event did not accept. */
   readonly skipped: number;
 }
 

@@ -47,7 +47,10 @@ export interface EvaluationScene {
   readonly units: number;
   /** How many entries may still produce a result. */
   readonly entriesLeft: number;
-  /** Called with the reason for each entry that no `when` accepts, and for each event without entries. */
+  /**
+   * Called with the reason for each entry that the `when` of its event does not accept, and for each event whose
+   * `forEach` is empty or has no value.
+   */
   readonly skipped?: (entry: Pick<EvaluatedEntry, "event" | "item">, reason: string) => void;
   /** Whether to evaluate entries without their lookups; captures are then null. */
   readonly leavesOutLookups?: boolean;

@@ -53,7 +53,7 @@ export interface WantedLookup {
 export interface EvaluatedEntries {
   readonly kind: "entries";
   readonly entries: readonly EvaluatedEntry[];
-  /** Number of entries that no `when` accepted. */
+  /** Number of entries that the `when` of their event did not accept. */
   readonly skipped: number;
   /** The first `when` or `forEach` that could not be evaluated, and why; null or absent if there is none. */
   readonly unread?: string | null;

@@ -25,7 +25,7 @@ const tooManyPeriods: Refusal = {
   detail: `${MAX_PERIODS} periods of the integration are being redelivered.`,
 };
 
-/** Redelivers one delivery. The key of the delivery is not checked. */
+/** Redelivers one delivery, even though a delivery with the same key was accepted before. */
 export function redeliver(event: Delivered<RedeliverOne>, context: IntakeContext): IntakeContext {
   const { turn, id } = event;
   const before = findRequestBefore(turn, event);

@@ -86,8 +86,8 @@ function toTakenKey({ receivedAt }: Group, place: RowLocation, [id, key]: Member
 
 /**
  * Replaces each delivery group by rows, bodies and keys for its members, like those of other queued deliveries. A
- * damaged group keeps its row, so that `signalbox doctor` reports it, and its deliveries leave the queue. If a group's
- * keys are damaged, its members count as not repeated.
+ * damaged group keeps its row, so that `signalbox doctor` reports it. The deliveries of a damaged group leave the
+ * queue. If only a group's keys are damaged, its members count as not repeated.
  */
 export const deliveryGroupWalks: readonly Walk[] = [
   eachRow<Group>(GROUPS, toDeliveries, { maxEntries: GROUPS_AT_ONCE, skipsDamage: true }),

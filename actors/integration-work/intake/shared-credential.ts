@@ -50,7 +50,7 @@ function withoutPrefix(header: string, prefix: string): string {
   return isPrefixed ? text.slice(prefix.length).trim() : "";
 }
 
-/** Returns the text as UTF-8, and as Latin-1 if possible. No RFC says which encoding a sender uses. */
+/** Returns the text as UTF-8, and as Latin-1 if possible, because senders use either encoding. */
 function listEncodings(text: string): readonly Buffer[] {
   const isLatin1 = !/[\u0100-\uffff]/.test(text);
   return [Buffer.from(text), Buffer.from(text, isLatin1 ? "latin1" : "utf8")];

@@ -164,8 +164,8 @@ export function toDeliveryKey({ webhook: { delivery } }: DeliveryReceiver, recei
 }
 
 /**
- * Returns the text to hash for a key. In UTF-8 all unpaired surrogates look the same, so keys with surrogates are
- * written as JSON.
+ * Returns the text to hash for a key. In UTF-8 all unpaired surrogates look the same, so a key that has one is hashed
+ * as JSON text.
  */
 function toHashed(key: string): string {
   return /\p{Surrogate}/u.test(key) ? JSON.stringify(key) : key;

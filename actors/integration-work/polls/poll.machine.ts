@@ -125,7 +125,7 @@ function classifyPoll(
 ) {
   const integration = findIntegration(turn);
   const set = integration === undefined ? null : toSetPoll(integration);
-  // Until the poll has handled the first `poll.check`, requests must not see it.
+  // Until the poll has handled the first `poll.check`, refuse `poll.now` and `poll.cursor` as if there were no poll.
   const running = value === "off" ? null : set;
   switch (message.type) {
     case "poll.check":

@@ -30,7 +30,7 @@ export function createMask(secrets: readonly string[]): Mask {
 function listForms(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [
-    // The host of an address is lower case.
+    // Include the lower-case form, because the host of an address is lower case.
     ...[secret, secret.toLowerCase(), encodeURIComponent(bytes.toString()), JSON.stringify(secret).slice(1, -1)],
     ...(["base64", "base64url"] as const).flatMap((encoding) => [
       bytes.toString(encoding),

@@ -164,7 +164,7 @@ function readFile({
 }
 
 /** Redirects of attachments. Hosts often store files elsewhere, at an address that is valid for a few minutes. */
-/** Longest scheme that a reason shows, in characters. */
+/** Maximum length of a scheme in a reason, in characters. */
 const MAX_SCHEME = 50;
 /** Maximum number of redirects per request. */
 const MAX_HOPS = 5;

@@ -204,8 +204,8 @@ const PACE_MS = 1_000;
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Creates a function that resolves when the service may write for an installation: {@link PACE_MS} after the last
- * write.
+ * Creates a function that resolves when the service may write for an installation. For each installation, its calls
+ * resolve at least {@link PACE_MS} apart.
  */
 function createPace({
   now,

@@ -11,8 +11,9 @@ export class AddressRefused extends Error {
 }
 
 /**
- * Whether an address is public. Not public are private, loopback, link-local, shared, multicast, reserved and
- * documentation addresses, the {@link CLOUD_SERVICES}, and every IPv6 address that embeds such an IPv4 address.
+ * Whether a text is a public address. Private, loopback, link-local, shared, multicast, reserved and documentation
+ * addresses are not public, nor are the {@link CLOUD_SERVICES} and the IPv6 addresses that embed an IPv4 address that
+ * is not public.
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text) || isIP(text) === 0) return false;

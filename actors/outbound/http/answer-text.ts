@@ -19,8 +19,8 @@ const MAX_NAME = 40;
  */
 export function readText(bytes: Uint8Array, contentType?: string | readonly string[]): ReadText {
   const charset = findCharset(bytes) ?? declaredCharset(contentType) ?? "utf-8";
-  // JSON in UTF-16 has a zero byte among its first two bytes. Valid UTF-8 without such a zero byte has a wrong charset
-  // label.
+  // JSON in UTF-16 has a zero byte among its first two bytes. If bytes that are labelled as UTF-16 have no such zero
+  // byte and are valid UTF-8, the label is wrong.
   const isMislabelled = /^utf-?16/i.test(charset) && !hasZeros(bytes) && !hasMark16(bytes) && isUtf8(bytes);
   if (isMislabelled) return { text: decodeUtf8(bytes), doubt: `it declares charset ${charset}, but is UTF-8` };
   if (isUtf8(bytes) && /^utf-?8$/i.test(charset)) return { text: decodeUtf8(bytes), doubt: null };

@@ -1,9 +1,9 @@
 import type { LaneLimits } from "../../../runtime/effects/lane.js";
 
 /**
- * The lanes of outgoing requests. A lane limits how many requests of one kind run at once: in total, per party
- * (usually the workspace), and per target (usually the host) of one party. So the requests of one party that hang
- * cannot block another party's.
+ * The lanes of outgoing requests. A lane limits how many requests of one kind run at once: in total, per party (usually
+ * the workspace), and per target (usually the host) of one party. So hanging requests of one party cannot block the
+ * requests of another.
  */
 
 /** Hooks with `after` timing. */

@@ -164,7 +164,7 @@ export class NetworkRequests {
     return workspace;
   }
 
-  /** Forgets a workspace without hosts and waiting requests. Without hosts, no request is assigned either. */
+  /** Forgets the workspace if it has no hosts and no waiting requests. Without hosts, no request is assigned either. */
   #forget({ id, hosts, waiting }: Workspace): void {
     if (hosts.size === 0 && waiting.size === 0) this.#workspaces.delete(id);
   }
