@@ -1,56 +1,17 @@
-import t, { type Test } from "tap";
-import { type CommandScene, openCommandScene, testCommands } from "../../../support/command-cases.js";
-import { type HookReceiver, hookReceiver } from "../../../support/hook-receiver.js";
-import { hook, ok } from "../../../support/hook-scene.js";
-import { listItems } from "../../../support/resources.js";
-import { until } from "../../../support/until.js";
+import t from "tap";
+import { testCommands } from "../../../support/command-cases.js";
+import { openCommandHookScene } from "../../../support/command-hooks.js";
 import { hookCases } from "./hooks-cases.js";
 
-interface Scene extends CommandScene {
-  readonly receiver: HookReceiver;
-  readonly addHook: (fields: Record<string, unknown>) => Promise<string>;
-  /** Opens a task and resolves with its id once its firings have this state. */
-  readonly openTask: (state?: string) => Promise<string>;
-}
-
-/** Opens a scene with a receiver of hooks, and a line `dev` of two stations. */
-async function openScene(t: Test, answer = ok): Promise<Scene> {
-  const receiver = await hookReceiver(t, answer);
-  const scene = await openCommandScene(t, { OUTBOUND_ALLOW: receiver.url });
-  const { person, teamId } = scene;
-  await person.create(`/api/resources/teams/${teamId}/lines`, {
-    key: "dev",
-    name: "Dev",
-    stations: [
-      { key: "work", name: "Work", kind: "work", passesTo: ["review"] },
-      { key: "review", name: "Review", kind: "review" },
-    ],
-  });
-  return {
-    ...scene,
-    receiver,
-    addHook: async (fields) =>
-      (await person.create(`/api/resources/teams/${teamId}/hooks`, hook(receiver.url, fields))).id,
-    openTask: async (state = "delivered") => {
-      const { body } = await person.request("POST", `/api/teams/${teamId}/tasks`, { title: "Do it", line: "dev" });
-      const path = `/api/teams/${teamId}/hook-occurrences?state=${state}`;
-      await until(`a firing is ${state}`, async () =>
-        listItems(await person.request("GET", path)).some(({ taskId }) => taskId === body?.id),
-      );
-      return String(body?.id);
-    },
-  };
-}
-
 t.test("every command of hooks", async (t) => {
-  const scene = await openScene(t);
+  const scene = await openCommandHookScene(t);
   await scene.addHook({ match: { lines: ["dev"] } });
   await scene.openTask();
   await testCommands(t, scene, hookCases);
 });
 
 t.test("why: the condition that did not match, and the values that it saw, without control characters", async (t) => {
-  const { addHook, openTask, signalbox } = await openScene(t);
+  const { addHook, openTask, signalbox } = await openCommandHookScene(t);
   await addHook({ key: "fires" });
   await addHook({ key: "other-station", match: { stations: ["review"] } });
   await addHook({ key: "on-moves", on: "task.moved" });
@@ -76,7 +37,7 @@ t.test("why: the condition that did not match, and the values that it saw, witho
 });
 
 t.test("show: a beginning names a firing, a key a hook, and what does not exist is said", async (t) => {
-  const { addHook, openTask, signalbox } = await openScene(t);
+  const { addHook, openTask, signalbox } = await openCommandHookScene(t);
   t.match(await signalbox.run(["hook", "show"]), { code: 1, err: /no hook of the team core has fired yet/ });
   t.match(await signalbox.run(["hook", "test"]), { code: 1, err: /the team core has no hook/ });
   t.match(await signalbox.run(["hook", "list"]), { code: 0, out: "", err: /the team core has no hooks/ });
@@ -99,7 +60,7 @@ t.test("show: a beginning names a firing, a key a hook, and what does not exist 
 
 t.test("resend: what failed is sent again, alone or with its period, and a failure is the exit code", async (t) => {
   let status = 404;
-  const { addHook, openTask, signalbox, receiver } = await openScene(t, (response) => {
+  const { addHook, openTask, signalbox, receiver } = await openCommandHookScene(t, (response) => {
     response.statusCode = status;
     response.end("no such channel\u001b[2J");
   });
