@@ -4,6 +4,7 @@ import { addAccountCommands } from "./account/account.commands.js";
 import { CommandTree, type Frame } from "./command/define-command.js";
 import { exitCodes } from "./command/exit-codes.js";
 import { type Interruption, listenForSignals, processTerminal, type Terminal } from "./command/terminal.js";
+import { addConnectionCommands } from "./connections/connections.commands.js";
 import { addHookCommands } from "./hooks/hooks.commands.js";
 
 /*
@@ -119,6 +120,7 @@ function createProgram(frame: Frame): Command {
   }
   const tree = new CommandTree(program, frame);
   addAccountCommands(tree);
+  addConnectionCommands(tree);
   addHookCommands(tree);
   return program;
 }
