@@ -50,6 +50,22 @@ export function addConnectionCommands(program: CommandTree): void {
         .addOption(new Option("--state <state...>", "only deliveries in these states").choices(endedStates)),
     load: async () => (await import("./delivery-redeliver.js")).redeliver,
   });
+  addTrust(program);
+}
+
+function addTrust(program: CommandTree): void {
+  const trust = program.group("trust", "find out which tokens of CI platforms a workspace trusts");
+  trust.add({
+    usage: "try <jwt>",
+    summary: "compare an OIDC token with the workspace's trusts, claim by claim",
+    details:
+      "Compares with the trusts of the token's issuer, or with the one given. The token stays on this machine, and is\n" +
+      "neither printed nor stored. Give - to read it from standard input, so that it is not in the shell's history.\n" +
+      "The signature is not checked: the service checks it at the exchange.",
+    example: 'signalbox trust try - --trust ci <<< "$OIDC_TOKEN"',
+    declare: (command) => command.option("--trust <trust>", "the trust: its key or its id"),
+    load: async () => (await import("./trust-try.js")).tryTrust,
+  });
 }
 
 function integrationOption(): Option {
