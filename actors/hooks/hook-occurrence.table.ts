@@ -53,8 +53,10 @@ export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>
   changes: ({ id, teamId, hook, on, state }, _reading, { before }) => {
     if (before?.state === state) return [];
     const own = before === null ? [] : [toChangeEntry(hookOccurrenceTopic(id), { type: "state", state })];
-    const isOver = state !== "attempting" && state !== "waiting";
-    return isOver ? [...own, toChangeEntry(teamTopic(teamId), { type: "hook", id, hook, on, state })] : own;
+    // While a request is in progress, the history has nothing new to show.
+    return state !== "attempting"
+      ? [...own, toChangeEntry(teamTopic(teamId), { type: "hook", id, hook, on, state })]
+      : own;
   },
 });
 /** Key: `[hook occurrence, n]`. All attempts, except the last one of an ended occurrence. */

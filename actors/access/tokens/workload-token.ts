@@ -12,6 +12,7 @@ import { type IssuerKeys, KeysUnavailable } from "../../outbound/oauth/oidc-disc
 import { cutText } from "../../well-formed.js";
 import { matchesPattern } from "../trusts/trust-pattern.js";
 import type { TrustTerms } from "../trusts/trust-terms.js";
+import { MAX_SHOWN_LENGTH, MAX_TOKEN_LENGTH, TOLERANCE_SECONDS, WORKLOAD_ALGORITHMS } from "./workload-rules.js";
 
 /**
  * Why a workload's token was refused. Only the log and the users who manage the trust show it, never the response to
@@ -40,15 +41,6 @@ export interface WorkloadVerifier {
   verify(token: string, terms: TrustTerms, workspaceId: string): Promise<TokenVerdict>;
 }
 
-/** The only accepted algorithms (configuration API, Workspace token exchange). */
-const ALGORITHMS = ["RS256", "RS384", "RS512", "ES256", "ES384", "PS256"];
-/** Allowed clock skew, in seconds. */
-const TOLERANCE_SECONDS = 30;
-/** Maximum length of a token, in characters. */
-const MAX_TOKEN_LENGTH = 16 * 1024;
-/** Maximum length of a stored actual value, in characters. */
-const MAX_SHOWN_LENGTH = 255;
-
 /** Creates a verifier that uses the issuers' published keys. */
 export function createWorkloadVerifier(options: {
   readonly keys: IssuerKeys;
@@ -60,7 +52,7 @@ export function createWorkloadVerifier(options: {
       if (early !== null) return { admits: false, ...early };
       try {
         const checks: JWTVerifyOptions = {
-          algorithms: ALGORITHMS,
+          algorithms: [...WORKLOAD_ALGORITHMS],
           issuer: terms.issuer,
           audience: terms.audience,
           requiredClaims: ["sub", "exp"],
@@ -124,7 +116,8 @@ function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null
   }
   try {
     const { alg } = decodeProtectedHeader(token);
-    if (alg === undefined || !ALGORITHMS.includes(alg)) return fault("alg", ALGORITHMS.join(", "), alg);
+    if (alg === undefined || !WORKLOAD_ALGORITHMS.includes(alg))
+      return fault("alg", WORKLOAD_ALGORITHMS.join(", "), alg);
     const { iss } = decodeJwt(token);
     return iss === terms.issuer ? null : fault("iss", terms.issuer, iss);
   } catch {

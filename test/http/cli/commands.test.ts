@@ -1,6 +1,9 @@
 import t from "tap";
 import { listCommands } from "../../../http/cli/program.js";
 import { accountCases } from "./account/account-cases.js";
+import { deliveryCases } from "./connections/deliveries-cases.js";
+import { trustCases } from "./connections/trusts-cases.js";
+import { hookCases } from "./hooks/hooks-cases.js";
 
 /** The programs that parse their own arguments have tests of their own. */
 const programs = [
@@ -8,6 +11,6 @@ const programs = [
 ];
 
 t.test("every command has a case of the table test", async (t) => {
-  const cases = [...accountCases].map(({ name }) => name);
+  const cases = [...accountCases, ...deliveryCases, ...hookCases, ...trustCases].map(({ name }) => name);
   t.same(listCommands(), [...programs, ...cases].sort());
 });

@@ -1,0 +1,20 @@
+import { InvalidArgumentError, Option } from "commander";
+
+const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i;
+
+/** Creates an option that takes a time: RFC 3339, or how long ago, such as `2h`. The value is RFC 3339. */
+export function timeOption(flags: string, description: string): Option {
+  return new Option(flags, `${description}: a time such as 2026-11-21T09:00:00Z, or 30m, 2h or 7d ago`).argParser(
+    (text) => toTime(text, Date.now()),
+  );
+}
+
+/** Parses a time. Throws the error of commander for a wrong argument. */
+export function toTime(text: string, nowMs: number): string {
+  const [, number, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
+  if (number !== undefined)
+    return new Date(nowMs - Number(number) * UNIT_MS[unit as keyof typeof UNIT_MS]).toISOString();
+  if (RFC_3339.test(text) && !Number.isNaN(Date.parse(text))) return new Date(text).toISOString();
+  throw new InvalidArgumentError("It must be a time such as 2026-11-21T09:00:00Z, or 30m, 2h or 7d.");
+}

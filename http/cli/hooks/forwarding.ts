@@ -1,0 +1,109 @@
+import { randomBytes } from "node:crypto";
+import { Webhook } from "standardwebhooks";
+import { CommandError, exitCodes } from "../command/exit-codes.js";
+import type { Firing } from "./hook-names.js";
+
+type Attempt = Firing["attempts"][number];
+
+/** A request of a firing, as its receiver got it. */
+export interface Forwardable {
+  readonly step: string;
+  /** The `webhook-id`, which is the same for each attempt of a step. */
+  readonly id: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The result of a forwarded request. */
+export interface Forwarded {
+  /** The status of the answer; null if there was none. */
+  readonly status: number | null;
+  /** Why there was no answer; null if there was one. */
+  readonly error: string | null;
+}
+
+/** What the history shows for a header that authenticates the request, or that the hook defines. */
+const LEFT_OUT = "(left out)";
+const TIMEOUT_MS = 30_000;
+
+/** Checks the address to forward to. */
+export function toTarget(text: string): string {
+  const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
+  if (url !== null && url.username === "" && url.password === "") return url.href;
+  throw new CommandError(
+    "--forward takes an http or https address without a user name or password, such as http://localhost:3000",
+    exitCodes.usage,
+  );
+}
+
+/** Creates a signing secret of Standard Webhooks. */
+export function createSecret(): string {
+  return `whsec_${randomBytes(24).toString("base64")}`;
+}
+
+/** Checks a given signing secret: `whsec_` and 24 to 64 bytes in base64. */
+export function toSecret(text: string): string {
+  const [, base64] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
+  const bytes = Buffer.from(base64 ?? "", "base64").length;
+  if (bytes >= 24 && bytes <= 64) return text;
+  throw new CommandError("--secret takes whsec_ and 24 to 64 bytes in base64", exitCodes.usage);
+}
+
+/**
+ * Returns the request of an attempt, or why there is nothing to forward. The history keeps the first 16 KiB of a body.
+ * All bodies are JSON, so a body that does not parse was cut.
+ */
+export function toForwardable({ step, url, requestHeaders, requestBody, reason }: Attempt): Forwardable | string {
+  const { "webhook-id": id } = requestHeaders;
+  if (url === null || requestBody === null) return reason ?? "its request could not be written";
+  if (id === undefined) return "it calls a tool, and sends no request to a receiver";
+  if (!isJson(requestBody)) return "its body has more than 16 KiB, of which the history keeps the start";
+  const shown = Object.entries(requestHeaders).filter(([, value]) => value !== LEFT_OUT);
+  return { step, id, headers: Object.fromEntries(shown), body: requestBody };
+}
+
+/**
+ * Sends a request to the address, signed with the secret now. Follows no redirect, so that the request reaches only the
+ * given address, and ignores the content of the answer.
+ */
+export async function forward(
+  { id, headers, body }: Forwardable,
+  { target, secret, signal }: { readonly target: string; readonly secret: string; readonly signal: AbortSignal },
+): Promise<Forwarded> {
+  const now = new Date();
+  const signed = {
+    ...headers,
+    "webhook-timestamp": String(Math.floor(now.getTime() / 1_000)),
+    "webhook-signature": new Webhook(secret).sign(id, now, body),
+  };
+  try {
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const answer = await fetch(target, {
+      method: "POST",
+      headers: signed,
+      body,
+      redirect: "manual",
+      signal: AbortSignal.any([signal, timeout]),
+    });
+    await answer.body?.cancel();
+    return { status: answer.status, error: null };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return { status: null, error: toReason(error) };
+  }
+}
+
+function toReason(error: unknown): string {
+  const { cause, message } = error instanceof Error ? error : new Error(String(error));
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : null;
+  return code ?? message;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,98 @@
+import { InvalidArgumentError, Option } from "commander";
+import type { CommandTree } from "../command/define-command.js";
+import { limitOption } from "../command/list-limit.js";
+import { timeOption } from "../command/time-option.js";
+import { eventNames, firingStates } from "./event-names.js";
+
+const eventOption = () => new Option("--event <event>", "only this event").choices(eventNames);
+
+/** Adds the commands of hooks. A firing is one event for one hook. */
+export function addHookCommands(program: CommandTree): void {
+  const hook = program.group("hook", "show, test and resend hooks, and receive them on this machine");
+  hook.add({
+    usage: "list",
+    summary: "list the team's hooks",
+    example: "signalbox hook list --team core",
+    load: async () => (await import("./list.js")).listHooks,
+  });
+  addHistory(hook);
+  hook.add({
+    usage: "test [hook]",
+    summary: "send a sample event to a hook once, and show the receiver's answer",
+    details: "The steps run without a task, and conditions are not checked. Without a name: the team's only hook.",
+    example: "signalbox hook test tell",
+    load: async () => (await import("./test-hook.js")).testHook,
+  });
+  hook.add({
+    usage: "resend [firing]",
+    summary: "fire a hook again for the same event, or all that failed in a period",
+    details: "Of a period, each failed firing that was not resent successfully since is sent again, 20 per second.",
+    example: "signalbox hook resend --from 2h --hook tell",
+    declare: (command) =>
+      command
+        .addOption(timeOption("--from <time>", "start of the period"))
+        .addOption(timeOption("--to <time>", "end of the period, now by default"))
+        .option("--hook <hook>", "only the firings of this hook"),
+    load: async () => (await import("./resend.js")).resend,
+  });
+  hook.add({
+    usage: "why [event]",
+    summary: "explain for one event which hooks fired, which did not, and why",
+    details:
+      "The event is named by its id, by one of its firings, or by its task, whose latest event is taken. Without a\n" +
+      "name: the latest event of the last task in this folder, or of the team.",
+    example: "signalbox hook why task_01M83Z897Q3J2DWBGNTTE4RP3Z --event task.opened",
+    declare: (command) => command.addOption(eventOption()),
+    load: async () => (await import("./why.js")).explainEvent,
+  });
+  addListen(hook);
+}
+
+function addHistory(hook: CommandTree): void {
+  hook.add({
+    usage: "log [hook]",
+    summary: "list the firings of the team's hooks, or of one hook, newest first",
+    example: "signalbox hook log tell --state failed",
+    declare: (command) =>
+      command
+        .addOption(eventOption())
+        .addOption(new Option("--state <state>", "only firings in this state").choices(firingStates))
+        .addOption(limitOption()),
+    load: async () => (await import("./log.js")).listFirings,
+  });
+  hook.add({
+    usage: "show [firing]",
+    summary: "show a firing with every attempt, or a hook",
+    details: "Takes a firing's id or its beginning, or a hook's key. Without a name: the team's latest firing.",
+    example: "signalbox hook show occ_01M83Z897SPPSGRFWJW7VW88QK-B6PHP18J",
+    load: async () => (await import("./show.js")).showHookOrFiring,
+  });
+}
+
+function addListen(hook: CommandTree): void {
+  hook.add({
+    usage: "listen",
+    summary: "send the requests of all firings to a local address too",
+    details:
+      "Each request of a firing that you may see goes there as soon as its first attempt has ended, with the\n" +
+      "webhook-id of the original. It is signed (Standard Webhooks) with the secret that the command prints. Answers\n" +
+      "change nothing, and redirects are not followed. The history keeps no secrets and no callback token, so these\n" +
+      "are missing; bodies over 16 KiB and tool calls are not forwarded, and the command says so.\n" +
+      "Listens to all teams of the workspace, without --team and --hook. With --json, it prints a line of JSON for\n" +
+      "each request, and the secret on standard error.",
+    example: "signalbox hook listen --forward http://localhost:3000/hooks",
+    declare: (command) =>
+      command
+        .requiredOption("--forward <url>", "where to send the requests")
+        .option("--hook <hook>", "only the firings of this hook")
+        .option("--secret <secret>", "sign with this whsec_… secret instead of a new one")
+        .option("--last <number>", "first send the last firings of each team", toCount)
+        .option("--limit <number>", "end after this many requests", toCount),
+    load: async () => (await import("./listen.js")).listen,
+  });
+}
+
+function toCount(text: string): number {
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number from 1 to 999.");
+}

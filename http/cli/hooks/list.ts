@@ -1,0 +1,63 @@
+import type { Schema } from "../../client/entry.js";
+import type { Context } from "../command/context.js";
+import { toFields, toTable } from "../command/table.js";
+import type { Terminal } from "../command/terminal.js";
+import { listTeamHooks } from "./hook-names.js";
+
+/** Lists the team's hooks. */
+export async function listHooks(context: Context): Promise<void> {
+  const { names, terminal } = context;
+  const team = await names.team();
+  const items = await listTeamHooks(context, team);
+  context.remember({ workspace: team.workspace.slug, team: team.key });
+  if (items.length === 0) terminal.note(`the team ${team.key} has no hooks`);
+  context.show({ items }, () =>
+    items.length === 0
+      ? []
+      : toTable(
+          terminal,
+          [
+            { title: "hook", of: ({ key }) => key },
+            { title: "event", of: ({ on }) => on },
+            { title: "failure", of: ({ failure }) => failure },
+            { title: "steps", of: toSteps },
+            { title: "condition", of: toCondition },
+          ],
+          items,
+        ),
+  );
+  for (const { key, warnings } of items) {
+    for (const { path, message } of warnings) terminal.note(`warning: hook ${key}: ${path} ${message}`);
+  }
+}
+
+/** Shows what a hook does and when. */
+export function describeHook(terminal: Terminal, hook: Schema<"Hook">): readonly string[] {
+  return toFields(terminal, [
+    ["hook", hook.address],
+    ["id", hook.id],
+    ["event", hook.on],
+    ["condition", toCondition(hook)],
+    ["steps", toSteps(hook)],
+    ["signing", toSigning(hook)],
+    ["on failure", hook.failure],
+    ["timeout", `${hook.timeoutSeconds} s`],
+  ]);
+}
+
+/** The conditions in words: lists of names, and `when`. */
+function toCondition({ match, when }: Schema<"Hook">): string {
+  const lists = Object.entries(match).flatMap(([name, values]) =>
+    values.length === 0 ? [] : [`${name}: ${values.join(", ")}`],
+  );
+  return [...lists, ...(when === null ? [] : [`when ${when}`])].join("; ");
+}
+
+function toSteps({ steps }: Schema<"Hook">): string {
+  return steps.map(({ name, call, request }) => `${name} ${call ?? request?.url ?? ""}`.trim()).join("; ");
+}
+
+function toSigning({ signing }: Schema<"Hook">): string | null {
+  if (signing === null) return null;
+  return signing.oidc === undefined ? "a secret" : `OIDC token for ${signing.oidc.audience}`;
+}

@@ -1,0 +1,123 @@
+import type { Answer, Schema } from "../../client/entry.js";
+import type { Context } from "../command/context.js";
+import { CommandError } from "../command/exit-codes.js";
+import { isNotFound, type NamedTeam } from "../command/names.js";
+import { toLine } from "../command/printable.js";
+import { toTable } from "../command/table.js";
+import type { EventName } from "./event-names.js";
+import { toTimeText } from "./firing-text.js";
+import { isOccurrence, readFiring, toId } from "./hook-names.js";
+
+type Verdict = Schema<"EventVerdicts">["hooks"][number];
+type WorkEvent = Answer<"get", "/api/teams/{teamId}/events">["items"][number];
+
+/** Explains for one event which hooks fired, which did not, and why. */
+export async function explainEvent(
+  context: Context,
+  options: { readonly event?: EventName },
+  name: string | undefined,
+): Promise<void> {
+  const { names, terminal } = context;
+  const team = await names.team();
+  const { id, others } = await findEvent(context, team, options.event, name);
+  const { event, hooks } = await readVerdicts(context, team, id);
+  context.remember({
+    workspace: team.workspace.slug,
+    team: team.key,
+    ...(event.taskId === "" ? {} : { task: event.taskId }),
+  });
+  const { on, occurrence, taskId } = event;
+  context.show({ ...event, hooks }, () => [
+    toLine(`${on} of the task ${taskId} at ${toTimeText(event.event.at)} (${occurrence})`),
+    ...(hooks.length === 0
+      ? [`the team ${team.key} has no hooks`]
+      : toTable(
+          terminal,
+          [
+            { title: "hook", of: ({ hook }) => hook },
+            { title: "fired", of: ({ firing, unknown }) => (firing === null ? (unknown ? "unknown" : "no") : "yes") },
+            { title: "why", of: explain },
+          ],
+          hooks,
+        )),
+  ]);
+  if (others.length > 0) {
+    terminal.note("other events of the task:");
+    for (const { on, occurrence } of others) terminal.note(`  ${occurrence}  ${on}`);
+  }
+}
+
+/** An event to explain, and the other latest events of its task. */
+interface FoundEvent {
+  readonly id: string;
+  readonly others: readonly WorkEvent[];
+}
+
+/** Finds an event by its id, by a firing of it, or by a task, whose latest event it takes. */
+async function findEvent(
+  context: Context,
+  team: NamedTeam,
+  event: EventName | undefined,
+  name: string | undefined,
+): Promise<FoundEvent> {
+  if (name !== undefined && isOccurrence(name)) {
+    // A test and a resent firing have an id of their own, which is not their event's.
+    const firing = await readFiring(context, team, toId(name));
+    return { id: firing?.occurrence ?? toId(name), others: [] };
+  }
+  const { client, names, defaults, signal } = context;
+  const task = name === undefined && defaults.task === undefined ? undefined : await names.task(name);
+  const { items } = await client.get("/api/teams/{teamId}/events", {
+    path: { teamId: team.id },
+    query: { limit: 10, ...(task === undefined ? {} : { task }), ...(event === undefined ? {} : { event }) },
+    signal,
+  });
+  const [latest, ...others] = items;
+  const of = task === undefined ? `the team ${team.key}` : `the task ${task}`;
+  const what = event === undefined ? "event" : `${event} event`;
+  if (latest === undefined) throw new CommandError(`${of} has no ${what} in the team ${team.key} yet`);
+  return { id: latest.occurrence, others: task === undefined ? [] : others };
+}
+
+/** Reads the verdict of every hook of the team. */
+async function readVerdicts(
+  { client, signal }: Context,
+  team: NamedTeam,
+  occurrence: string,
+): Promise<{ readonly event: WorkEvent; readonly hooks: readonly Verdict[] }> {
+  const hooks: Verdict[] = [];
+  for (let after: string | undefined; ; ) {
+    const options = {
+      path: { teamId: team.id, occurrence },
+      query: { limit: 200, ...(after === undefined ? {} : { after }) },
+      signal,
+    };
+    const page = await client.get("/api/teams/{teamId}/events/{occurrence}/hooks", options).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+      throw new CommandError(
+        `the team ${team.key} has no event ${occurrence}: give a task, or name another team with --team`,
+      );
+    });
+    const { hooks: found, next, ...event } = page;
+    hooks.push(...found);
+    if (next === null) return { event, hooks };
+    after = next;
+  }
+}
+
+/** Says why a hook fired, or the first condition that did not hold. */
+function explain({ firing, notFired, unknown }: Verdict): string {
+  if (firing !== null) return `${firing.state}${firing.code === null ? "" : ` (${firing.code})`}: ${firing.id}`;
+  if (notFired === null) return unknown ? "the service no longer stores the firings of that time" : "";
+  const { condition, wanted, expression, saw, error } = notFired;
+  if (condition === "on") return `it fires on ${String(wanted)}`;
+  if (condition === "written") return `its current definition is of ${String(saw)}, after the event`;
+  if (error !== null) return `${expression ?? condition} failed: ${error}`;
+  if (condition === "when") return `when is false: ${expression ?? ""} with ${JSON.stringify(saw)}`;
+  return `${condition} must include one of ${toNames(wanted)}; the event has ${toNames(saw)}`;
+}
+
+function toNames(value: unknown): string {
+  const names = [value].flat().map((name) => (typeof name === "string" ? name : JSON.stringify(name)));
+  return names.length === 0 ? "none" : names.join(", ");
+}
