@@ -4,6 +4,7 @@ import { addAccountCommands } from "./account/account.commands.js";
 import { CommandTree, type Frame } from "./command/define-command.js";
 import { exitCodes } from "./command/exit-codes.js";
 import { type Interruption, listenForSignals, processTerminal, type Terminal } from "./command/terminal.js";
+import { addMeasuringCommands } from "./measuring/measuring.commands.js";
 
 /*
  * The command `signalbox`. The commands for people and programs share one frame (`command/`). The programs below parse
@@ -78,7 +79,9 @@ export function listCommands(): readonly string[] {
   const listUnder = (command: Command, before: string): readonly string[] =>
     command.commands.flatMap((each) => {
       const name = `${before}${each.name()}`;
-      return each.commands.length === 0 ? [name] : listUnder(each, `${name} `);
+      // A group of commands has no options, unless it is a command too.
+      const isCommand = each.commands.length === 0 || each.options.length > 0;
+      return [...(isCommand ? [name] : []), ...listUnder(each, `${name} `)];
     });
   return [
     ...listUnder(
@@ -116,7 +119,9 @@ function createProgram(frame: Frame): Command {
         await load();
       });
   }
-  addAccountCommands(new CommandTree(program, frame));
+  const tree = new CommandTree(program, frame);
+  addAccountCommands(tree);
+  addMeasuringCommands(tree);
   return program;
 }
 

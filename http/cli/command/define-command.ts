@@ -61,8 +61,13 @@ export class CommandTree {
     return new CommandTree(command, this.#frame);
   }
 
-  /** Adds a command with the options that all have: `--json`, and the service, credential and team. */
-  add<Options, Args extends readonly CommandArgument[] = []>(definition: CommandDefinition<Options, Args>): void {
+  /**
+   * Adds a command with the options that all have: `--json`, and the service, credential and team. Returns the command as
+   * a group, for commands under it, such as `replay show` under `replay`.
+   */
+  add<Options, Args extends readonly CommandArgument[] = []>(
+    definition: CommandDefinition<Options, Args>,
+  ): CommandTree {
     const { usage, summary, example, details, isLocal = false, declare, load } = definition;
     const command = this.#command
       .command(usage)
@@ -83,6 +88,7 @@ export class CommandTree {
       const code = await runCommand(this.#frame, options, async (context) => (await load())(context, options, ...args));
       this.#frame.exit(code);
     });
+    return new CommandTree(command, this.#frame);
   }
 }
 
