@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { CommandTree } from "../command/define-command.js";
 import type { ReplayOptions } from "./replay.js";
+import type { EstimateOptions, StartOptions } from "./search-start.js";
 import type { AddOptions } from "./set-change.js";
 import type { ListOptions } from "./set-list.js";
 
@@ -8,6 +9,7 @@ import type { ListOptions } from "./set-list.js";
 export function addMeasuringCommands(program: CommandTree): void {
   addReplay(program);
   addSet(program.group("set", "sets of past runs that replays repeat"));
+  addSearch(program.group("search", "searches for a better config of a station"));
 }
 
 function addReplay(program: CommandTree): void {
@@ -55,7 +57,7 @@ function addSet(set: CommandTree): void {
   });
   set.add<{ readonly limit: string }, [string | undefined]>({
     usage: "show [set]",
-    summary: "show a set: its runs, how far its figures can be trusted, and its replays",
+    summary: "show a set: its runs, its noise, and its replays",
     details: SET_NAME,
     example: 'signalbox set show "Sent back in September"',
     declare: (command) => declareLimit(command, "replays"),
@@ -90,6 +92,70 @@ function addSet(set: CommandTree): void {
   });
 }
 
+function addSearch(search: CommandTree): void {
+  search.add<EstimateOptions, [string | undefined]>({
+    usage: "estimate [set]",
+    summary: "estimate the runs, money and time of a search, and warn of its limits",
+    details: `Starts nothing. ${SET_NAME}`,
+    example: 'signalbox search estimate "Sent back in September" --ceiling 20USD',
+    declare: declareBudget,
+    load: async () => (await import("./search-start.js")).estimateSearch,
+  });
+  search.add<StartOptions, [string | undefined]>({
+    usage: "start [set]",
+    summary: "start a search: an agent proposes configs, which are replayed on the set",
+    details: `The ceiling covers all replays and the agent. ${SET_NAME}`,
+    example: 'signalbox search start "Sent back in September" --ceiling 20USD',
+    declare: (command) =>
+      declareBudget(command)
+        .option("--agent <harness>", "the agent's harness (default: the station's)")
+        .option("--model <model>", "the agent's model")
+        .option("--effort <level>", "the agent's effort: low, medium, high, xhigh or max"),
+    load: async () => (await import("./search-start.js")).startSearch,
+  });
+  search.add<{ readonly svg?: string }, [string | undefined]>({
+    usage: "watch [search]",
+    summary: "wait for the end of a search, with its progress, and show the result",
+    details: `Ctrl+C ends only the command. ${SEARCH_NAME}\nExit codes: 0 finished; 1 stopped before its end.`,
+    example: "signalbox search watch",
+    declare: declareSvg,
+    load: async () => (await import("./search-show.js")).watchSearch,
+  });
+  search.add<{ readonly svg?: string }, [string | undefined]>({
+    usage: "show [search]",
+    summary: "show a search: the best config, and the success and cost of all",
+    details: SEARCH_NAME,
+    example: "signalbox search show --svg frontier.svg",
+    declare: declareSvg,
+    load: async () => (await import("./search-show.js")).showSearch,
+  });
+  search.add<{ readonly search?: string }, [string | undefined]>({
+    usage: "pick [candidate]",
+    summary: "open a pull request with a candidate of a search, by default the best one",
+    details:
+      "Waits until the pull request is open. A candidate is named by its name or its id.\n" +
+      "Exit codes: 0 opened; 1 refused, with what to edit by hand.",
+    example: "signalbox search pick careful",
+    declare: (command) => command.option("--search <search>", "the search (default: the last one)"),
+    load: async () => (await import("./search-pick.js")).pickCandidate,
+  });
+}
+
+function declareBudget(command: Command): Command {
+  return command
+    .option("--ceiling <money>", "what the search may spend, such as 20USD; required")
+    .option("--iterations <count>", "how often the agent may propose", "4")
+    .option("--per-iteration <count>", "how many configs it may propose each time", "3")
+    .option("--repeats <count>", "copies of each run, 1 to 5", "1")
+    .option("--concurrency <count>", "copies that run at the same time", "4")
+    .option("--objective <objective>", "success or cost (default: cost if the live config nearly always succeeds)");
+}
+
+function declareSvg(command: Command): Command {
+  return command.option("--svg <file>", "also write the plot as an SVG picture");
+}
+
+const SEARCH_NAME = "A search is named by the beginning of its id; by default the last one.";
 const SET_NAME = "A set is named by its name, its id, or the beginning of its id.";
 
 function declareLimit(command: Command, what: string): Command {

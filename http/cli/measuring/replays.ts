@@ -16,9 +16,9 @@ export interface ComparedReplay {
 }
 
 /** A whole id needs no list to be found in. */
-const WHOLE_ID = /^[a-z]+_[0-9A-Z]{26}$/;
+export const WHOLE_ID = /^[a-z]+_[0-9A-Z]{26}$/;
 
-/** Finds the id of a replay by a unique beginning. Default: the folder's last replay. Remembers it. */
+/** Finds the id of a replay by a unique beginning. Default: the folder's last replay. */
 export async function findReplay(
   context: Context,
   name: string | undefined,

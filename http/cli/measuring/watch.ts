@@ -14,7 +14,7 @@ interface Watched<Seen> {
 
 /** The pause before the second read; it doubles up to the longest while nothing changes. In milliseconds. */
 const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 2_000;
 /** How long the service may be away. */
 const AWAY_MS = 600_000;
 

@@ -29,6 +29,18 @@ async function findReplay({ person, teamId }: CommandScene): Promise<string> {
   return String(found?.id);
 }
 
+async function listSearches({ person, teamId }: CommandScene): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  return listItems(await person.request("GET", `/api/teams/${teamId}/searches`));
+}
+
+async function findFinished(scene: CommandScene): Promise<string> {
+  return String((await listSearches(scene)).find(({ state }) => state === "finished")?.id);
+}
+
+/** What a person reads about the finished search. */
+export const foundConfig =
+  /best: careful, 100 % against 0 % on held-out tasks, \+100 points \[100, 100\], 2 tasks, 0\.06 against 0\.04 USD a run, too few/;
+
 export const measuringCases: readonly CommandCase[] = [
   {
     name: "replay",
@@ -54,15 +66,15 @@ export const measuringCases: readonly CommandCase[] = [
   {
     name: "set list",
     args: () => ["--line", "core/dev", "--limit", "50"],
-    prints: /^NAME +STATION +RUNS +GUARDS +LIVE +ID\n[^]*Measured +work +5 +- +40 % +rset_/,
+    prints: /^NAME +STATION +RUNS +GUARDS +LIVE +ID\n[\s\S]*Measured +work +5 +- +40 % +rset_/,
     json: { items: [{ stationKey: "work" }], hasMore: false },
     wrong: ["--limit", "none"],
   },
   {
     name: "set show",
     args: () => ["Measured"],
-    prints: /^set +Measured\nid +rset_[^]*live config +40 % \[0, 80\] success\nnoise +0 points between 3 copies/,
-    json: { name: "Measured", entries: { length: 5 }, replays: { length: 2 } },
+    prints: /^set +Measured\nid +rset_[\s\S]*live config +40 % \[0, 80\] success\nnoise +0 points between 3 copies/,
+    json: { name: "Measured", entries: { length: 5 }, replays: { length: 5 } },
     wrong: ["Measured", "Other"],
   },
   {
@@ -85,5 +97,48 @@ export const measuringCases: readonly CommandCase[] = [
     prints: /^deleted Made \d+ \(rset_\w+\) and its replays$/,
     json: { setId: /^rset_/ },
     wrong: [],
+  },
+  {
+    name: "search estimate",
+    args: () => ["Measured", "--ceiling", "20USD", "--iterations", "1", "--per-iteration", "1"],
+    prints:
+      /^at most 11 runs within 20 USD[^\n]*\n\nobjective +success\nsearched tasks +3\nheld-out tasks +2\nlive config +5 runs/,
+    json: { searchedTasks: 3, runs: { total: 11 }, warnings: [{ kind: "too-few-to-confirm" }] },
+    wrong: ["Measured", "--ceiling", "20USD", "--objective", "fame"],
+  },
+  {
+    name: "search show",
+    args: async (scene) => [await findFinished(scene)],
+    prints: foundConfig,
+    json: { summary: foundConfig, state: "finished", candidates: [{ name: "careful", searchScore: 1 }] },
+    wrong: ["srch_1", "srch_2"],
+  },
+  {
+    name: "search watch",
+    args: async (scene) => [await findFinished(scene)],
+    prints: foundConfig,
+    json: { summary: foundConfig, state: "finished" },
+    wrong: ["srch_1", "srch_2"],
+  },
+  {
+    name: "search pick",
+    args: async (scene) => ["careful", "--search", await findFinished(scene)],
+    // The line has no source to change. `picked.test.ts` opens a pull request.
+    code: 1,
+    prints: /^refused: .+\ncandidate +careful\nrepository +-\nbranch +config\//,
+    json: { state: "refused", candidateName: "careful", reason: { code: "no-source" } },
+    wrong: ["careful", "other"],
+  },
+  {
+    name: "search start",
+    args: async (scene) => {
+      const running = (await listSearches(scene)).filter(({ endedAt }) => endedAt === null);
+      for (const { id } of running)
+        await scene.person.request("POST", `/api/teams/${scene.teamId}/searches/${id}/stop`);
+      return ["Measured", "--ceiling", "20USD", "--agent", "command"];
+    },
+    prints: /^started srch_\w+, to find more success\nfollow it with signalbox search watch$/,
+    json: { id: /^srch_/, objective: "success" },
+    wrong: ["Measured", "--ceiling", "twenty"],
   },
 ];
