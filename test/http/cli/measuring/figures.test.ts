@@ -16,7 +16,9 @@ t.test("amounts are read with their currency, and nothing else is", async (t) =>
   for (const text of ["2", "USD", "-2USD", "2USDX", "2,5USD", "1e3USD", "", undefined]) {
     t.throws(() => parseMoney(text, "--ceiling"), { exitCode: 64, message: /--ceiling/ }, String(text));
   }
-  for (const text of ["0", "-1", "1.5", "", "many"]) t.throws(() => parseCount(text, "--repeats"), { exitCode: 64 });
+  for (const text of ["0", "-1", "1.5", "", "many"]) {
+    t.throws(() => parseCount(text, "--repeats"), { exitCode: 64, message: /--repeats must be/ }, text);
+  }
   t.equal(parseCount("20", "--limit"), 20);
 });
 

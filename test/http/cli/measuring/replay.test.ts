@@ -98,7 +98,9 @@ t.test("replays of a small set", async (t) => {
         3,
         "one baseline",
       );
-      const live = await run([...start, "--candidate", "live"]);
+      const typed = await run([...start, "--prompt", "-", "--no-wait"], { input: "Try harder." });
+    t.match(typed, { code: 0, out: /^started rep_/ }, "a prompt from standard input");
+    const live = await run([...start, "--candidate", "live"]);
       t.match(live.out, /^100 % success \[100, 100\], 2 tasks, 0\.5 USD a run, too few tasks to trust/);
     },
   );
