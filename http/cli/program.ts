@@ -6,6 +6,7 @@ import { exitCodes } from "./command/exit-codes.js";
 import { type Interruption, listenForSignals, processTerminal, type Terminal } from "./command/terminal.js";
 import { addConnectionCommands } from "./connections/connections.commands.js";
 import { addHookCommands } from "./hooks/hooks.commands.js";
+import { addMeasuringCommands } from "./measuring/measuring.commands.js";
 
 /*
  * The command `signalbox`. The commands for people and programs share one frame (`command/`). The programs below parse
@@ -88,7 +89,9 @@ export function listCommands(): readonly string[] {
   const listUnder = (command: Command, before: string): readonly string[] =>
     command.commands.flatMap((each) => {
       const name = `${before}${each.name()}`;
-      return each.commands.length === 0 ? [name] : listUnder(each, `${name} `);
+      // A group of commands has no options, unless it is a command too.
+      const isCommand = each.commands.length === 0 || each.options.length > 0;
+      return [...(isCommand ? [name] : []), ...listUnder(each, `${name} `)];
     });
   return [
     ...listUnder(
@@ -135,6 +138,7 @@ function createProgram(frame: Frame): Command {
   addAccountCommands(tree);
   addConnectionCommands(tree);
   addHookCommands(tree);
+  addMeasuringCommands(tree);
   return program;
 }
 

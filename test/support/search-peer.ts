@@ -24,14 +24,19 @@ export async function workSearch(
   for (let n = 0; n < jobs; n++) {
     const job = await place.peer.job();
     place.peer.start(job);
-    if (job.search !== undefined) await propose(place, job, prompts);
+    if (job.search !== undefined) await proposePrompts(place, job, prompts);
     const succeeds = job.search !== undefined || better.includes(job.station.prompt);
     place.peer.step(job, 0);
     place.peer.end(job, { ending: succeeds ? finish : { kind: "ask", question: "Which one?" }, spent });
   }
 }
 
-async function propose({ service: { runtime }, workspaceId }: ReplayScene, job: Job, prompts: ProposedPrompts) {
+/** Proposes candidates as the agent of a search's job. */
+export async function proposePrompts(
+  { service: { runtime }, workspaceId }: ReplayScene,
+  job: Job,
+  prompts: ProposedPrompts,
+): Promise<void> {
   const { runId, fence } = job;
   const run = runs.get(runtime.reading, workspaceId, runId);
   const iteration = run === undefined ? undefined : findIteration(runtime.reading, workspaceId, run.owner.id);

@@ -15,9 +15,15 @@ const defaultsSchema = z.object({
   task: z.string().optional(),
   /** The id of the run. */
   run: z.string().optional(),
+  /** The id of the replay set. */
+  set: z.string().optional(),
+  /** The id of the replay. */
+  replay: z.string().optional(),
+  /** The id of the search. */
+  search: z.string().optional(),
 });
 
-/** The last workspace, team, line, task and run of the commands in a folder, which later commands use by default. */
+/** The last objects that the commands in a folder worked with. Later commands use them by default. */
 export type Defaults = z.output<typeof defaultsSchema>;
 
 /** Each entry has the service's address, the folder and the defaults. The entry that was written last is at the end. */

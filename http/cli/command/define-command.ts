@@ -65,8 +65,11 @@ export class CommandTree {
 
   /**
    * Adds a command with the common options: `--json` and, unless the command is local, `--url`, `--token` and `--team`.
+   * Returns the command as a group, for commands under it, such as `replay show` under `replay`.
    */
-  add<Options, Args extends readonly CommandArgument[] = []>(definition: CommandDefinition<Options, Args>): void {
+  add<Options, Args extends readonly CommandArgument[] = []>(
+    definition: CommandDefinition<Options, Args>,
+  ): CommandTree {
     const { usage, summary, example, details, isLocal = false, declare, load } = definition;
     const command = this.#command
       .command(usage)
@@ -87,6 +90,7 @@ export class CommandTree {
       const code = await runCommand(this.#frame, options, async (context) => (await load())(context, options, ...args));
       this.#frame.exit(code);
     });
+    return new CommandTree(command, this.#frame);
   }
 }
 

@@ -5,6 +5,7 @@ import { fillSet, openReplayScene, type ReplayScene, sceneLine } from "../../sup
 import { listItems, replace } from "../../support/resources.js";
 import { workSearch } from "../../support/search-peer.js";
 import { until } from "../../support/until.js";
+import { signInOnCommandLine } from "../cli/measuring/measuring-scene.js";
 
 const REPOSITORY = "acme-inc/infra";
 const [TITLE, SETUP] = ["Mend it", "npm run canary-of-the-setup"];
@@ -53,8 +54,10 @@ t.test(
     };
     const picked = await ada.request("POST", `${search}/candidates/${candidates[0]?.candidateId}/pick`);
     t.equal(picked.status, 201);
+    const { signalbox } = await signInOnCommandLine(t, place);
+    const awaited = await signalbox.run(["search", "pick", "careful"]);
+    t.match(awaited, { code: 0, out: /^opened http\S+\/pull\/\d+ with careful$/ }, "the command line waits for it");
     const read = async () => (await ada.request("GET", `${team}/config-pull-requests/${picked.body?.id}`)).body;
-    await until("it is settled", async () => (await read())?.state !== "opening");
     const pull = codeHost.work.pulls[0];
     t.match(await read(), { state: "opened", reason: null, ...source, branch: pull?.head, attempts: 1 });
     t.match((await read())?.url, new RegExp(`/pull/${pull?.number}$`));

@@ -1,0 +1,57 @@
+import type { Terminal } from "../command/terminal.js";
+import type { Interval } from "./figures.js";
+
+/** Draws figures with characters. */
+
+/** Cells from the lowest to the highest value of an axis. An odd number has a middle. */
+const WIDTH = 41;
+
+/** An axis of shares. */
+export interface Axis {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Draws an interval with its figure on an axis: `├───●─────┤`. */
+export function drawInterval({ from, to }: Axis, at: number, { low, high }: Interval): string {
+  const cell = (value: number) =>
+    Math.round(((Math.min(Math.max(value, from), to) - from) / (to - from)) * (WIDTH - 1));
+  const [left, middle, right] = [cell(low), cell(at), cell(high)];
+  const zero = from < 0 ? cell(0) : -1;
+  return Array.from({ length: WIDTH }, (_, place) => {
+    if (place === middle) return "●";
+    if (place === left) return "├";
+    if (place === right) return "┤";
+    if (place > left && place < right) return "─";
+    return place === zero ? "│" : "·";
+  }).join("");
+}
+
+/** The scale above intervals: the axis's ends and its middle, in percent or points. */
+export function drawScale({ from, to }: Axis): string {
+  const [left, middle, right] = [from, (from + to) / 2, to].map((value) => String(100 * value));
+  const half = (WIDTH - 1) / 2;
+  const start = `${left}`.padEnd(half - Math.floor(String(middle).length / 2));
+  return `${start}${middle}`.padEnd(WIDTH - String(right).length) + right;
+}
+
+/** The result of a copy; null if it has none yet. */
+export type Result = "succeeded" | "failed" | "unscored" | null;
+
+const marks = { succeeded: "✓", failed: "✗", unscored: "?" } as const;
+const colours = { "✓": "green", "✗": "red", "?": "yellow" } as const;
+
+/** Draws copies as one character each. */
+export function drawStrip(results: readonly Result[]): string {
+  return results.map((result) => (result === null ? "·" : marks[result])).join("");
+}
+
+/** Explains the characters of {@link drawStrip}. */
+export const STRIP_LEGEND = "✓ succeeded  ✗ failed  ? not scored  · no result yet";
+
+/** Colours the strips with which a line begins. */
+export function paintStrips({ paint }: Terminal, line: string): string {
+  return line.replace(/^[✓✗?· ]+/u, (strips) =>
+    strips.replace(/✓+|✗+|\?+/gu, (run) => paint(colours[run.charAt(0) as keyof typeof colours], run)),
+  );
+}

@@ -1,0 +1,76 @@
+import type { Schema } from "../../client/entry.js";
+import { CommandError, exitCodes } from "../command/exit-codes.js";
+
+/** Reads and formats the figures of replays and searches. `--json` prints them unrounded. */
+
+/** An amount in a currency (ISO 4217). */
+export type Money = Schema<"Replay">["ceiling"];
+
+/** A figure with its 95 % interval. */
+export interface Interval {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Reads a required amount such as `2USD`, `0.50 EUR` or `2usd`. */
+export function parseMoney(text: string | undefined, option: string): Money {
+  if (text === undefined) throw new CommandError(`give ${option}, such as ${option} 2USD`, exitCodes.usage);
+  const [, amount = "", currency = ""] = /^(\d+(?:\.\d+)?)\s*([A-Za-z]{3})$/.exec(text.trim()) ?? [];
+  if (currency === "") {
+    throw new CommandError(`${option} must be an amount with its currency, such as 2USD`, exitCodes.usage);
+  }
+  return { amount: Number(amount), currency: currency.toUpperCase() };
+}
+
+/** Reads a whole number from 1. */
+export function parseCount(text: string, option: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new CommandError(`${option} must be a whole number from 1`, exitCodes.usage);
+}
+
+/** Formats a share with at most one decimal: `87.5 %`; `unknown` for null. */
+export function toPercent(share: number | null): string {
+  return share === null ? "unknown" : `${hundred(share)} %`;
+}
+
+/** Formats a difference of shares in percentage points, with its sign: `+37.5`. */
+export function toPoints(share: number): string {
+  const points = hundred(share);
+  return points > 0 ? `+${points}` : String(points);
+}
+
+/** Formats an interval: `[13, 75]`. */
+export function toRange({ low, high }: Interval): string {
+  return `[${hundred(low)}, ${hundred(high)}]`;
+}
+
+function hundred(share: number): number {
+  // Adding 0 turns -0 into 0.
+  return Number((100 * share).toFixed(1)) + 0;
+}
+
+/** Formats money with at most six digits: `0.06 USD`; `unknown` for null. */
+export function toMoney(money: Money | null): string {
+  return money === null ? "unknown" : `${toAmount(money.amount)} ${money.currency}`;
+}
+
+/** Formats an amount with at most six digits. */
+export function toAmount(amount: number): string {
+  return String(Number(amount.toPrecision(6)));
+}
+
+/** Compares the costs of a run on two sides: `0.06 against 0.04 USD a run`. */
+export function toCosts(own: Money | null, other: Money | null): string {
+  if (own !== null && own.currency === other?.currency) {
+    return `${toAmount(own.amount)} against ${toMoney(other)} a run`;
+  }
+  return own === null && other === null ? "unknown cost" : `${toMoney(own)} against ${toMoney(other)} a run`;
+}
+
+/** Counts things: `1 task`, `8 tasks`, `2 copies`. */
+export function toCount(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** A figure over a few tasks is never shown without this. */
+export const FEW = "too few tasks to trust";

@@ -1,0 +1,94 @@
+import type { Context } from "../command/context.js";
+import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
+import type { NamedTeam } from "../command/names.js";
+import { type CandidateOptions, createCandidate } from "./candidate.js";
+import { parseCount, parseMoney, toMoney } from "./figures.js";
+import { findPlace, type PlaceOptions } from "./place.js";
+import { toReplayLines } from "./replay-lines.js";
+import { toSentence } from "./replay-sentence.js";
+import { type ComparedReplay, findReplay, readCompared, toExitCode, waitForReplay } from "./replays.js";
+import { chooseRuns } from "./runs.js";
+import { findSet, openSetOf, rememberSet } from "./sets.js";
+
+/** The options of `replay`. */
+export interface ReplayOptions extends PlaceOptions, CandidateOptions {
+  readonly runs?: readonly string[];
+  readonly set?: string;
+  readonly repeats?: string;
+  readonly ceiling?: string;
+  readonly withAnswer?: true;
+  readonly wait: boolean;
+}
+
+/** Replays past runs under another config: makes or finds the set, creates the candidate, starts, and waits. */
+export async function replay(context: Context, options: ReplayOptions): Promise<ExitCode> {
+  const ceiling = parseMoney(options.ceiling, "--ceiling");
+  const repeats = options.repeats === undefined ? 1 : parseCount(options.repeats, "--repeats");
+  const { team, setId, candidate } = await prepare(context, options);
+  const started = await context.client.post("/api/teams/{teamId}/replay-sets/{setId}/replays", {
+    path: { teamId: team.id, setId },
+    body: { candidate, ceiling, repeats, oracle: options.withAnswer === true },
+    // No signal: after an interruption, the command names the replay that it started.
+  });
+  rememberSet(context, team, setId);
+  context.remember({ replay: started.id });
+  const { terminal } = context;
+  for (const { text } of started.warnings) terminal.note(`${terminal.paint("yellow", "warning:")} ${text}`);
+  if (started.baseline?.status === "starting") {
+    terminal.note(`the live config is measured too, within ${toMoney(started.baseline.ceiling)}`);
+  }
+  if (started.oracle !== null) terminal.note(`and with the answer, within ${toMoney(started.oracle.ceiling)}`);
+  if (options.wait) {
+    const compared = await waitForReplay(context, team, started.id);
+    show(context, compared);
+    return toExitCode(compared.replay);
+  }
+  context.show({ ...started, setId }, () => [
+    `started ${started.id}, within ${toMoney(started.ceiling)}`,
+    `see it with signalbox replay show ${started.id}`,
+  ]);
+  return exitCodes.done;
+}
+
+interface Prepared {
+  readonly team: NamedTeam;
+  readonly setId: string;
+  readonly candidate: string;
+}
+
+/** Checks the proposal before a set is made. */
+async function prepare(context: Context, options: ReplayOptions): Promise<Prepared> {
+  if (options.set !== undefined) {
+    if (options.runs !== undefined || options.line !== undefined || options.station !== undefined) {
+      throw new CommandError("a set has its own runs and station: give --set alone", exitCodes.usage);
+    }
+    const { team, set } = await findSet(context, options.set);
+    const place = await findPlace(context, { line: set.lineId, station: set.stationId });
+    return { team, setId: set.id, candidate: await createCandidate(context, place, options) };
+  }
+  const place = await findPlace(context, options);
+  const chosen = await chooseRuns(context, place, options.runs);
+  const candidate = await createCandidate(context, place, options);
+  return { team: place.team, setId: await openSetOf(context, place, chosen), candidate };
+}
+
+/** Shows a replay; the folder's last by default. `--wait` waits for its end. */
+export async function showReplay(
+  context: Context,
+  { wait }: { readonly wait?: true },
+  name: string | undefined,
+): Promise<ExitCode> {
+  const { team, replayId } = await findReplay(context, name);
+  const read = wait === true ? waitForReplay : readCompared;
+  const compared = await read(context, team, replayId);
+  context.remember({ workspace: team.workspace.slug, team: team.key, replay: replayId });
+  show(context, compared);
+  return wait === true ? toExitCode(compared.replay) : exitCodes.done;
+}
+
+function show(context: Context, compared: ComparedReplay): void {
+  const { replay, baseline } = compared;
+  const summary = toSentence(compared);
+  const baselineCostPerRun = baseline?.totals.costPerRun ?? null;
+  context.show({ summary, ...replay, baselineCostPerRun }, () => toReplayLines(context.terminal, compared));
+}

@@ -1,0 +1,77 @@
+import type { Schema } from "../../client/entry.js";
+import type { Context } from "../command/context.js";
+import { CommandError, exitCodes } from "../command/exit-codes.js";
+import { pickId } from "../command/names.js";
+import { toCount } from "./figures.js";
+import type { Place } from "./place.js";
+
+type ReplayableRun = Schema<"ReplayableRun">;
+
+/** The maximum number of runs in a set. */
+const MOST_RUNS = 50;
+
+/** How many of the newest runs to use when none are named. */
+const USUAL_RUNS = 20;
+
+/** Past runs of a station, newest first unless they were named. */
+export interface ChosenRuns {
+  readonly runIds: readonly string[];
+  /** The time of the newest run's end; null if it is not known. */
+  readonly newestAt: string | null;
+}
+
+/**
+ * Chooses past runs of a station: ids or unique beginnings of ids, separated by commas or spaces, or `last:20` for the
+ * newest runs that can be repeated, by default 20 of them. Says why newer runs cannot.
+ */
+export async function chooseRuns(context: Context, place: Place, words?: readonly string[]): Promise<ChosenRuns> {
+  const named = (words ?? [`last:${USUAL_RUNS}`]).flatMap((word) => word.split(",")).filter((word) => word !== "");
+  const { path } = place;
+  const call = { path, signal: context.signal };
+  const { items } = await context.client.get(
+    "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/replayable-runs",
+    call,
+  );
+  const [first = "", ...others] = named;
+  const last = /^last:(.*)$/.exec(first)?.[1];
+  if (last !== undefined && others.length === 0) {
+    const chosen = chooseLast(context, place, items, toLast(last));
+    const count = chosen.runIds.length;
+    if (words !== undefined && count < toLast(last)) {
+      context.terminal.note(`the station has only ${toCount(count, "run")} to repeat`);
+    }
+    return chosen;
+  }
+  const ids = items.map(({ runId }) => runId);
+  const runIds = [...new Set(named.map((word) => pickId("run", word, ids)))];
+  if (runIds.length === 0) throw new CommandError("name the runs: ids, or last:20", exitCodes.usage);
+  const ends = items.filter(({ runId }) => runIds.includes(runId)).map(({ endedAt }) => endedAt);
+  return { runIds, newestAt: ends[0] ?? null };
+}
+
+function toLast(text: string): number {
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= MOST_RUNS) return count;
+  throw new CommandError(`last:N takes 1 to ${MOST_RUNS} runs`, exitCodes.usage);
+}
+
+function chooseLast(
+  { terminal }: Context,
+  { address }: Place,
+  items: readonly ReplayableRun[],
+  count: number,
+): ChosenRuns {
+  const chosen = items.filter(({ replayable }) => replayable).slice(0, count);
+  const newest = chosen.length < count ? items : items.slice(0, items.indexOf(chosen[count - 1] as ReplayableRun) + 1);
+  const reasons = newest.flatMap(({ refusal }) => (refusal === null ? [] : [refusal.reason]));
+  const why = [...new Set(reasons)].join(" ");
+  if (chosen.length === 0) {
+    throw new CommandError(
+      items.length === 0
+        ? `the station ${address} has no ended runs: give it a task first, or name another with --line and --station`
+        : `no run of the station ${address} can be repeated: ${why}`,
+    );
+  }
+  if (reasons.length > 0) terminal.note(`${toCount(reasons.length, "newer run")} cannot be repeated: ${why}`);
+  return { runIds: chosen.map(({ runId }) => runId), newestAt: chosen[0]?.endedAt ?? null };
+}

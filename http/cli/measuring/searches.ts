@@ -1,0 +1,73 @@
+import { listAll, type Schema } from "../../client/entry.js";
+import type { Context } from "../command/context.js";
+import { CommandError } from "../command/exit-codes.js";
+import { type NamedTeam, pickId } from "../command/names.js";
+import { FEW, toAmount, toCosts, toCount, toMoney, toPercent, toPoints, toRange } from "./figures.js";
+import { WHOLE_ID } from "./replays.js";
+
+export type Search = Schema<"Search">;
+export type Candidate = Schema<"SearchCandidateOutput">;
+
+/** A search in its team. */
+export interface FoundSearch {
+  readonly team: NamedTeam;
+  readonly searchId: string;
+}
+
+/** Finds a search by a unique beginning of its id. Default: the folder's last, or the team's newest. Remembers it. */
+export async function findSearch(context: Context, name: string | undefined): Promise<FoundSearch> {
+  const team = await context.names.team();
+  const wanted = name ?? context.defaults.search;
+  const searchId = wanted !== undefined && WHOLE_ID.test(wanted) ? wanted : await find(context, team, wanted);
+  context.remember({ workspace: team.workspace.slug, team: team.key, search: searchId });
+  return { team, searchId };
+}
+
+async function find({ client, signal }: Context, team: NamedTeam, wanted: string | undefined): Promise<string> {
+  const ids: string[] = [];
+  const call = { path: { teamId: team.id }, signal };
+  for await (const { id } of listAll(client, "/api/teams/{teamId}/searches", "before", call)) {
+    if (wanted === undefined) return id;
+    ids.push(id);
+  }
+  if (wanted !== undefined) return pickId("search", wanted, ids);
+  throw new CommandError("the team has no search: start one with signalbox search start");
+}
+
+export async function readSearch({ client, signal }: Context, { team, searchId }: FoundSearch): Promise<Search> {
+  return client.get("/api/teams/{teamId}/searches/{searchId}", { path: { teamId: team.id, searchId }, signal });
+}
+
+/** `searching: iteration 1 of 4, 3 candidates, 4.2 of 20 USD, waits for a runner`. */
+export function toSearchProgress({ state, iterationsRun, proposed, spent, budget, waiting }: Search): string {
+  const parts = [
+    `${state}: iteration ${iterationsRun} of ${budget.iterations}`,
+    toCount(proposed, "candidate"),
+    `${toAmount(spent.amount)} of ${toMoney(budget.ceiling)}`,
+    ...(waiting === null ? [] : [`waits for a ${waiting}`]),
+  ];
+  return parts.join(", ");
+}
+
+/** Says the result of a search in one sentence. A gain is that on held-out tasks, which candidates are not chosen by. */
+export function toSearchSentence(search: Search): string {
+  const { best, bestBecause, seed, endedAt } = search;
+  if (endedAt === null) return toSearchProgress(search);
+  const why = bestBecause === null ? "" : `: ${bestBecause.text}`;
+  const found = search.candidates.find(({ candidateId }) => candidateId === best?.candidateId);
+  if (found === undefined) return best === null ? "nothing was found" : `no better config was found${why}`;
+  const gain = found.heldOutGain;
+  const parts = [
+    `best: ${found.name}`,
+    ...(gain === null
+      ? []
+      : [
+          `${toPercent(found.heldOutScore)} against ${toPercent(seed.heldOutScore)} on held-out tasks`,
+          `${toPoints(gain.gain)} points ${toRange(gain)}`,
+          toCount(gain.tasks, "task"),
+        ]),
+    toCosts(found.costPerRun, seed.costPerRun),
+    ...(gain?.few === true || found.onlyOnSeenTasks === "too-few-held-out" ? [FEW] : []),
+  ];
+  return `${parts.join(", ")}${why}`;
+}

@@ -1,0 +1,62 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { ApiError, ConnectionError } from "../../client/entry.js";
+import type { Context } from "../command/context.js";
+
+/** What to wait for. */
+interface Watched<Seen> {
+  readonly read: () => Promise<Seen>;
+  /** A line of progress, which is printed when it changes. */
+  readonly progress: (seen: Seen) => string;
+  readonly isOver: (seen: Seen) => boolean;
+  /** Says after an interruption what continues, and how to look at it again. */
+  readonly again: string;
+}
+
+/** The pause before the second read; it doubles up to the longest while nothing changes. In milliseconds. */
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 2_000;
+/** How long the service may be away. */
+const AWAY_MS = 600_000;
+
+/**
+ * Reads until it is over, with progress on standard error; returns the last read. Survives a restart of the service. An
+ * interruption ends only the command, not the work at the service.
+ */
+export async function watch<Seen>(context: Context, watched: Watched<Seen>): Promise<Seen> {
+  try {
+    return await readUntilOver(context, watched);
+  } catch (error) {
+    if (context.signal.aborted) context.terminal.note(watched.again);
+    throw error;
+  }
+}
+
+async function readUntilOver<Seen>(
+  { terminal, signal }: Context,
+  { read, progress, isOver }: Watched<Seen>,
+): Promise<Seen> {
+  let said = "";
+  let pauseMs = FIRST_PAUSE_MS;
+  let awayMs = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const seen = await read().catch((error: unknown) => {
+      if (signal.aborted || !isTemporary(error) || awayMs > AWAY_MS) throw error;
+      return error;
+    });
+    const line = seen instanceof Error ? `waiting for the service: ${seen.message}` : progress(seen as Seen);
+    if (line !== said) {
+      terminal.note(line);
+      said = line;
+      pauseMs = FIRST_PAUSE_MS;
+    }
+    if (!(seen instanceof Error) && isOver(seen as Seen)) return seen as Seen;
+    awayMs = seen instanceof Error ? awayMs + pauseMs : 0;
+    await pause(pauseMs, undefined, { signal });
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+  }
+}
+
+function isTemporary(error: unknown): error is Error {
+  return error instanceof ConnectionError || (error instanceof ApiError && error.isTemporary);
+}

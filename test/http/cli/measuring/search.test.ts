@@ -1,0 +1,62 @@
+import t from "tap";
+import { fillSet } from "../../../support/replay-scene.js";
+import { listItems } from "../../../support/resources.js";
+import { workSearch } from "../../../support/search-peer.js";
+import { openMeasuringScene } from "./measuring-scene.js";
+
+t.test("searches of a set", async (t) => {
+  const scene = await openMeasuringScene(t);
+  const { place, signalbox, person } = scene;
+  const { run } = signalbox;
+  const terms = ["--ceiling", "50EUR", "--iterations", "1", "--per-iteration", "1"];
+  const readSearches = async () => listItems(await person.request("GET", `${place.team}/searches`));
+
+  await t.test("what is missing is named", async (t) => {
+    t.match(await run(["search", "show"]), { code: 1, err: /the team has no search: start one with signalbox search/ });
+    t.match(await run(["search", "start", ...terms]), { code: 1, err: /the team has no replay set: make one with/ });
+    await fillSet(place, 5);
+    const wrong = [
+      [["--iterations", "none"], /--iterations must be a whole number/],
+      [["--objective", "fame"], /--objective must be success or cost/],
+    ] as const;
+    for (const [args, message] of wrong) {
+      t.match(await run(["search", "start", ...terms, ...args]), { code: 64, err: message });
+    }
+    t.match(await run(["search", "estimate"]), { code: 64, err: /give --ceiling, such as --ceiling 2USD/ });
+    t.match(await run(["search", "start", ...terms, "--agent", "none"]), { code: 1, err: /harness/ });
+    t.match(await run(["search", "start", ...terms, "--effort", "none"]), { code: 1, err: /effort/ });
+    t.same(await readSearches(), []);
+  });
+
+  await t.test("the best config is named, and a pick that is refused says why", async (t) => {
+    t.equal((await run(["search", "start", ...terms, "--json"])).code, 0);
+    const watching = run(["search", "watch"]);
+    await workSearch(place, 11, { better: ["Look twice."], prompts: { careful: "Look twice." } });
+    const { code, out, err } = await watching;
+    t.equal(code, 0, err);
+    t.match(
+      out,
+      /^best: careful, 100 % against 0 % on held-out tasks, \+100 points \[100, 100\], 2 tasks, 1 against 1 EUR/,
+    );
+    t.match(out, /^100 % ┤ +a$/m);
+    t.match(out, /^a +careful +100 % +100 % +\+100 \[100, 100\] \(few tasks\) +1 +frontier$/m);
+    t.match(await run(["search", "pick"]), { code: 1, out: /^refused: .+\ncandidate +careful\n/ });
+    t.match(await run(["search", "pick", "none"]), { code: 1, err: /has no candidate none; there are: careful/ });
+    t.match(await run(["search", "show", "--svg", "none/frontier.svg"]), { code: 1, err: /cannot write none/ });
+  });
+
+  await t.test("an interruption leaves the search running; a stopped one has failed", async (t) => {
+    t.equal((await run(["search", "start", ...terms])).code, 0);
+    const [search] = await readSearches();
+    const interrupted = new AbortController();
+    interrupted.abort();
+    const { code, err } = await run(["search", "watch"], { interrupted: interrupted.signal });
+    t.equal(code, 130);
+    t.match(err, /error: interrupted/);
+    t.equal((await readSearches())[0]?.endedAt, null);
+    t.match(await run(["search", "pick"]), { code: 1, err: /name the candidate to pick: / });
+    t.match(await run(["search", "pick", "none"]), { code: 1, err: /has no candidate none; there are: none/ });
+    t.equal((await person.request("POST", `${place.team}/searches/${search?.id}/stop`)).status, 204);
+    t.match(await run(["search", "watch", String(search?.id).slice(0, -2)]), { code: 1, out: /^no.* found/ });
+  });
+});
