@@ -4,6 +4,7 @@ import { addAccountCommands } from "./account/account.commands.js";
 import { CommandTree, type Frame } from "./command/define-command.js";
 import { exitCodes } from "./command/exit-codes.js";
 import { type Interruption, listenForSignals, processTerminal, type Terminal } from "./command/terminal.js";
+import { addWorkCommands } from "./work/work.commands.js";
 
 /*
  * The command `signalbox`. The commands for people and programs share one frame (`command/`). The programs below parse
@@ -117,6 +118,7 @@ function createProgram(frame: Frame): Command {
       });
   }
   addAccountCommands(new CommandTree(program, frame));
+  addWorkCommands(new CommandTree(program, frame));
   return program;
 }
 

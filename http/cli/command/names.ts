@@ -1,6 +1,7 @@
 import { ApiError, type Client, type Schema } from "../../client/entry.js";
 import type { Defaults } from "./defaults.js";
 import { CommandError } from "./exit-codes.js";
+import { findRunId, findTaskId, type WorkNames } from "./work-names.js";
 
 /** A workspace that the caller is in. */
 export interface NamedWorkspace {
@@ -94,6 +95,20 @@ export class Names {
     throw new CommandError(
       only === undefined ? `the team ${team.key} has no line` : `name the line with --line; there are: ${keys}`,
     );
+  }
+
+  /** Finds the id of a task; see {@link findTaskId}. */
+  task(name?: string): Promise<string> {
+    return findTaskId(this.#work(), name);
+  }
+
+  /** Finds the id of a run; see {@link findRunId}. */
+  run(name?: string): Promise<string> {
+    return findRunId(this.#work(), name);
+  }
+
+  #work(): WorkNames {
+    return { client: this.#client, defaults: this.#defaults, team: () => this.team() };
   }
 
   /** The workspace in `--team <workspace>/<team>`. */

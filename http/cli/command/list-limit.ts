@@ -1,0 +1,54 @@
+import { InvalidArgumentError, Option } from "commander";
+import type { Context } from "./context.js";
+
+/** The option of a list. */
+export interface LimitOption {
+  readonly limit: number;
+}
+
+const DEFAULT_LIMIT = 20;
+/** The largest page of a list. */
+const MAX_PAGE = 200;
+
+/** Creates the option `--limit`. */
+export function limitOption(): Option {
+  return new Option("--limit <number>", "how many to list").default(DEFAULT_LIMIT).argParser(toLimit);
+}
+
+function toLimit(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number, at least 1.");
+}
+
+/** The page size to request for a limit, with one item more, which shows whether there are more. */
+export function toPageSize(limit: number): number {
+  return Math.min(limit + 1, MAX_PAGE);
+}
+
+/** The first items of a list. */
+export interface Limited<Item> {
+  readonly items: readonly Item[];
+  readonly hasMore: boolean;
+}
+
+/** Reads items up to a limit. */
+export async function takeItems<Item>(items: AsyncIterable<Item>, limit: number): Promise<Limited<Item>> {
+  const taken: Item[] = [];
+  for await (const item of items) {
+    if (taken.length === limit) return { items: taken, hasMore: true };
+    taken.push(item);
+  }
+  return { items: taken, hasMore: false };
+}
+
+/** Prints a list, or that it is empty, and says when there is more. */
+export function showList<Item>(
+  context: Context,
+  list: Limited<Item>,
+  { none, toLines }: { readonly none: string; readonly toLines: () => readonly string[] },
+): void {
+  const { items, hasMore } = list;
+  if (items.length === 0) context.terminal.note(none);
+  context.show(list, () => (items.length === 0 ? [] : toLines()));
+  if (hasMore) context.terminal.note(`there are more: give --limit ${items.length * 5}`);
+}

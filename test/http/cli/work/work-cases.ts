@@ -1,0 +1,3 @@
+import { taskCases } from "./task-cases.js";
+
+export const workCases = [...taskCases];
