@@ -16,8 +16,8 @@ export interface Ran {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** The lines that the person types. Without them there is no terminal. */
-  readonly answers?: readonly string[];
+  /** The lines that the person types, each when it resolves. Without them there is no terminal. */
+  readonly answers?: Iterable<string | Promise<string>>;
   /** Standard input, where no person types. */
   readonly input?: string;
   readonly folder?: string;
@@ -41,7 +41,7 @@ async function run(home: string, args: readonly string[], options: RunOptions = 
   const { env = {}, answers, input = "", folder = home, interrupted } = options;
   const out: string[] = [];
   const err: string[] = [];
-  const typed = [...(answers ?? [])];
+  const typed = answers?.[Symbol.iterator]();
   const ended = new AbortController();
   const interrupt = () => ended.abort(new CommandError("interrupted", exitCodes.interrupted));
   if (interrupted?.aborted === true) interrupt();
@@ -54,9 +54,9 @@ async function run(home: string, args: readonly string[], options: RunOptions = 
     isTerminal,
     columns: 100,
     ask: isTerminal
-      ? async (question: string) => {
+      ? (question: string, signal?: AbortSignal) => {
           err.push(question);
-          return typed.shift() ?? null;
+          return unlessAborted(Promise.resolve(typed?.next().value ?? null), signal);
         }
       : null,
     readInput: async () => input,
@@ -70,4 +70,12 @@ async function run(home: string, args: readonly string[], options: RunOptions = 
   });
   interrupted?.removeEventListener("abort", interrupt);
   return { code, out: out.join("\n"), err: err.join("\n") };
+}
+
+function unlessAborted<Result>(result: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    signal?.addEventListener("abort", () => reject(signal.reason));
+    if (signal?.aborted === true) reject(signal.reason);
+    result.then(resolve, reject);
+  });
 }

@@ -1,10 +1,12 @@
 import type { CommonOptions, Context } from "../command/context.js";
+import type { ExitCode } from "../command/exit-codes.js";
 import { toLine } from "../command/printable.js";
+import { type FollowOption, report } from "./change-task.js";
 import { People } from "./people.js";
 import { readText } from "./read-text.js";
 
 /** The options of `task open`. */
-export interface TaskOpening extends CommonOptions {
+export interface TaskOpening extends CommonOptions, FollowOption {
   readonly line?: string;
   readonly station?: string;
   readonly description?: string;
@@ -15,7 +17,7 @@ export interface TaskOpening extends CommonOptions {
 }
 
 /** Opens a task, and makes it the folder's default. */
-export async function openTask(context: Context, options: TaskOpening, title: string): Promise<void> {
+export async function openTask(context: Context, options: TaskOpening, title: string): Promise<ExitCode | undefined> {
   const { client, names, signal } = context;
   const { station, description, assign, link, reviewBranch, reviewPullRequest } = options;
   const { team, line } = await names.line(options.line);
@@ -36,8 +38,9 @@ export async function openTask(context: Context, options: TaskOpening, title: st
     },
     signal,
   });
-  context.remember({ workspace: workspace.slug, team: team.key, line: line.key, task: task.id, run: undefined });
-  context.show(task, () => [
-    `opened ${task.id} at ${team.key}/${task.line}, station ${task.station}: ${toLine(title)}`,
-  ]);
+  context.remember({ workspace: workspace.slug, team: team.key, line: line.key });
+  return await report(context, options, {
+    task,
+    says: `opened at ${team.key}/${task.line}, station ${task.station}: ${toLine(title)}`,
+  });
 }

@@ -1,7 +1,10 @@
 import { ApiError, type Schema } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
-import { toLines } from "../command/printable.js";
+import type { ExitCode } from "../command/exit-codes.js";
+import { toLine, toLines } from "../command/printable.js";
 import { toFields, toTable } from "../command/table.js";
+import { type FollowOption, report } from "./change-task.js";
+import { describeNote } from "./note-lines.js";
 import { People } from "./people.js";
 import { describeRunState } from "./run-state.js";
 import { toTimeText } from "./time-text.js";
@@ -12,11 +15,16 @@ type RunItem = Schema<"RunInAList">;
 /** Runs to show with a task. */
 const RUNS_SHOWN = 20;
 
-/** Shows a task with its notes and latest runs. */
-export async function showTask(context: Context, _options: CommonOptions, name: string | undefined): Promise<void> {
+/** Shows a task with its notes and latest runs, or follows it. */
+export async function showTask(
+  context: Context,
+  options: CommonOptions & FollowOption,
+  name: string | undefined,
+): Promise<ExitCode | undefined> {
   const { client, names, signal } = context;
   const path = { taskId: await names.task(name) };
   const task = await client.get("/api/tasks/{taskId}", { path, signal });
+  if (options.follow === true) return await report(context, options, { task, says: toLine(task.title) });
   const runs = await listRuns(context, task.id);
   const people = await People.ofTeam(context, task.teamId);
   context.remember({ task: task.id, run: undefined });
@@ -30,6 +38,7 @@ export async function showTask(context: Context, _options: CommonOptions, name: 
     ),
     ...section(context, "Runs", runs.length === 0 ? [] : describeRuns(context, runs)),
   ]);
+  return undefined;
 }
 
 /** Lists the task's runs; none for a caller who may not read the team's outcomes. */
@@ -77,18 +86,6 @@ function describeOpener(opener: Task["openedBy"], people: People): string | null
     case "integration":
       return `integration ${opener.key}`;
   }
-}
-
-/** A note: who wrote it and when, and its text. */
-export function describeNote(
-  { terminal }: Pick<Context, "terminal">,
-  { from, at, text }: Task["notes"][number],
-  people: People,
-): readonly string[] {
-  return [
-    terminal.paint("dim", `${toTimeText(at)} ${people.author(from)}:`),
-    `  ${toLines(text).replaceAll("\n", "\n  ")}`,
-  ];
 }
 
 function describeRuns({ terminal }: Context, runs: readonly RunItem[]): readonly string[] {

@@ -15,6 +15,8 @@ export interface WorkScene extends CommandScene {
   run(args: string, options?: RunOptions): Promise<Ran>;
   /** Opens a task on the command line, without the runner taking it; returns its id. */
   open(title?: string): Promise<string>;
+  /** Resolves with the task's next job. Jobs of other tasks before it are lost. */
+  jobOf(taskId: string): Promise<Job>;
   /** Opens a task, and starts its run. */
   begin(title?: string): Promise<{ readonly taskId: string; readonly job: Job }>;
   /** Opens a task, whose agent asks a question. */
@@ -51,9 +53,15 @@ export async function openWorkScene(t: Test): Promise<WorkScene> {
     if (code !== 0) throw new Error(err);
     return String(JSON.parse(out).id);
   };
+  const jobOf: WorkScene["jobOf"] = async (taskId) => {
+    for (;;) {
+      const job = await peer.job();
+      if (job.task?.id === taskId) return job;
+    }
+  };
   const begin: WorkScene["begin"] = async (title) => {
     const taskId = await open(title);
-    const job = await peer.job();
+    const job = await jobOf(taskId);
     peer.start(job);
     return { taskId, job };
   };
@@ -62,6 +70,7 @@ export async function openWorkScene(t: Test): Promise<WorkScene> {
     peer,
     run,
     open,
+    jobOf,
     begin,
     task,
     reaches,
