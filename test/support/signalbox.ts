@@ -21,6 +21,8 @@ export interface RunOptions {
   /** Standard input, where no person types. */
   readonly input?: string;
   readonly folder?: string;
+  /** Called with each line of standard error. */
+  readonly onNote?: (line: string) => void;
   /** Interrupts the command, like Ctrl+C. */
   readonly interrupted?: AbortSignal;
 }
@@ -38,7 +40,7 @@ export function openSignalbox(t: Test): Signalbox {
 }
 
 async function run(home: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const { env = {}, answers, input = "", folder = home, interrupted } = options;
+  const { env = {}, answers, input = "", folder = home, interrupted, onNote = () => undefined } = options;
   const out: string[] = [];
   const err: string[] = [];
   const typed = answers?.[Symbol.iterator]();
@@ -61,7 +63,10 @@ async function run(home: string, args: readonly string[], options: RunOptions = 
       : null,
     readInput: async () => input,
     print: (line: string) => void out.push(line),
-    note: (line: string) => void err.push(line),
+    note: (line: string) => {
+      err.push(line);
+      onNote(line);
+    },
     paint: (colour: string, text: string) => (hasColour ? `<${colour}>${text}</>` : text),
   };
   const code = await runCommandLine(args, {

@@ -66,12 +66,16 @@ class TaskFollower {
   }
 
   async follow(): Promise<ExitCode> {
-    this.#topics.subscribe(`task/${this.#task.id}`);
-    await this.#showState();
-    while (this.#task.state !== "done" && this.#task.state !== "closed") {
-      await this.#take(await Promise.race([this.#topics.next(), this.#prompts.failed]));
+    try {
+      this.#topics.subscribe(`task/${this.#task.id}`);
+      await this.#showState();
+      while (this.#task.state !== "done" && this.#task.state !== "closed") {
+        await this.#take(await Promise.race([this.#topics.next(), this.#prompts.failed]));
+      }
+      return this.#task.state === "done" ? exitCodes.done : exitCodes.failed;
+    } finally {
+      this.#prompts.close();
     }
-    return this.#task.state === "done" ? exitCodes.done : exitCodes.failed;
   }
 
   readonly #say = (line: string): void => {
@@ -179,11 +183,13 @@ class TaskFollower {
       if (error instanceof ApiError && error.status === 404) return null;
       throw error;
     });
-    if (item !== null && item.gone !== null) return;
-    const isFailure = (item?.kind ?? (this.#task.failure === null ? "question" : "failure")) === "failure";
-    const text = toLines(item?.asks ?? asks ?? "");
-    this.#say(`${terminal.paint("yellow", `${station} ${isFailure ? "cannot go on" : "asks"}:`)} ${text}`);
-    if (isFailure) this.#askForRetry();
+    const waits = item === null || item.gone === null;
+    const kind = item !== null && waits ? item.kind : this.#task.failure === null ? "question" : "failure";
+    const does = kind === "failure" ? "cannot go on" : "asks";
+    this.#say(`${terminal.paint("yellow", `${station} ${does}:`)} ${toLines(asks ?? item?.asks ?? "")}`);
+    // It may have been answered since.
+    if (!waits) return;
+    if (kind === "failure") this.#askForRetry();
     else this.#askForAnswer();
   }
 

@@ -41,6 +41,12 @@ export class Prompts {
     if (this.#open?.id === id) this.#open.ending.abort();
   }
 
+  /** Removes all questions. */
+  close(): void {
+    this.#waiting.length = 0;
+    this.#open?.ending.abort();
+  }
+
   async #askAll(): Promise<void> {
     for (let prompt = this.#waiting.shift(); prompt !== undefined; prompt = this.#waiting.shift()) {
       const ending = new AbortController();

@@ -64,14 +64,16 @@ function addReads(tasks: CommandTree): void {
 function addSpeech(tasks: CommandTree): void {
   tasks.add<FollowOption & TaskOption, [string]>({
     usage: "answer <text>",
-    summary: "answer the question of a task that is assigned to you; - reads standard input",
+    summary: "answer the question of a task that is assigned to you",
+    details: `The text - stands for standard input.\n${FOLLOWING}`,
     example: 'signalbox task answer "The second one"',
     declare: (command) => addFollow(addTask(command)),
     load: async () => (await import("./change-task.js")).answerTask,
   });
   tasks.add<TaskOption, [string]>({
     usage: "note <text>",
-    summary: "add a note, which later runs of the task read; - reads standard input",
+    summary: "add a note, which later runs of the task read",
+    details: "The text - stands for standard input.",
     example: 'signalbox task note "The flaky test is known"',
     declare: addTask,
     load: async () => (await import("./change-task.js")).addNote,

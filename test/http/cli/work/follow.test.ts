@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import t from "tap";
 import type { Ran, RunOptions } from "../../../support/signalbox.js";
 import { openWorkScene } from "./work-scene.js";
@@ -14,7 +14,7 @@ function* hesitate(asked: AbortController): Generator<Promise<string>> {
 
 t.test("a followed task", async (t) => {
   const scene = await openWorkScene(t);
-  const { run, peer, person, task, reaches } = scene;
+  const { run, peer, person, task } = scene;
 
   /** Opens a task and follows it; resolves once its run has started. */
   const follow = async (options: RunOptions = {}, flags = "") => {
@@ -59,9 +59,11 @@ t.test("a followed task", async (t) => {
   });
 
   await t.test("without a terminal prints the question, and continues when it is answered elsewhere", async (t) => {
-    const { ended, job, taskId } = await follow();
+    const asked = new EventEmitter();
+    const { ended, job, taskId } = await follow({ onNote: (line) => asked.emit(line.slice(0, 6)) });
+    const hint = once(asked, "answer");
     peer.end(job, { ending: { kind: "ask", question: `Which ${"long ".repeat(1_000)}one?` } });
-    await reaches(taskId, "inbox");
+    await hint;
     t.match(await run('task answer "The second one"'), { code: 0, out: `${taskId}: answered` });
     await finish(await peer.job());
     const ran = await ended;

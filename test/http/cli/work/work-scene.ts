@@ -19,13 +19,20 @@ export interface WorkScene extends CommandScene {
   jobOf(taskId: string): Promise<Job>;
   /** Opens a task, and starts its run. */
   begin(title?: string): Promise<{ readonly taskId: string; readonly job: Job }>;
+  /** Opens a task, whose run has two steps and changes a file, and ends with a question; returns the task's id. */
+  ended(diff?: string): Promise<string>;
   /** Opens a task, whose agent asks a question. */
   ask(title?: string, question?: string): Promise<string>;
   /** Opens a task, whose agent asks for an approval. */
   askApproval(title?: string): Promise<{ readonly taskId: string; readonly job: Job; readonly approvalId: string }>;
   task(taskId: string): Promise<Shown>;
   reaches(taskId: string, state: string): Promise<void>;
+  /** The ids of the approvals that a task waits for. */
+  approvals(taskId: string): Promise<readonly string[]>;
 }
+
+/** Adds a line to `a.txt` of the repositories that {@link layRepository} creates. */
+const addLine = "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1,2 @@\n one\n+two\n";
 
 /** Splits a command line at its spaces; text in double quotes stays together. */
 const toArgs = (line: string) => [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
@@ -46,6 +53,8 @@ export async function openWorkScene(t: Test): Promise<WorkScene> {
 
   const run: WorkScene["run"] = (args, options) => signalbox.run(toArgs(args), options);
   const task: WorkScene["task"] = async (taskId) => (await person.request("GET", `/api/tasks/${taskId}`)).body ?? {};
+  const approvals: WorkScene["approvals"] = async (taskId) =>
+    ((await task(taskId)).approvals as readonly { readonly id: string }[]).map(({ id }) => id);
   const reaches: WorkScene["reaches"] = async (taskId, state) =>
     void (await until(`${taskId} is ${state}`, async () => (await task(taskId)).state === state));
   const open: WorkScene["open"] = async (title = "Do it") => {
@@ -72,6 +81,7 @@ export async function openWorkScene(t: Test): Promise<WorkScene> {
     open,
     jobOf,
     begin,
+    approvals,
     task,
     reaches,
     ask: async (title, question = "Red or blue?") => {
@@ -80,12 +90,21 @@ export async function openWorkScene(t: Test): Promise<WorkScene> {
       await reaches(taskId, "inbox");
       return taskId;
     },
+    ended: async (diff = addLine) => {
+      const { taskId, job } = await begin();
+      peer.step(job, 0);
+      peer.step(job, 1);
+      const checkouts = [{ repository: "acme/app", base: "b".repeat(40), diff }];
+      peer.end(job, { ending: { kind: "ask", question: "Done?" }, checkouts });
+      await reaches(taskId, "inbox");
+      return taskId;
+    },
     askApproval: async (title) => {
       const { taskId, job } = await begin(title);
       peer.askPermission(job);
       await reaches(taskId, "inbox");
-      const [approval] = (await task(taskId)).approvals as readonly { readonly id: string }[];
-      return { taskId, job, approvalId: approval?.id ?? "" };
+      const [approvalId = ""] = await approvals(taskId);
+      return { taskId, job, approvalId };
     },
   };
 }
