@@ -1,6 +1,7 @@
 import { ApiError, type Schema, type StreamMessage } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
+import { isNotFound } from "../command/names.js";
 import { toLine, toLines } from "../command/printable.js";
 import { openTopics, type Topics } from "../command/topics.js";
 import { type Approval, answerApproval } from "./approvals.js";
@@ -180,7 +181,7 @@ class TaskFollower {
     const { client, signal, terminal } = this.#context;
     const { id, station, asks } = this.#task;
     const item = await client.get("/api/inbox/{id}", { path: { id }, signal }).catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 404) return null;
+      if (isNotFound(error)) return null;
       throw error;
     });
     const waits = item === null || item.gone === null;
