@@ -4,11 +4,10 @@ import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js
 import { isNotFound } from "../command/names.js";
 import { toLine, toLines } from "../command/printable.js";
 import { openTopics, type Topics } from "../command/topics.js";
-import { type Approval, answerApproval } from "./approvals.js";
 import { RunFollower } from "./follow-run.js";
 import { describeNote } from "./note-lines.js";
 import { People } from "./people.js";
-import { Prompts } from "./prompts.js";
+import { TaskPrompts } from "./task-prompts.js";
 
 type Task = Schema<"Task">;
 
@@ -16,8 +15,6 @@ type Task = Schema<"Task">;
 type TaskChange =
   | { readonly type: "task"; readonly task: Partial<Task> }
   | { readonly type: "note"; readonly note: Omit<Task["notes"][number], "text"> & { readonly text: unknown } };
-
-const QUESTION = "question";
 
 /**
  * Shows what happens to a task until it is done: steps, questions and reviews. Where the agent asks, the person types the
@@ -46,9 +43,8 @@ interface Following {
 class TaskFollower {
   readonly #context: Context;
   readonly #topics: Topics;
-  readonly #prompts: Prompts;
+  readonly #prompts: TaskPrompts;
   readonly #people: People;
-  readonly #me: string | null;
   #task: Task;
   #run: RunFollower | null = null;
   /** The last note shown. */
@@ -59,9 +55,8 @@ class TaskFollower {
   constructor(context: Context, topics: Topics, { task, people, me }: Following) {
     this.#context = context;
     this.#topics = topics;
-    this.#prompts = new Prompts(context);
+    this.#prompts = new TaskPrompts(context, { people, me });
     this.#people = people;
-    this.#me = me;
     this.#task = task;
     this.#noted = task.notes.at(-1)?.seq ?? -1;
   }
@@ -135,7 +130,7 @@ class TaskFollower {
     const now = [state, station, runId, approvals.length === 0].join(" ");
     if (now === this.#shown) return;
     this.#shown = now;
-    this.#prompts.remove(QUESTION);
+    this.#prompts.removeQuestion();
     if (runId !== this.#run?.runId) await this.#followRun(runId);
     const waitsForApproval = state === "inbox" && approvals.length > 0;
     if (state !== "queued" && state !== "running" && !waitsForApproval) await this.#run?.catchUp();
@@ -156,8 +151,8 @@ class TaskFollower {
       people: this.#people,
       isShort: true,
       say: this.#say,
-      onApproval: (approval) => this.#askApproval(approval),
-      onApprovalOver: (id) => this.#prompts.remove(id),
+      onApproval: (approval) => this.#prompts.askApproval(approval),
+      onApprovalOver: (id) => this.#prompts.removeApproval(id),
     });
     this.#topics.subscribe(`run/${runId}`);
   }
@@ -190,62 +185,8 @@ class TaskFollower {
     this.#say(`${terminal.paint("yellow", `${station} ${does}:`)} ${toLines(asks ?? item?.asks ?? "")}`);
     // It may have been answered since.
     if (!waits) return;
-    if (kind === "failure") this.#askForRetry();
-    else this.#askForAnswer();
-  }
-
-  #askForAnswer(): void {
-    const { client, signal, terminal } = this.#context;
-    const { id, assignee } = this.#task;
-    if (terminal.ask === null || !this.#isMe(assignee)) {
-      return terminal.note(
-        this.#isMe(assignee)
-          ? `answer it with: signalbox task answer "…" --task ${id}`
-          : `it waits for ${this.#people.name(assignee) ?? "somebody to be assigned"}`,
-      );
-    }
-    const answer = async (text: string): Promise<void> => {
-      if (text === "") this.#askForAnswer();
-      else await client.post("/api/tasks/{taskId}/answer", { path: { taskId: id }, body: { text }, signal });
-    };
-    this.#prompts.add({ id: QUESTION, question: "Answer:", answer });
-  }
-
-  #askForRetry(): void {
-    const { client, signal, terminal } = this.#context;
-    const path = { taskId: this.#task.id };
-    const giveUp = (): never => {
-      throw new CommandError(
-        `the task waits in the inbox: signalbox task retry runs its station again; answer, move and close do more`,
-      );
-    };
-    if (terminal.ask === null) giveUp();
-    const answer = async (text: string): Promise<void> => {
-      if (!/^y(es)?$/i.test(text)) giveUp();
-      await client.post("/api/tasks/{taskId}/retry", { path, body: {}, signal });
-    };
-    this.#prompts.add({ id: QUESTION, question: "Run the station again? [y/N]", answer });
-  }
-
-  #askApproval(approval: Approval): void {
-    const { terminal } = this.#context;
-    const { id, approver } = approval;
-    if (terminal.ask === null || !this.#isMe(approver)) {
-      return terminal.note(
-        this.#isMe(approver)
-          ? `answer it with: signalbox run approve ${id}, or run dismiss ${id}`
-          : `it waits for ${this.#people.name(approver) ?? "somebody to be assigned"}`,
-      );
-    }
-    const answer = async (text: string): Promise<void> => {
-      if (text === "") return terminal.note(`it still waits: signalbox run approve ${id}`);
-      if (/^y(es)?$/i.test(text)) await answerApproval(this.#context, approval, { kind: "approve" });
-      else {
-        const reason = /^no?$/i.test(text) ? null : text;
-        await answerApproval(this.#context, approval, { kind: "dismiss", reason });
-      }
-    };
-    this.#prompts.add({ id, question: "Approve it? y, n, or the reason why not:", answer });
+    if (kind === "failure") this.#prompts.askForRetry(this.#task);
+    else this.#prompts.askForAnswer(this.#task);
   }
 
   #showDone(): void {
@@ -254,10 +195,6 @@ class TaskFollower {
     this.#say(terminal.paint("green", pullRequest === null ? "done" : `done: ${toLine(pullRequest.url)}`));
     if (!isJson && reviews === undefined)
       terminal.note("signalbox run diff shows the changes, with --apply it applies them");
-  }
-
-  #isMe(userId: string | null): boolean {
-    return userId !== null && userId === this.#me;
   }
 
   #dim(text: string): string {

@@ -3,9 +3,8 @@ import type { CommonOptions, Context } from "../command/context.js";
 import { type Limited, type LimitOption, showList, takeItems, toPageSize } from "../command/list-limit.js";
 import { toTable } from "../command/table.js";
 import { describeCall } from "./approvals.js";
+import type { ASSIGNEES } from "./filters.js";
 import { toTimeText } from "./time-text.js";
-
-export const ASSIGNEES = ["me", "none", "all"] as const;
 
 /** Which items of the inbox to list. */
 export interface InboxFilter {

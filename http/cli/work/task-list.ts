@@ -2,9 +2,8 @@ import { listAll } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import { type LimitOption, showList, takeItems, toPageSize } from "../command/list-limit.js";
 import { toTable } from "../command/table.js";
+import type { TASK_STATES } from "./filters.js";
 import { People } from "./people.js";
-
-export const TASK_STATES = ["queued", "running", "inbox", "done", "closed"] as const;
 
 /** Which tasks to list. */
 export interface TaskFilter {

@@ -2,7 +2,8 @@ import { type Command, Option } from "commander";
 import type { CommandTree } from "../command/define-command.js";
 import { type LimitOption, limitOption } from "../command/list-limit.js";
 import type { FollowOption, TaskOption } from "./change-task.js";
-import { TASK_STATES, type TaskFilter } from "./task-list.js";
+import { TASK_STATES } from "./filters.js";
+import type { TaskFilter } from "./task-list.js";
 import type { TaskOpening } from "./task-open.js";
 
 /** Adds the commands `task …`. */

@@ -1,7 +1,8 @@
 import { Option } from "commander";
 import type { CommandTree } from "../command/define-command.js";
 import { type LimitOption, limitOption } from "../command/list-limit.js";
-import { ASSIGNEES, type InboxFilter } from "./inbox.js";
+import { ASSIGNEES } from "./filters.js";
+import type { InboxFilter } from "./inbox.js";
 import { addRunCommands } from "./run.commands.js";
 import { addTaskCommands } from "./task.commands.js";
 
