@@ -2,14 +2,13 @@ import type { Client } from "../../client/entry.js";
 import type { Defaults } from "./defaults.js";
 import { CommandError } from "./exit-codes.js";
 import { type IdBeginning, parseIdBeginning, toIdAfter } from "./id-beginning.js";
-import type { NamedTeam } from "./names.js";
 
 /** What the names of tasks and runs are found with. */
 export interface WorkNames {
   readonly client: Client;
   readonly defaults: Defaults;
   /** Finds the team whose tasks a beginning of an id is looked up in. */
-  readonly team: () => Promise<NamedTeam>;
+  readonly team: () => Promise<{ readonly id: string; readonly key: string }>;
 }
 
 /** Tasks whose runs are searched for the beginning of a run's id. */
