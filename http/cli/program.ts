@@ -7,6 +7,7 @@ import { type Interruption, listenForSignals, processTerminal, type Terminal } f
 import { addConnectionCommands } from "./connections/connections.commands.js";
 import { addHookCommands } from "./hooks/hooks.commands.js";
 import { addMeasuringCommands } from "./measuring/measuring.commands.js";
+import { addWorkCommands } from "./work/work.commands.js";
 
 /*
  * The command `signalbox`. The commands for people and programs share one frame (`command/`). The programs below parse
@@ -139,6 +140,7 @@ function createProgram(frame: Frame): Command {
   addConnectionCommands(tree);
   addHookCommands(tree);
   addMeasuringCommands(tree);
+  addWorkCommands(tree);
   return program;
 }
 

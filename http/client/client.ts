@@ -86,8 +86,9 @@ export function createClient(options: ClientOptions = {}): Client {
   const send: Client["send"] = (verb, path, call = {}) => request(options, verb, path, call);
   const call = (verb: Verb) => async (path: string, given?: AnyOptions) => {
     const { headers, text } = await send(verb, path, given);
-    if (headers.get("content-type")?.includes("json") !== true) return text === "" ? null : text;
-    return parse(text);
+    const type = headers.get("content-type");
+    if (type?.includes("json") === true) return parse(text);
+    return type === null && text === "" ? null : text;
   };
   return {
     get: call("get"),

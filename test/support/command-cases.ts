@@ -13,11 +13,11 @@ export interface CommandScene {
 }
 
 /** A command, as the table test runs it. */
-export interface CommandCase {
+export interface CommandCase<Scene extends CommandScene = CommandScene> {
   /** The name with its group, such as `task open`. */
   readonly name: string;
   /** The arguments of a call that succeeds. Called once for people and once for `--json`. */
-  readonly args: (scene: CommandScene) => Promise<readonly string[]> | readonly string[];
+  readonly args: (scene: Scene) => Promise<readonly string[]> | readonly string[];
   /** What a person reads on standard output. */
   readonly prints: RegExp;
   /** Parts of what `--json` prints. */
@@ -52,7 +52,11 @@ export async function openCommandScene(
  * Runs each command for people (without a terminal, with `NO_COLOR`), with `--json`, with `--help` and with wrong
  * arguments. Checks the outputs and the exit codes.
  */
-export async function testCommands(t: Test, scene: CommandScene, cases: readonly CommandCase[]): Promise<void> {
+export async function testCommands<Scene extends CommandScene>(
+  t: Test,
+  scene: Scene,
+  cases: readonly CommandCase<Scene>[],
+): Promise<void> {
   const { signalbox } = scene;
   for (const { name, args, prints, json, wrong, code = 0, input = "" } of cases) {
     await t.test(name, async (t) => {

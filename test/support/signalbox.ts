@@ -16,11 +16,13 @@ export interface Ran {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** The lines that the person types. Without them there is no terminal. */
-  readonly answers?: readonly string[];
+  /** The lines that the person types, each when it resolves. Without them there is no terminal. */
+  readonly answers?: Iterable<string | Promise<string>>;
   /** Standard input, where no person types. */
   readonly input?: string;
   readonly folder?: string;
+  /** Called with each line of standard error. */
+  readonly onNote?: (line: string) => void;
   /** Interrupts the command, like Ctrl+C. */
   readonly interrupted?: AbortSignal;
 }
@@ -38,10 +40,10 @@ export function openSignalbox(t: Test): Signalbox {
 }
 
 async function run(home: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const { env = {}, answers, input = "", folder = home, interrupted } = options;
+  const { env = {}, answers, input = "", folder = home, interrupted, onNote = () => undefined } = options;
   const out: string[] = [];
   const err: string[] = [];
-  const typed = [...(answers ?? [])];
+  const typed = answers?.[Symbol.iterator]();
   const ended = new AbortController();
   const interrupt = () => ended.abort(new CommandError("interrupted", exitCodes.interrupted));
   if (interrupted?.aborted === true) interrupt();
@@ -54,14 +56,17 @@ async function run(home: string, args: readonly string[], options: RunOptions = 
     isTerminal,
     columns: 100,
     ask: isTerminal
-      ? async (question: string) => {
+      ? (question: string, signal?: AbortSignal) => {
           err.push(question);
-          return typed.shift() ?? null;
+          return unlessAborted(Promise.resolve(typed?.next().value ?? null), signal);
         }
       : null,
     readInput: async () => input,
     print: (line: string) => void out.push(line),
-    note: (line: string) => void err.push(line),
+    note: (line: string) => {
+      err.push(line);
+      onNote(line);
+    },
     paint: (colour: string, text: string) => (hasColour ? `<${colour}>${text}</>` : text),
   };
   const code = await runCommandLine(args, {
@@ -70,4 +75,12 @@ async function run(home: string, args: readonly string[], options: RunOptions = 
   });
   interrupted?.removeEventListener("abort", interrupt);
   return { code, out: out.join("\n"), err: err.join("\n") };
+}
+
+function unlessAborted<Result>(result: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    signal?.addEventListener("abort", () => reject(signal.reason));
+    if (signal?.aborted === true) reject(signal.reason);
+    result.then(resolve, reject);
+  });
 }

@@ -5,6 +5,7 @@ import { deliveryCases } from "./connections/deliveries-cases.js";
 import { trustCases } from "./connections/trusts-cases.js";
 import { hookCases } from "./hooks/hooks-cases.js";
 import { measuringCases } from "./measuring/measuring-cases.js";
+import { workCases } from "./work/work-cases.js";
 
 /** The programs that parse their own arguments have tests of their own. */
 const programs = [
@@ -12,8 +13,13 @@ const programs = [
 ];
 
 t.test("every command has a case of the table test", async (t) => {
-  const cases = [...accountCases, ...deliveryCases, ...hookCases, ...trustCases, ...measuringCases].map(
-    ({ name }) => name,
-  );
+  const cases = [
+    ...accountCases,
+    ...deliveryCases,
+    ...hookCases,
+    ...measuringCases,
+    ...trustCases,
+    ...workCases,
+  ].map(({ name }) => name);
   t.same(listCommands(), [...programs, ...cases].sort());
 });

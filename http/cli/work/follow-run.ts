@@ -1,0 +1,130 @@
+import { listAll, type Schema, type StreamMessage } from "../../client/entry.js";
+import type { Context } from "../command/context.js";
+import { toLine, toLines } from "../command/printable.js";
+import { type Approval, describeCall, listOpenApprovals } from "./approvals.js";
+import { describeRunState } from "./run-state.js";
+import { describeStep, type StepForm } from "./step-lines.js";
+
+type Run = Schema<"Run">;
+type Step = Schema<"Step">;
+
+/** The data of the topic `run/<id>`: its snapshot, or a change. */
+interface RunData {
+  readonly run?: Partial<Run>;
+  readonly steps?: readonly StreamedStep[];
+  readonly step?: StreamedStep;
+  readonly approvals?: readonly Pick<Approval, "id" | "state">[];
+  readonly approval?: Pick<Approval, "id" | "state">;
+}
+
+/** A step in a stream; a long text is only in the API. */
+type StreamedStep = Omit<Step, "text"> & { readonly text: unknown };
+
+/** What a follower of a run reports to. */
+export interface RunFollowing extends StepForm {
+  readonly say: (line: string) => void;
+  /** Called with each approval that the run begins to wait for. */
+  readonly onApproval?: (approval: Approval) => void;
+  /** Called when an approval no longer waits. */
+  readonly onApprovalOver?: (approvalId: string) => void;
+}
+
+/** Shows the steps of a run as they happen, its approvals, and how it ends. Each step once. */
+export class RunFollower {
+  readonly runId: string;
+  readonly #context: Context;
+  readonly #following: RunFollowing;
+  readonly #approvals = new Set<string>();
+  /** The index of the last step shown. */
+  #shown = -1;
+  #isOver = false;
+
+  constructor(context: Context, runId: string, following: RunFollowing) {
+    this.#context = context;
+    this.runId = runId;
+    this.#following = following;
+  }
+
+  /** Whether the run has ended and its end was shown. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Shows what a message of the topic `run/<id>` brings. */
+  async take({ kind, data }: StreamMessage): Promise<void> {
+    const { run, steps = [], step, approvals = [], approval } = data as RunData;
+    const first = steps[0];
+    if (kind === "snapshot" && this.#shown === -1 && first !== undefined && first.index > 0) {
+      this.#following.say(`(${first.index} earlier steps: signalbox run logs ${this.runId})`);
+      this.#shown = first.index - 1;
+    }
+    for (const each of step === undefined ? steps : [...steps, step]) await this.#showStep(each);
+    await this.#takeApprovals(approval === undefined ? approvals : [...approvals, approval]);
+    if (run?.state === "ended") await this.catchUp();
+  }
+
+  /** Reads and shows what the stream has not brought yet. */
+  async catchUp(): Promise<void> {
+    if (this.#isOver) return;
+    await this.showSteps();
+    const { client, signal } = this.#context;
+    const run = await client.get("/api/runs/{runId}", {
+      path: { runId: this.runId },
+      query: { diff: "false" },
+      signal,
+    });
+    if (run.state !== "ended") return;
+    // Steps may have arrived since.
+    await this.showSteps();
+    this.#isOver = true;
+    this.#showEnd(run);
+  }
+
+  /** Reads and shows the steps after the last one shown. */
+  async showSteps(): Promise<void> {
+    const { client, signal } = this.#context;
+    const steps = listAll(client, "/api/runs/{runId}/steps", "after", {
+      path: { runId: this.runId },
+      query: { after: this.#shown, limit: 200 },
+      signal,
+    });
+    for await (const step of steps) this.#say(step);
+  }
+
+  async #showStep(step: StreamedStep): Promise<void> {
+    if (step.index <= this.#shown) return;
+    const { text } = step;
+    if (step.index === this.#shown + 1 && typeof text === "string") this.#say({ ...step, text });
+    else await this.showSteps();
+  }
+
+  #say(step: Step): void {
+    this.#shown = Math.max(this.#shown, step.index);
+    for (const line of describeStep(this.#context, step, this.#following)) this.#following.say(line);
+  }
+
+  async #takeApprovals(changed: readonly Pick<Approval, "id" | "state">[]): Promise<void> {
+    const isNew = ({ id, state }: Pick<Approval, "id" | "state">) => state === "open" && !this.#approvals.has(id);
+    for (const { id, state } of changed) if (state !== "open") this.#following.onApprovalOver?.(id);
+    if (!changed.some(isNew)) return;
+    // The stream may shorten the inputs.
+    for (const approval of (await listOpenApprovals(this.#context, this.runId)).toReversed().filter(isNew)) {
+      this.#approvals.add(approval.id);
+      const { terminal } = this.#context;
+      const asks = terminal.paint("yellow", "asks for approval:");
+      this.#following.say(`${asks} ${describeCall(approval)}`);
+      this.#following.onApproval?.(approval);
+    }
+  }
+
+  #showEnd(run: Run): void {
+    const { terminal } = this.#context;
+    const { say } = this.#following;
+    const { station, outcome, ending, check, failure } = run;
+    const colour = outcome === "completed" ? "green" : outcome === "failed" ? "red" : "yellow";
+    const output = failure?.output ?? (check?.passed === false ? check.output : "");
+    for (const line of toLines(output).trimEnd().split("\n")) if (line !== "") say(terminal.paint("dim", `  ${line}`));
+    say(terminal.paint(colour, `${station}: ${toLine(describeRunState(run))}`));
+    if (ending?.kind === "handover" && ending.note !== "") say(`  ${toLines(ending.note).replaceAll("\n", "\n  ")}`);
+  }
+}

@@ -1,0 +1,203 @@
+import { ApiError, type Schema, type StreamMessage } from "../../client/entry.js";
+import type { Context } from "../command/context.js";
+import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
+import { isNotFound } from "../command/names.js";
+import { toLine, toLines } from "../command/printable.js";
+import { openTopics, type Topics } from "../command/topics.js";
+import { RunFollower } from "./follow-run.js";
+import { describeNote } from "./note-lines.js";
+import { People } from "./people.js";
+import { TaskPrompts } from "./task-prompts.js";
+
+type Task = Schema<"Task">;
+
+/** A change of the topic `task/<id>`. Long texts are only in the API. */
+type TaskChange =
+  | { readonly type: "task"; readonly task: Partial<Task> }
+  | { readonly type: "note"; readonly note: Omit<Task["notes"][number], "text"> & { readonly text: unknown } };
+
+/**
+ * Shows what happens to a task until it is done: steps, questions and reviews. Where the agent asks, the person types the
+ * answer; without a terminal it shows the question and continues. Returns the exit code: failed when the task was closed,
+ * or could not go on and was not retried.
+ */
+export async function followTask(context: Context, task: Task): Promise<ExitCode> {
+  const topics = openTopics(context);
+  try {
+    const people = await People.ofTeam(context, task.teamId);
+    const me = context.login.token === undefined ? (await context.client.get("/api/sessions/me")).userId : null;
+    return await new TaskFollower(context, topics, { task, people, me }).follow();
+  } finally {
+    topics.close();
+    if (context.signal.aborted) context.terminal.note(`the task goes on: signalbox task show ${task.id} --follow`);
+  }
+}
+
+interface Following {
+  readonly task: Task;
+  readonly people: People;
+  /** The id of the person who follows; null for a token. */
+  readonly me: string | null;
+}
+
+class TaskFollower {
+  readonly #context: Context;
+  readonly #topics: Topics;
+  readonly #prompts: TaskPrompts;
+  readonly #people: People;
+  #task: Task;
+  #run: RunFollower | null = null;
+  /** The last note shown. */
+  #noted: number;
+  /** What was shown last of the task's state. */
+  #shown = "";
+
+  constructor(context: Context, topics: Topics, { task, people, me }: Following) {
+    this.#context = context;
+    this.#topics = topics;
+    this.#prompts = new TaskPrompts(context, { people, me });
+    this.#people = people;
+    this.#task = task;
+    this.#noted = task.notes.at(-1)?.seq ?? -1;
+  }
+
+  async follow(): Promise<ExitCode> {
+    try {
+      this.#topics.subscribe(`task/${this.#task.id}`);
+      await this.#showState();
+      while (this.#task.state !== "done" && this.#task.state !== "closed") {
+        await this.#take(await Promise.race([this.#topics.next(), this.#prompts.failed]));
+      }
+      return this.#task.state === "done" ? exitCodes.done : exitCodes.failed;
+    } finally {
+      this.#prompts.close();
+    }
+  }
+
+  readonly #say = (line: string): void => {
+    const { terminal, isJson } = this.#context;
+    if (isJson) terminal.note(line);
+    else terminal.print(line);
+  };
+
+  async #take(message: StreamMessage): Promise<void> {
+    const { topic, kind, data } = message;
+    if (topic === `run/${this.#run?.runId}`) {
+      if (kind === "error") this.#context.terminal.note("only the team sees the steps of its runs");
+      else await this.#run?.take(message);
+      return;
+    }
+    if (topic !== `task/${this.#task.id}`) return;
+    if (kind === "error") throw new CommandError(toLine(String((data as { message?: unknown }).message)));
+    if (kind === "change") await this.#takeChange(data as TaskChange);
+    else await this.#update(data as Task);
+  }
+
+  async #takeChange(change: TaskChange): Promise<void> {
+    if (change.type === "note") {
+      const { text, ...note } = change.note;
+      if (typeof text === "string") this.#showNotes([{ ...note, text }]);
+      else this.#showNotes((await this.#read()).notes);
+    } else if (change.type === "task") {
+      const task = { ...this.#task, ...change.task };
+      await this.#update(typeof task.asks === "object" && task.asks !== null ? await this.#read() : task);
+    }
+  }
+
+  async #read(): Promise<Task> {
+    const { client, signal } = this.#context;
+    return await client.get("/api/tasks/{taskId}", { path: { taskId: this.#task.id }, signal });
+  }
+
+  async #update(task: Task): Promise<void> {
+    this.#task = task;
+    this.#showNotes(task.notes);
+    await this.#showState();
+  }
+
+  /** Shows new notes, except those that a run's end shows. */
+  #showNotes(notes: Task["notes"]): void {
+    for (const note of notes.filter(({ seq }) => seq > this.#noted)) {
+      this.#noted = note.seq;
+      if (note.from.startsWith("station ")) continue;
+      for (const line of describeNote(this.#context, note, this.#people)) this.#say(line);
+    }
+  }
+
+  /** Shows where the task is now, if it has changed. */
+  async #showState(): Promise<void> {
+    const { state, station, runId, approvals } = this.#task;
+    const now = [state, station, runId, approvals.length === 0].join(" ");
+    if (now === this.#shown) return;
+    this.#shown = now;
+    this.#prompts.removeQuestion();
+    if (runId !== this.#run?.runId) await this.#followRun(runId);
+    const waitsForApproval = state === "inbox" && approvals.length > 0;
+    if (state !== "queued" && state !== "running" && !waitsForApproval) await this.#run?.catchUp();
+    if (state === "queued") this.#say(this.#dim(`${station}: queued${await this.#whyWaiting()}`));
+    if (state === "running") this.#say(this.#dim(`${station}: running`));
+    if (state === "inbox" && !waitsForApproval) await this.#showWait();
+    if (state === "done") this.#showDone();
+    if (state === "closed") this.#say("closed");
+  }
+
+  async #followRun(runId: string | null): Promise<void> {
+    if (this.#run !== null) {
+      await this.#run.catchUp();
+      this.#topics.unsubscribe(`run/${this.#run.runId}`);
+    }
+    if (runId === null) return;
+    this.#run = new RunFollower(this.#context, runId, {
+      people: this.#people,
+      isShort: true,
+      say: this.#say,
+      onApproval: (approval) => this.#prompts.askApproval(approval),
+      onApprovalOver: (id) => this.#prompts.removeApproval(id),
+    });
+    this.#topics.subscribe(`run/${runId}`);
+  }
+
+  /** Why no runner has taken the run, if the service knows. */
+  async #whyWaiting(): Promise<string> {
+    const { client, signal } = this.#context;
+    const { runId } = this.#task;
+    if (runId === null) return "";
+    try {
+      const run = await client.get("/api/runs/{runId}", { path: { runId }, query: { diff: "false" }, signal });
+      return run.waiting === null ? "" : `: ${toLine(run.waiting.reason)}`;
+    } catch (error) {
+      if (error instanceof ApiError) return "";
+      throw error;
+    }
+  }
+
+  /** Shows why the task waits for a person, and asks for the answer. */
+  async #showWait(): Promise<void> {
+    const { client, signal, terminal } = this.#context;
+    const { id, station, asks } = this.#task;
+    const item = await client.get("/api/inbox/{id}", { path: { id }, signal }).catch((error: unknown) => {
+      if (isNotFound(error)) return null;
+      throw error;
+    });
+    const waits = item === null || item.gone === null;
+    const kind = item !== null && waits ? item.kind : this.#task.failure === null ? "question" : "failure";
+    const does = kind === "failure" ? "cannot go on" : "asks";
+    this.#say(`${terminal.paint("yellow", `${station} ${does}:`)} ${toLines(asks ?? item?.asks ?? "")}`);
+    // It may have been answered since.
+    if (!waits) return;
+    if (kind === "failure") this.#prompts.askForRetry(this.#task);
+    else this.#prompts.askForAnswer(this.#task);
+  }
+
+  #showDone(): void {
+    const { terminal, isJson } = this.#context;
+    const { pullRequest, reviews } = this.#task;
+    this.#say(terminal.paint("green", pullRequest === null ? "done" : `done: ${toLine(pullRequest.url)}`));
+    if (!isJson && reviews === undefined)
+      terminal.note("signalbox run diff shows the changes, with --apply it applies them");
+  }
+
+  #dim(text: string): string {
+    return this.#context.terminal.paint("dim", text);
+  }
+}

@@ -1,0 +1,17 @@
+import type { Schema } from "../../client/entry.js";
+import type { Context } from "../command/context.js";
+import { toLines } from "../command/printable.js";
+import type { People } from "./people.js";
+import { toTimeText } from "./time-text.js";
+
+/** A note: who wrote it and when, and its text. */
+export function describeNote(
+  { terminal }: Pick<Context, "terminal">,
+  { from, at, text }: Schema<"Task">["notes"][number],
+  people: People,
+): readonly string[] {
+  return [
+    terminal.paint("dim", `${toTimeText(at)} ${people.author(from)}:`),
+    `  ${toLines(text).replaceAll("\n", "\n  ")}`,
+  ];
+}

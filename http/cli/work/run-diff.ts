@@ -1,0 +1,62 @@
+import type { Schema } from "../../client/entry.js";
+import type { CommonOptions, Context } from "../command/context.js";
+import { CommandError } from "../command/exit-codes.js";
+import { toLines } from "../command/printable.js";
+import { applyDiff, findOwnRepository } from "./apply-diff.js";
+import { nameRun } from "./name-run.js";
+
+/** The options of `run diff`. */
+export interface DiffOptions extends CommonOptions {
+  readonly repository?: string;
+  readonly apply?: true;
+  readonly branch?: string;
+}
+
+/** Prints the changes of a run, or applies them to the checkout of this folder. */
+export async function showDiff(context: Context, options: DiffOptions, name: string | undefined): Promise<void> {
+  const { client, signal, terminal, isJson } = context;
+  const { branch = null, apply } = options;
+  const path = { runId: await nameRun(context, name) };
+  const run = await client.get("/api/runs/{runId}", { path, query: { diff: "false" }, signal });
+  if (run.state !== "ended") throw new CommandError(`the run ${run.id} has not ended: its changes are not known yet`);
+  const mayApply = apply === true || branch !== null;
+  const repository = options.repository ?? (mayApply ? chooseRepository(terminal.folder, run) : undefined);
+  const query = repository === undefined ? {} : { repository };
+  const diff = await client.get("/api/runs/{runId}/diff", { path, query, signal });
+  const runId = run.id;
+  if (mayApply && diff !== "") {
+    const applied = applyDiff({ folder: terminal.folder, diff, branch });
+    const where = applied.branch === null ? "" : ` on the new branch ${applied.branch}`;
+    return context.show({ runId, repository: repository ?? null, ...applied }, () => [
+      `applied the changes of ${runId}${where}: ${applied.files.map((file) => JSON.stringify(file)).join(", ")}`,
+      "the changes are staged: git diff --staged shows them",
+    ]);
+  }
+  if (diff === "")
+    terminal.note(`the run ${runId} changed nothing${repository === undefined ? "" : ` in ${repository}`}`);
+  if (isJson) context.show({ runId, repository: repository ?? null, diff }, () => []);
+  else if (diff !== "") terminal.print(toPrinted(context, diff).replace(/\n$/, ""));
+}
+
+/** Which of the run's repositories this checkout is. */
+function chooseRepository(folder: string, { checkouts }: Schema<"Run">): string | undefined {
+  const names = checkouts.map(({ repository }) => repository);
+  if (names.length <= 1) return names[0];
+  const own = findOwnRepository(folder, names);
+  if (own !== null) return own;
+  throw new CommandError(
+    `the run changes ${names.length} repositories: name one with --repository (${names.join(", ")})`,
+  );
+}
+
+/** A program gets the text as it is. In a terminal, control characters are removed and lines are coloured. */
+function toPrinted({ terminal }: Context, diff: string): string {
+  if (!terminal.isTerminal) return diff;
+  const paint = (line: string): string => {
+    if (/^(diff |index |--- |\+\+\+ )/.test(line)) return terminal.paint("bold", line);
+    if (line.startsWith("@@")) return terminal.paint("blue", line);
+    if (line.startsWith("+")) return terminal.paint("green", line);
+    return line.startsWith("-") ? terminal.paint("red", line) : line;
+  };
+  return toLines(diff).split("\n").map(paint).join("\n");
+}

@@ -1,0 +1,96 @@
+import type { Command } from "commander";
+import type { CommandTree } from "../command/define-command.js";
+import type { ApprovalOption, DismissOptions } from "./answer-call.js";
+import type { DiffOptions } from "./run-diff.js";
+import type { LogOptions } from "./run-logs.js";
+import type { RunOption } from "./run-message.js";
+
+/** What `[run]` takes. */
+const RUN =
+  "Name the run by its id or the beginning of it, or by its task, which means the task's last run.\n" +
+  "Default: the last task's last run.";
+
+/** Adds the commands `run …`. */
+export function addRunCommands(runs: CommandTree): void {
+  addReads(runs);
+  addAnswers(runs);
+  runs.add<RunOption, [string]>({
+    usage: "message <text>",
+    summary: "send a message to the running agent of a task assigned to you",
+    details: `The text - stands for standard input.\n${RUN}`,
+    example: 'signalbox run message "Leave the old tests as they are"',
+    declare: (command) => command.option("--run <run>", "the run; default: the last task's last run"),
+    load: async () => (await import("./run-message.js")).sendMessage,
+  });
+  runs.add<object, [string | undefined]>({
+    usage: "stop [run]",
+    summary: "stop a run of a task that is assigned to you",
+    details: RUN,
+    example: "signalbox run stop",
+    load: async () => (await import("./run-message.js")).stopRun,
+  });
+}
+
+function addReads(runs: CommandTree): void {
+  runs.add<object, [string | undefined]>({
+    usage: "show [run]",
+    summary: "show a run and what it waits for",
+    details: RUN,
+    example: "signalbox run show",
+    load: async () => (await import("./run-show.js")).showRun,
+  });
+  runs.add<LogOptions, [string | undefined]>({
+    usage: "logs [run]",
+    summary: "show the steps of a run",
+    details: RUN,
+    example: "signalbox run logs --follow",
+    declare: (command) => command.option("-f, --follow", "show steps as they happen, until the run ends"),
+    load: async () => (await import("./run-logs.js")).showLogs,
+  });
+  runs.add<DiffOptions, [string | undefined]>({
+    usage: "diff [run]",
+    summary: "show the changes of a run, or apply them to this checkout",
+    details:
+      `${RUN}\n--apply runs git apply --3way, which also stages the changes. It refuses when files that the diff changes\n` +
+      "have uncommitted changes. After conflicts it ends with 1, and the files have conflict markers.",
+    example: "signalbox run diff --apply",
+    declare: (command) =>
+      command
+        .option("--repository <name>", "only the changes in this repository (owner/name)")
+        .option("--apply", "apply the changes to the git checkout of this folder")
+        .option("--branch <name>", "apply them on a new branch, from the current commit"),
+    load: async () => (await import("./run-diff.js")).showDiff,
+  });
+}
+
+function addAnswers(runs: CommandTree): void {
+  const addApproval = (command: Command): Command =>
+    command.option("--approval <approval>", "which approval, if the run waits for several");
+  const details =
+    "Name the approval (apr_…), or the run that waits for only one. Default: the last task's last run.\n" +
+    "signalbox inbox and signalbox run show list approvals.";
+  runs.add<ApprovalOption, [string | undefined]>({
+    usage: "approve [run]",
+    summary: "approve the call that an agent waits for",
+    details,
+    example: "signalbox run approve",
+    declare: addApproval,
+    load: async () => (await import("./answer-call.js")).approveCall,
+  });
+  runs.add<ApprovalOption, [string, string | undefined]>({
+    usage: "edit <inputs> [run]",
+    summary: "approve the call that an agent waits for, with other inputs",
+    details: `The inputs are a JSON object; - stands for standard input.\n${details}`,
+    example: `signalbox run edit '{"command":"npm test"}'`,
+    declare: addApproval,
+    load: async () => (await import("./answer-call.js")).editCall,
+  });
+  runs.add<DismissOptions, [string | undefined]>({
+    usage: "dismiss [run]",
+    summary: "deny the call that an agent waits for",
+    details,
+    example: 'signalbox run dismiss --reason "Not on this branch"',
+    declare: (command) => addApproval(command).option("--reason <text>", "what the agent should know"),
+    load: async () => (await import("./answer-call.js")).dismissCall,
+  });
+}

@@ -1,0 +1,45 @@
+import type { Schema } from "../../client/entry.js";
+import type { Context } from "../command/context.js";
+import { toLine, toLines } from "../command/printable.js";
+import type { People } from "./people.js";
+
+/** Lines of a tool's output to show while a task is followed. */
+const SHORT_LINES = 10;
+
+/** How steps are shown. */
+export interface StepForm {
+  readonly people: People;
+  /** Whether to shorten long outputs and thoughts. */
+  readonly isShort: boolean;
+}
+
+/** Converts a step of a run to lines for a person. */
+export function describeStep(
+  { terminal }: Pick<Context, "terminal">,
+  step: Schema<"Step">,
+  { people, isShort }: StepForm,
+): readonly string[] {
+  const { kind, from, tool } = step;
+  const lines = toLines(step.text).trimEnd().split("\n");
+  if (from !== "agent") return [`${terminal.paint("bold", `${people.author(from)}:`)} ${lines.join("\n")}`];
+  switch (kind) {
+    case "message":
+      return lines;
+    case "tool":
+      return [terminal.paint("blue", `> ${toLine(tool ?? "tool")}`), ...indent(isShort ? shorten(lines) : lines)];
+    case "error":
+      return lines.map((line) => terminal.paint("red", line));
+    case "output":
+    case "thought":
+      return indent(isShort ? shorten(lines) : lines).map((line) => terminal.paint("dim", line));
+  }
+}
+
+function shorten(lines: readonly string[]): readonly string[] {
+  const more = lines.length - SHORT_LINES;
+  return more <= 1 ? lines : [...lines.slice(0, SHORT_LINES), `… ${more} more lines`];
+}
+
+function indent(lines: readonly string[]): readonly string[] {
+  return lines.flatMap((line) => (line === "" ? [] : [`  ${line}`]));
+}

@@ -1,0 +1,46 @@
+import type { CommonOptions, Context } from "../command/context.js";
+import type { ExitCode } from "../command/exit-codes.js";
+import { toLine } from "../command/printable.js";
+import { type FollowOption, report } from "./change-task.js";
+import { People } from "./people.js";
+import { readText } from "./read-text.js";
+
+/** The options of `task open`. */
+export interface TaskOpening extends CommonOptions, FollowOption {
+  readonly line?: string;
+  readonly station?: string;
+  readonly description?: string;
+  readonly assign?: string;
+  readonly link?: string;
+  readonly reviewBranch?: string;
+  readonly reviewPullRequest?: string;
+}
+
+/** Opens a task, and makes it the folder's default. */
+export async function openTask(context: Context, options: TaskOpening, title: string): Promise<ExitCode | undefined> {
+  const { client, names, signal } = context;
+  const { station, description, assign, link, reviewBranch, reviewPullRequest } = options;
+  const { team, line } = await names.line(options.line);
+  const { workspace } = team;
+  const assignee =
+    assign === undefined ? undefined : await (await People.read(context, workspace.slug)).find(context, assign);
+  const task = await client.post("/api/teams/{teamId}/tasks", {
+    path: { teamId: team.id },
+    body: {
+      title,
+      line: line.key,
+      ...(station === undefined ? {} : { station }),
+      ...(description === undefined ? {} : { description: await readText(context, description) }),
+      ...(assignee === undefined ? {} : { assignee }),
+      ...(link === undefined ? {} : { url: link }),
+      ...(reviewBranch === undefined ? {} : { branch: reviewBranch }),
+      ...(reviewPullRequest === undefined ? {} : { pullRequest: reviewPullRequest }),
+    },
+    signal,
+  });
+  context.remember({ workspace: workspace.slug, team: team.key, line: line.key });
+  return await report(context, options, {
+    task,
+    says: `opened at ${team.key}/${task.line}, station ${task.station}: ${toLine(title)}`,
+  });
+}

@@ -1,0 +1,112 @@
+import type { Schema } from "../../client/entry.js";
+import type { Context } from "../command/context.js";
+import { CommandError } from "../command/exit-codes.js";
+import { type Approval, answerApproval } from "./approvals.js";
+import type { People } from "./people.js";
+import { Prompts } from "./prompts.js";
+
+type Waiting = Pick<Schema<"Task">, "id" | "assignee">;
+
+/** The id of the prompt for the task's own question or failure. */
+const QUESTION = "question";
+
+/** Who may be asked. */
+interface Asked {
+  readonly people: People;
+  /** The id of the person at the terminal; null for a token. */
+  readonly me: string | null;
+}
+
+/** Asks the person who follows a task for what it waits for. Without a terminal, says how to answer. */
+export class TaskPrompts {
+  readonly #context: Context;
+  readonly #prompts: Prompts;
+  readonly #people: People;
+  readonly #me: string | null;
+
+  constructor(context: Context, { people, me }: Asked) {
+    this.#context = context;
+    this.#prompts = new Prompts(context);
+    this.#people = people;
+    this.#me = me;
+  }
+
+  /** Rejects when the person ends the input, or declines to run a failed task again. */
+  get failed(): Promise<never> {
+    return this.#prompts.failed;
+  }
+
+  removeQuestion(): void {
+    this.#prompts.remove(QUESTION);
+  }
+
+  removeApproval(id: string): void {
+    this.#prompts.remove(id);
+  }
+
+  /** Removes all prompts. */
+  close(): void {
+    this.#prompts.close();
+  }
+
+  /** Asks for the answer to the task's question, or says who may give it. */
+  askForAnswer(task: Waiting): void {
+    const { client, signal, terminal } = this.#context;
+    const { id, assignee } = task;
+    if (terminal.ask === null || !this.#isMe(assignee)) {
+      return terminal.note(
+        this.#isMe(assignee)
+          ? `answer it with: signalbox task answer "…" --task ${id}`
+          : `it waits for ${this.#people.name(assignee) ?? "somebody to be assigned"}`,
+      );
+    }
+    const answer = async (text: string): Promise<void> => {
+      if (text === "") this.askForAnswer(task);
+      else await client.post("/api/tasks/{taskId}/answer", { path: { taskId: id }, body: { text }, signal });
+    };
+    this.#prompts.add({ id: QUESTION, question: "Answer:", answer });
+  }
+
+  /** Asks whether to run the station of a failed task again. Without a terminal, throws what to do. */
+  askForRetry({ id: taskId }: Waiting): void {
+    const { client, signal, terminal } = this.#context;
+    const path = { taskId };
+    const giveUp = (): never => {
+      throw new CommandError(
+        `the task waits in the inbox: signalbox task retry runs its station again; answer, move and close do more`,
+      );
+    };
+    if (terminal.ask === null) giveUp();
+    const answer = async (text: string): Promise<void> => {
+      if (!/^y(es)?$/i.test(text)) giveUp();
+      await client.post("/api/tasks/{taskId}/retry", { path, body: {}, signal });
+    };
+    this.#prompts.add({ id: QUESTION, question: "Run the station again? [y/N]", answer });
+  }
+
+  /** Asks whether to approve a call, or says who may. */
+  askApproval(approval: Approval): void {
+    const { terminal } = this.#context;
+    const { id, approver } = approval;
+    if (terminal.ask === null || !this.#isMe(approver)) {
+      return terminal.note(
+        this.#isMe(approver)
+          ? `answer it with: signalbox run approve ${id}, or run dismiss ${id}`
+          : `it waits for ${this.#people.name(approver) ?? "somebody to be assigned"}`,
+      );
+    }
+    const answer = async (text: string): Promise<void> => {
+      if (text === "") return terminal.note(`it still waits: signalbox run approve ${id}`);
+      if (/^y(es)?$/i.test(text)) await answerApproval(this.#context, approval, { kind: "approve" });
+      else {
+        const reason = /^no?$/i.test(text) ? null : text;
+        await answerApproval(this.#context, approval, { kind: "dismiss", reason });
+      }
+    };
+    this.#prompts.add({ id, question: "Approve it? y, n, or the reason why not:", answer });
+  }
+
+  #isMe(userId: string | null): boolean {
+    return userId !== null && userId === this.#me;
+  }
+}

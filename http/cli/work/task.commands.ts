@@ -1,0 +1,118 @@
+import { type Command, Option } from "commander";
+import type { CommandTree } from "../command/define-command.js";
+import { type LimitOption, limitOption } from "../command/list-limit.js";
+import type { FollowOption, TaskOption } from "./change-task.js";
+import { TASK_STATES } from "./filters.js";
+import type { TaskFilter } from "./task-list.js";
+import type { TaskOpening } from "./task-open.js";
+
+/** Adds the commands `task …`. */
+export function addTaskCommands(tasks: CommandTree): void {
+  addReads(tasks);
+  addSpeech(tasks);
+  addChanges(tasks);
+}
+
+const addFollow = (command: Command): Command =>
+  command.option("--follow", "show steps, questions and reviews as they happen, until the task is done");
+const addTask = (command: Command): Command =>
+  command.option("--task <task>", "id of the task, or its beginning; default: the last one");
+
+const FOLLOWING =
+  "With --follow, it shows what happens until the task is done. Where the agent asks, type the answer. Without a\n" +
+  "terminal it shows the question and continues. It ends with 1 when the task is closed, or cannot go on.";
+
+function addReads(tasks: CommandTree): void {
+  tasks.add<TaskOpening, [string]>({
+    usage: "open <title>",
+    summary: "open a task on a line",
+    details: `The task starts at the line's first station, assigned to you. Later commands use it by default.\n${FOLLOWING}`,
+    example: 'signalbox task open "The tests fail" --follow',
+    declare: (command) =>
+      addFollow(command)
+        .option("--line <line>", "line: its key, or <team>/<line>; default: the last or only one")
+        .option("--station <station>", "key of the station to start at")
+        .option("--description <text>", "what to do; - reads standard input")
+        .option("--assign <person>", "mail address, name or id of a person; me or none")
+        .option("--link <url>", "address of what the task is about, such as an issue")
+        .option("--review-branch <branch>", "review this branch, and never change it")
+        .option("--review-pull-request <url>", "review this pull request, and never change it"),
+    load: async () => (await import("./task-open.js")).openTask,
+  });
+  tasks.add<TaskFilter & LimitOption, []>({
+    usage: "list",
+    summary: "list the tasks of the team, newest first",
+    example: "signalbox task list --state inbox",
+    declare: (command) =>
+      command
+        .addOption(new Option("--state <state>", "only in this state").choices(TASK_STATES))
+        .option("--line <line>", "only of this line")
+        .option("--station <station>", "only at this station")
+        .option("--assignee <person>", "only of a person: mail address, name or id; me or none")
+        .addOption(limitOption()),
+    load: async () => (await import("./task-list.js")).listTasks,
+  });
+  tasks.add<FollowOption, [string | undefined]>({
+    usage: "show [task]",
+    summary: "show a task with its notes and runs, or follow it",
+    details: FOLLOWING,
+    example: "signalbox task show",
+    declare: addFollow,
+    load: async () => (await import("./task-show.js")).showTask,
+  });
+}
+
+function addSpeech(tasks: CommandTree): void {
+  tasks.add<FollowOption & TaskOption, [string]>({
+    usage: "answer <text>",
+    summary: "answer the question of a task that is assigned to you",
+    details: `The text - stands for standard input.\n${FOLLOWING}`,
+    example: 'signalbox task answer "The second one"',
+    declare: (command) => addFollow(addTask(command)),
+    load: async () => (await import("./change-task.js")).answerTask,
+  });
+  tasks.add<TaskOption, [string]>({
+    usage: "note <text>",
+    summary: "add a note, which later runs of the task read",
+    details: "The text - stands for standard input.",
+    example: 'signalbox task note "The flaky test is known"',
+    declare: addTask,
+    load: async () => (await import("./change-task.js")).addNote,
+  });
+  tasks.add<FollowOption & TaskOption, [string]>({
+    usage: "move <station>",
+    summary: "move a task to a station of its line, where it runs",
+    example: "signalbox task move review",
+    declare: (command) => addFollow(addTask(command)),
+    load: async () => (await import("./change-task.js")).moveTask,
+  });
+  tasks.add<TaskOption, [string]>({
+    usage: "assign <person>",
+    summary: "assign a task to a person (mail address, name, id or me), or to none",
+    example: "signalbox task assign ada@example.com",
+    declare: addTask,
+    load: async () => (await import("./change-task.js")).assignTask,
+  });
+}
+
+function addChanges(tasks: CommandTree): void {
+  tasks.add<object, [string | undefined]>({
+    usage: "stop [task]",
+    summary: "stop the run of a task that is assigned to you",
+    example: "signalbox task stop",
+    load: async () => (await import("./change-task.js")).stopTask,
+  });
+  tasks.add<FollowOption, [string | undefined]>({
+    usage: "retry [task]",
+    summary: "run the station of a task again",
+    example: "signalbox task retry --follow",
+    declare: addFollow,
+    load: async () => (await import("./change-task.js")).retryTask,
+  });
+  tasks.add<object, [string | undefined]>({
+    usage: "close [task]",
+    summary: "close a task, and withdraw its run",
+    example: "signalbox task close",
+    load: async () => (await import("./change-task.js")).closeTask,
+  });
+}
