@@ -4,6 +4,7 @@ import { addAccountCommands } from "./account/account.commands.js";
 import { CommandTree, type Frame } from "./command/define-command.js";
 import { exitCodes } from "./command/exit-codes.js";
 import { type Interruption, listenForSignals, processTerminal, type Terminal } from "./command/terminal.js";
+import { addDevCommands } from "./dev/dev.commands.js";
 
 /*
  * The command `signalbox`. The commands for people and programs share one frame (`command/`). The programs below parse
@@ -116,7 +117,9 @@ function createProgram(frame: Frame): Command {
         await load();
       });
   }
-  addAccountCommands(new CommandTree(program, frame));
+  const tree = new CommandTree(program, frame);
+  addAccountCommands(tree);
+  addDevCommands(tree);
   return program;
 }
 

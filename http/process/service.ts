@@ -18,6 +18,7 @@ import { removeFormatCopies } from "../../storage/format-copy.js";
 import { authenticate } from "../access/authenticate.js";
 import type { EdgeParts } from "../access/edge-parts.js";
 import { ExpiredCredentials } from "../access/expired-credentials.js";
+import { issueSignInLink, makeToken } from "../access/sign-in-link.js";
 import { FairTurns } from "../limits/fair-turns.js";
 import { markDisconnected } from "../runners/mark-disconnected.js";
 import type { ServiceLog } from "../wire/service-log.js";
@@ -43,6 +44,8 @@ export interface Service {
   readonly runtime: Runtime;
   /** Replaces the hosts that requests may go to. `outboundAllow` is a valid value of `OUTBOUND_ALLOW`. */
   allow(outboundAllow: string): void;
+  /** Issues a link that signs a person in once, without a mail. For programs that run the service for its only user. */
+  signInLink(email: string): Promise<string>;
   /**
    * Stops the service: it accepts no more requests, finishes in-flight ones, flushes and closes. Further calls wait for
    * the same end.
@@ -148,7 +151,9 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
     stopped ??= close();
     return stopped;
   };
-  return { baseUrl, port, runtime, allow, stop };
+  const signInLink = (to: string): Promise<string> =>
+    issueSignInLink({ runtime, baseUrl: () => baseUrl }, { to, source: makeToken(runtime), sealedMailOf: null });
+  return { baseUrl, port, runtime, allow, signInLink, stop };
 }
 
 /**
