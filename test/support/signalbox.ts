@@ -23,6 +23,8 @@ export interface RunOptions {
   readonly folder?: string;
   /** Interrupts the command, like Ctrl+C. */
   readonly interrupted?: AbortSignal;
+  /** Called with each line that the command prints to standard output, when it prints it. */
+  readonly printed?: (line: string) => void;
 }
 
 /** The command `signalbox` in this process, with a home folder of its own. */
@@ -38,7 +40,7 @@ export function openSignalbox(t: Test): Signalbox {
 }
 
 async function run(home: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const { env = {}, answers, input = "", folder = home, interrupted } = options;
+  const { env = {}, answers, input = "", folder = home, interrupted, printed } = options;
   const out: string[] = [];
   const err: string[] = [];
   const typed = [...(answers ?? [])];
@@ -60,7 +62,10 @@ async function run(home: string, args: readonly string[], options: RunOptions = 
         }
       : null,
     readInput: async () => input,
-    print: (line: string) => void out.push(line),
+    print: (line: string) => {
+      out.push(line);
+      printed?.(line);
+    },
     note: (line: string) => void err.push(line),
     paint: (colour: string, text: string) => (hasColour ? `<${colour}>${text}</>` : text),
   };
