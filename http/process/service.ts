@@ -15,14 +15,17 @@ import { createRuntime } from "../../runtime/host.js";
 import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";
 import { LoopRounds } from "../../runtime/schedule/loop-rounds.js";
 import { removeFormatCopies } from "../../storage/format-copy.js";
+import { readFormat } from "../../storage/migrations.js";
 import { authenticate } from "../access/authenticate.js";
 import type { EdgeParts } from "../access/edge-parts.js";
 import { ExpiredCredentials } from "../access/expired-credentials.js";
 import { issueSignInLink, makeToken } from "../access/sign-in-link.js";
 import { FairTurns } from "../limits/fair-turns.js";
 import { markDisconnected } from "../runners/mark-disconnected.js";
+import { readRelease } from "../wire/release.js";
 import type { ServiceLog } from "../wire/service-log.js";
 import { beginEarlierWork } from "./begin-earlier-work.js";
+import { readLastBackup } from "./last-backup.js";
 import { createMetrics } from "./metrics.js";
 import { assertListenable, listen, openEdge } from "./open-edge.js";
 import { holdsStore } from "./open-store.js";
@@ -234,6 +237,8 @@ function toEdgeParts(parts: ServiceParts, runtime: Runtime): EdgeParts {
   const { config, log } = options;
   const { allowList, network, accounts, verifier, codeHost } = outbounds;
   const expired = new ExpiredCredentials(runtime);
+  const { reading } = runtime;
+  const fixed = { release: readRelease(), storeFormat: readFormat(reading), startedAtMs: parts.clock.now() };
   return {
     runtime,
     kinds,
@@ -253,6 +258,7 @@ function toEdgeParts(parts: ServiceParts, runtime: Runtime): EdgeParts {
       leaseMs: config.leaseSeconds * 1_000,
       metrics: createMetrics(() => runtime.stats()),
       isReady: () => parts.isReady,
+      state: () => ({ ...fixed, backupAtMs: readLastBackup(config.dataFolder) }),
     },
   };
 }
