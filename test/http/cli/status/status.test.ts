@@ -30,5 +30,8 @@ t.test("status counts queued tasks, names failing hooks, and knows the last back
   const shown = JSON.parse(out);
   t.match(shown, { queued: 1, running: 0, failingHooks: [{ hook: /\/tell$/, failedAt: /Z$/ }] });
   t.ok(Date.parse(shown.backupAt) >= before);
-  t.match((await run(["status"])).out, /queue +1 task queued, 0 running\nrunners .*\nfailing hooks +1\n\nHOOK +FAILED AT +CODE\n\S+\/tell /);
+  t.match(
+    (await run(["status"])).out,
+    /queue +1 task queued, 0 running\nrunners .*\nfailing hooks +1\n\nHOOK +FAILED AT +CODE\n\S+\/tell /,
+  );
 });
