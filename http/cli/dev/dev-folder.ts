@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
-import { prepareFolder } from "../../../storage/store-folder.js";
+import { assertNotServed } from "../../process/open-store.js";
 import { cacheFolder, DEV_FOLDER, DEV_LOGIN } from "../command/places.js";
 import { readPrivateFile, writePrivateFile } from "../command/private-file.js";
 import type { Terminal } from "../command/terminal.js";
@@ -81,8 +81,7 @@ export function linkRepository({ repositories }: DevPlaces, name: string, top: s
  */
 export async function removeAll(places: DevPlaces): Promise<void> {
   const { data, log, login, state, repositories, runner, folder } = places;
-  const unlock = await prepareFolder(data);
-  unlock();
+  await assertNotServed(data);
   const made = [data, log, `${log}.1`, login, state, repositories, join(folder, "defaults.json"), runner];
   for (const path of made) rmSync(path, { recursive: true, force: true, maxRetries: 5 });
 }

@@ -1,5 +1,5 @@
-import { StoreError } from "../../../storage/store.js";
 import { WrongSetting } from "../../process/config.js";
+import { isStoreError } from "../../process/open-store.js";
 import { FolderTaken } from "../../runner/checkout/work-folder.js";
 import { CommandError } from "../command/exit-codes.js";
 
@@ -8,7 +8,7 @@ export async function explained<Value>(part: Promise<Value>): Promise<Value> {
   try {
     return await part;
   } catch (error) {
-    const isKnown = error instanceof StoreError || error instanceof WrongSetting || error instanceof FolderTaken;
+    const isKnown = isStoreError(error) || error instanceof WrongSetting || error instanceof FolderTaken;
     throw isKnown ? new CommandError(error.message) : error;
   }
 }
