@@ -11,7 +11,12 @@ import { build } from "esbuild";
 const folder = "dist/bundle/programs";
 
 /** The command, and what is started as a process or thread of its own. */
-const programs = ["http/cli/main.ts", "http/runner/tools/bridge.ts", "actors/config-pull-requests/edit/edit-worker.ts"];
+const programs = [
+  "http/cli/main.ts",
+  "http/cli/dev/example-agent.ts",
+  "http/runner/tools/bridge.ts",
+  "actors/config-pull-requests/edit/edit-worker.ts",
+];
 
 /** What finds files of its own package: code for the machine, and web assembly. `lmdb` loads `msgpackr` too. */
 const unbundled = ["lmdb", "msgpackr", "uWebSockets.js", "web-tree-sitter", "@cdktn/hcl2json", "@cdktn/hcl-tools"];

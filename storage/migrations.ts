@@ -170,6 +170,11 @@ export function checkFormat(reading: Reading, { folder, steps }: Pick<MigrateOpt
   );
 }
 
+/** Returns the format of a store that this release has opened. */
+export function readFormat(reading: Reading): number {
+  return reading.get<number>(FORMAT_KEY) ?? FIRST_FORMAT;
+}
+
 /** Whether a store needs no migration. */
 export function isCurrentFormat(reading: Reading, steps: readonly MigrationStep[]): boolean {
   return reading.get<number>(FORMAT_KEY) === newestFormat(steps) && reading.get(FROM_KEY) === undefined;

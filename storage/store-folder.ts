@@ -6,12 +6,15 @@ import { LOCK_FILE, lockFolder } from "./folder-lock.js";
 import { isFormatCopy } from "./format-copy.js";
 import { StoreError } from "./store.js";
 
+/** The file that says when the store was last backed up. */
+export const LAST_BACKUP_FILE = "last-backup";
+
 /**
- * Allowed contents of a store's folder: data, locks, the service's key, and entries that file systems create
- * everywhere.
+ * Allowed contents of a store's folder: data, locks, the service's key, the time of its last backup, and entries that
+ * file systems create everywhere.
  */
 const OWN_FILES: ReadonlySet<string> = new Set([
-  ...[DATA_FILE, LOCK_FILE, "lock.mdb", "secrets.key", "secrets.key.new"],
+  ...[DATA_FILE, LOCK_FILE, "lock.mdb", "secrets.key", "secrets.key.new", LAST_BACKUP_FILE],
   ...["lost+found", ".snapshot"],
 ]);
 

@@ -54,11 +54,21 @@ interface CodeHostParts {
   readonly secret: string | null;
 }
 
+/** What a service says of itself to its users. */
+export interface ServiceState {
+  readonly release: string;
+  readonly storeFormat: number;
+  readonly startedAtMs: number;
+  /** When the store was last backed up; null if that is not known. */
+  readonly backupAtMs: number | null;
+}
+
 interface OperationParts {
   readonly log: RuntimeLog;
   readonly metrics: Metrics;
   readonly metricsToken: string | null;
   readonly isReady: () => boolean;
+  readonly state: () => ServiceState;
   /** Lease of a runner's claims, in milliseconds. */
   readonly leaseMs: number;
 }

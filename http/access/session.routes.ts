@@ -3,7 +3,6 @@ import {
   accountRef,
   type CloseSession,
   type OpenSession,
-  type SendLink,
   type SetName,
 } from "../../actors/access/accounts/account.messages.js";
 import { mailAddress, maySignIn } from "../../actors/access/accounts/mail-address.js";
@@ -21,6 +20,7 @@ import { granted } from "../wire/refused.js";
 import { type Answer, type Route, route, type Success } from "../wire/route.js";
 import { SESSION_COOKIE, sessionToken } from "./authenticate.js";
 import { toPage } from "./page.js";
+import { issueSignInLink, makeToken } from "./sign-in-link.js";
 
 export interface SessionRoutesOptions {
   readonly runtime: Runtime;
@@ -156,11 +156,8 @@ async function sendLink(
   { to, source }: { readonly to: string; readonly source: string },
 ): Promise<Answer | Refusal> {
   if (!maySignIn(to, options.signInDomains)) return { status: 202 };
-  const value = makeToken(options.runtime);
-  const link = `${options.baseUrl()}/sign-in/${value}`;
-  const sealedMail = sealMail(options.sealer, signInMail(to, link));
-  const message: SendLink = { type: "link.send", tokenHash: sha256Hex(value), sealedMail, source };
-  granted(await options.runtime.ask(accountRef(to), message));
+  const sealedMailOf = (link: string) => sealMail(options.sealer, signInMail(to, link));
+  await issueSignInLink(options, { to, source, sealedMailOf });
   return { status: 202 };
 }
 
@@ -173,10 +170,6 @@ async function openSession(options: SessionRoutesOptions, linkToken: string): Pr
   const message: OpenSession = { type: "session.open", linkHash, sessionHash: sha256Hex(value) };
   granted(await runtime.ask(accountRef(to), message));
   return { status: 204, headers: { "set-cookie": cookie(options.baseUrl(), value, SESSION_MS / 1_000) } };
-}
-
-function makeToken(runtime: Runtime): string {
-  return Buffer.from(runtime.randomBytes(32)).toString("base64url");
 }
 
 function cookie(baseUrl: string, value: string, seconds: number): string {

@@ -1,12 +1,14 @@
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { readRelease } from "../wire/release.js";
 import { addAccountCommands } from "./account/account.commands.js";
 import { CommandTree, type Frame } from "./command/define-command.js";
 import { exitCodes } from "./command/exit-codes.js";
 import { type Interruption, listenForSignals, processTerminal, type Terminal } from "./command/terminal.js";
 import { addConnectionCommands } from "./connections/connections.commands.js";
+import { addDevCommands } from "./dev/dev.commands.js";
 import { addHookCommands } from "./hooks/hooks.commands.js";
 import { addMeasuringCommands } from "./measuring/measuring.commands.js";
+import { addStatusCommands } from "./status/status.commands.js";
 import { addWorkCommands } from "./work/work.commands.js";
 
 /*
@@ -106,7 +108,7 @@ function createProgram(frame: Frame): Command {
   const { terminal } = frame;
   const program = new Command("signalbox")
     .description("A self-hosted control plane for agent work.")
-    .version(version(), "--version", "says which release this is")
+    .version(readRelease(), "--version", "says which release this is")
     .helpOption("--help", "says this, and after a command what that takes")
     .helpCommand(false)
     .enablePositionalOptions()
@@ -141,6 +143,8 @@ function createProgram(frame: Frame): Command {
   addHookCommands(tree);
   addMeasuringCommands(tree);
   addWorkCommands(tree);
+  addDevCommands(tree);
+  addStatusCommands(tree);
   return program;
 }
 
@@ -161,11 +165,4 @@ function addServe(program: Command): void {
       const { settingsHelp } = await import("../process/settings-help.js");
       serve.addHelpText("after", `\n${settingsHelp()}`).help();
     });
-}
-
-function version(): string {
-  const { version }: { readonly version: string } = JSON.parse(
-    readFileSync(new URL("../../../package.json", import.meta.url), "utf8"),
-  );
-  return version;
 }

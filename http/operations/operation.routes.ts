@@ -5,6 +5,7 @@ import { timeText } from "../../actors/time-text.js";
 import { defineView } from "../../actors/view.js";
 import type { DeadLetter, Runtime } from "../../runtime/runtime.js";
 import { bearerToken } from "../access/authenticate.js";
+import type { ServiceState } from "../access/edge-parts.js";
 import type { Metrics } from "../wire/metrics.js";
 import { type Route, type RouteRequest, route } from "../wire/route.js";
 import { workspaceRoute } from "../wire/workspace-route.js";
@@ -15,12 +16,29 @@ export interface OperationRoutesOptions {
   readonly isReady: () => boolean;
   /** Bearer token of the metrics endpoint. Null allows requests from this machine that did not pass a proxy. */
   readonly metricsToken: string | null;
+  readonly state: () => ServiceState;
 }
 
 const status = z.strictObject({ status: z.string() });
 
-/** The routes for health, readiness and metrics. They reveal nothing about any workspace. */
-export function operationRoutes({ metrics, isReady, metricsToken }: OperationRoutesOptions): readonly Route[] {
+const stateSchema = z
+  .strictObject({
+    release: z.string(),
+    /** The format of the store. A release reads its own format and earlier ones. */
+    storeFormat: z.int(),
+    startedAt: z.string(),
+    /** When `signalbox backup` last copied the store; null if that is not known, as with other ways to copy it. */
+    backupAt: z.string().nullable(),
+  })
+  .meta({ title: "service-state" });
+
+const stateView = defineView<ServiceState>()(stateSchema, {
+  startedAt: ({ startedAtMs }) => timeText(startedAtMs),
+  backupAt: ({ backupAtMs }) => (backupAtMs === null ? null : timeText(backupAtMs)),
+});
+
+/** The routes for health, readiness, metrics and the service's state. They reveal nothing about any workspace. */
+export function operationRoutes({ metrics, isReady, metricsToken, state }: OperationRoutesOptions): readonly Route[] {
   return [
     route({
       method: "GET",
@@ -40,6 +58,14 @@ export function operationRoutes({ metrics, isReady, metricsToken }: OperationRou
       answers: { 200: status, 503: status },
       handle: () =>
         isReady() ? { status: 200, body: { status: "ready" } } : { status: 503, body: { status: "draining" } },
+    }),
+    route({
+      method: "GET",
+      path: "/api/status",
+      summary: "Read the service's release, store format, start and last backup",
+      access: "any",
+      answers: { 200: stateSchema },
+      handle: () => ({ status: 200, body: stateView(state()) }),
     }),
     route({
       method: "GET",

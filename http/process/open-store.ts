@@ -15,6 +15,7 @@ import {
   migrate,
 } from "../../storage/migrations.js";
 import { type Reading, type Store, StoreError } from "../../storage/store.js";
+import { prepareFolder } from "../../storage/store-folder.js";
 import { WrongSetting } from "./config.js";
 import { holdsSecretsKey } from "./secrets-key.js";
 
@@ -105,6 +106,17 @@ function assertCurrentFormat(reading: Reading, folder: string): void {
 export function compactStoppedStore(folder: string): Promise<Compacted> {
   assertNotEmptied(folder);
   return compactStore({ folder, check: (reading) => assertCurrentFormat(reading, folder) });
+}
+
+/** Rejects with a {@link StoreError} while a service uses the folder. Creates the folder if it is missing. */
+export async function assertNotServed(folder: string): Promise<void> {
+  const unlock = await prepareFolder(folder);
+  unlock();
+}
+
+/** Whether an error is about the store: its message is for the person. */
+export function isStoreError(error: unknown): error is StoreError {
+  return error instanceof StoreError;
 }
 
 /** Whether a folder contains a store. The store may be damaged. */

@@ -15,13 +15,17 @@ import { createRuntime } from "../../runtime/host.js";
 import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";
 import { LoopRounds } from "../../runtime/schedule/loop-rounds.js";
 import { removeFormatCopies } from "../../storage/format-copy.js";
+import { readFormat } from "../../storage/migrations.js";
 import { authenticate } from "../access/authenticate.js";
 import type { EdgeParts } from "../access/edge-parts.js";
 import { ExpiredCredentials } from "../access/expired-credentials.js";
+import { issueSignInLink, makeToken } from "../access/sign-in-link.js";
 import { FairTurns } from "../limits/fair-turns.js";
 import { markDisconnected } from "../runners/mark-disconnected.js";
+import { readRelease } from "../wire/release.js";
 import type { ServiceLog } from "../wire/service-log.js";
 import { beginEarlierWork } from "./begin-earlier-work.js";
+import { readLastBackup } from "./last-backup.js";
 import { createMetrics } from "./metrics.js";
 import { assertListenable, listen, openEdge } from "./open-edge.js";
 import { holdsStore } from "./open-store.js";
@@ -43,6 +47,8 @@ export interface Service {
   readonly runtime: Runtime;
   /** Replaces the hosts that requests may go to. `outboundAllow` is a valid value of `OUTBOUND_ALLOW`. */
   allow(outboundAllow: string): void;
+  /** Issues a link that signs a person in once, without a mail. For programs that run the service for its only user. */
+  signInLink(email: string): Promise<string>;
   /**
    * Stops the service: it accepts no more requests, finishes in-flight ones, flushes and closes. Further calls wait for
    * the same end.
@@ -148,7 +154,9 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
     stopped ??= close();
     return stopped;
   };
-  return { baseUrl, port, runtime, allow, stop };
+  const signInLink = (to: string): Promise<string> =>
+    issueSignInLink({ runtime, baseUrl: () => baseUrl }, { to, source: makeToken(runtime), sealedMailOf: null });
+  return { baseUrl, port, runtime, allow, signInLink, stop };
 }
 
 /**
@@ -229,6 +237,8 @@ function toEdgeParts(parts: ServiceParts, runtime: Runtime): EdgeParts {
   const { config, log } = options;
   const { allowList, network, accounts, verifier, codeHost } = outbounds;
   const expired = new ExpiredCredentials(runtime);
+  const { reading } = runtime;
+  const fixed = { release: readRelease(), storeFormat: readFormat(reading), startedAtMs: parts.clock.now() };
   return {
     runtime,
     kinds,
@@ -248,6 +258,7 @@ function toEdgeParts(parts: ServiceParts, runtime: Runtime): EdgeParts {
       leaseMs: config.leaseSeconds * 1_000,
       metrics: createMetrics(() => runtime.stats()),
       isReady: () => parts.isReady,
+      state: () => ({ ...fixed, backupAtMs: readLastBackup(config.dataFolder) }),
     },
   };
 }

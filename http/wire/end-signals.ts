@@ -10,19 +10,22 @@ const SAME_REQUEST_MS = 500;
  * after this time, so a signal that responds to that action is a new request.
  */
 const GATHERING_MS = 100;
+const END_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 /**
  * Calls `end` with 1 at the first request to stop (SIGTERM or SIGINT), with 2 at the second, and so on. After this
- * call, these signals no longer terminate the process by themselves.
+ * call, these signals no longer terminate the process by themselves, until the returned function is called.
  */
-export function onEndSignal(end: (times: number) => void): void {
+export function onEndSignal(end: (times: number) => void): () => void {
   const count = createSignalCounter(() => performance.now());
-  for (const name of ["SIGTERM", "SIGINT"] as const) {
-    process.on(name, () => {
-      const times = count(name);
-      if (times !== null) setTimeout(end, GATHERING_MS, times);
-    });
-  }
+  const take = (name: NodeJS.Signals): void => {
+    const times = count(name);
+    if (times !== null) setTimeout(end, GATHERING_MS, times);
+  };
+  for (const name of END_SIGNALS) process.on(name, take);
+  return () => {
+    for (const name of END_SIGNALS) process.off(name, take);
+  };
 }
 
 /**

@@ -28,6 +28,10 @@ export interface CommandCase<Scene extends CommandScene = CommandScene> {
   readonly code?: number;
   /** Text on standard input. */
   readonly input?: string;
+  /** The folder that the command runs in. */
+  readonly folder?: () => string;
+  /** Interrupts a command that runs until then, when it has printed a line. */
+  readonly isInterrupted?: true;
 }
 
 export async function openCommandScene(
@@ -58,16 +62,21 @@ export async function testCommands<Scene extends CommandScene>(
   cases: readonly CommandCase<Scene>[],
 ): Promise<void> {
   const { signalbox } = scene;
-  for (const { name, args, prints, json, wrong, code = 0, input = "" } of cases) {
+  for (const { name, args, prints, json, wrong, code = 0, input = "", folder, isInterrupted } of cases) {
     await t.test(name, async (t) => {
       const words = name.split(" ");
-      const people = await signalbox.run([...words, ...(await args(scene))], { input, env: { NO_COLOR: "1" } });
+      const run = async (words: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+        const ended = new AbortController();
+        const until = isInterrupted && { interrupted: ended.signal, printed: () => ended.abort() };
+        return signalbox.run(words, { input, env, ...(folder && { folder: folder() }), ...until });
+      };
+      const people = await run([...words, ...(await args(scene))], { NO_COLOR: "1" });
       t.equal(people.code, code, people.err);
       t.match(people.out, prints);
       // Every color starts with an escape character. A regular expression with this character would violate a rule of
       // biome.
       t.notOk(people.out.includes("\u001b"), "no colour");
-      const program = await signalbox.run([...words, ...(await args(scene)), "--json"], { input });
+      const program = await run([...words, ...(await args(scene)), "--json"]);
       t.equal(program.code, code, program.err);
       t.match(JSON.parse(program.out), json);
       const help = await signalbox.run([...words, "--help"]);

@@ -41,6 +41,7 @@ export function toTables({ runtime, folder }: TestService): {
       metrics: createMetrics(() => runtime.stats()),
       metricsToken: config.metricsToken,
       isReady: () => true,
+      state: () => ({ release: "0.0.0", storeFormat: 1, startedAtMs: 0, backupAtMs: null }),
       leaseMs: config.leaseSeconds * 1_000,
     },
   };

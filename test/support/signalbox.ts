@@ -25,6 +25,8 @@ export interface RunOptions {
   readonly onNote?: (line: string) => void;
   /** Interrupts the command, like Ctrl+C. */
   readonly interrupted?: AbortSignal;
+  /** Called with each line that the command prints to standard output, when it prints it. */
+  readonly printed?: (line: string) => void;
 }
 
 /** The command `signalbox` in this process, with a home folder of its own. */
@@ -40,7 +42,7 @@ export function openSignalbox(t: Test): Signalbox {
 }
 
 async function run(home: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const { env = {}, answers, input = "", folder = home, interrupted, onNote = () => undefined } = options;
+  const { env = {}, answers, input = "", folder = home, interrupted, onNote = () => undefined, printed } = options;
   const out: string[] = [];
   const err: string[] = [];
   const typed = answers?.[Symbol.iterator]();
@@ -62,7 +64,10 @@ async function run(home: string, args: readonly string[], options: RunOptions = 
         }
       : null,
     readInput: async () => input,
-    print: (line: string) => void out.push(line),
+    print: (line: string) => {
+      out.push(line);
+      printed?.(line);
+    },
     note: (line: string) => {
       err.push(line);
       onNote(line);

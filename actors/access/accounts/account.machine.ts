@@ -3,7 +3,7 @@
  *
  * | state   | moved by                          | next    | also                                              |
  * |---------|-----------------------------------|---------|---------------------------------------------------|
- * | unknown | link.send                         | unknown | stores the link's hash, sends mail; or refuses    |
+ * | unknown | link.send                         | unknown | stores the link's hash, sends its mail; or refuses |
  * | unknown | session.open with a live link     | known   | creates the account, consumes the link            |
  * | known   | link.send                         | known   | as above                                          |
  * | known   | session.open with a live link     | known   | consumes the link                                 |
@@ -102,10 +102,12 @@ function sendLink(event: Delivered<SendLink>, context: AccountContext): AccountC
   }
   const expiresAtMs = turn.now + SIGN_IN_LINK_MS;
   signInLinks.put(turn, GLOBAL_PARTITION, tokenHash, { email: context.email, expiresAtMs });
+  const links = [...context.links, { hash: tokenHash, expiresAtMs, source }];
+  if (sealedMail === null) return expire({ ...context, links }, turn);
   const id = turn.newId("mail");
   turn.start(MAIL_EFFECT.request(id, sealedMail));
   const mails = [...context.mails, { id, sealedMail, attempts: 1, expiresAtMs }];
-  return expire({ ...context, mails, links: [...context.links, { hash: tokenHash, expiresAtMs, source }] }, turn);
+  return expire({ ...context, mails, links }, turn);
 }
 
 /** Returns why a source may not request another mail to this address now, or null. */

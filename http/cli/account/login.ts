@@ -3,6 +3,7 @@ import { ask } from "../command/ask.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
 import { chooseLogin, type Login, saveLogin, toAddress } from "../command/logins.js";
+import { openSession, toLinkToken } from "../command/session.js";
 
 interface LoginOptions extends CommonOptions {
   readonly email?: string;
@@ -18,7 +19,7 @@ export async function login(context: Context, options: LoginOptions, given: stri
     throw new CommandError("give the address of the service: signalbox login https://…", exitCodes.usage);
   }
   const url = toAddress(known);
-  const credential = token === null ? { url, cookie: await openSession(context, url, options) } : { url, token };
+  const credential = token === null ? { url, cookie: await signIn(context, url, options) } : { url, token };
   const who = await check(credential);
   saveLogin(terminal, credential);
   context.show({ url, ...who }, () => [
@@ -33,7 +34,7 @@ async function readToken({ terminal }: Context, { token }: LoginOptions): Promis
 }
 
 /** Requests the mail, asks for its link and exchanges it; returns the cookie of the session. */
-async function openSession(context: Context, url: string, { email, link }: LoginOptions): Promise<string> {
+async function signIn(context: Context, url: string, { email, link }: LoginOptions): Promise<string> {
   const { terminal, signal } = context;
   const client = createClient({ baseUrl: url });
   if (link === undefined) {
@@ -44,11 +45,7 @@ async function openSession(context: Context, url: string, { email, link }: Login
     );
   }
   const pasted = link ?? (await ask(terminal, "Link of the mail:", { instead: "--link", signal }));
-  const linkToken = pasted.trim().split(/[?#]/)[0]?.replace(/\/+$/, "").split("/").at(-1) ?? "";
-  const { headers } = await client.send("post", "/api/sessions", { body: { token: linkToken }, signal });
-  const cookie = headers.getSetCookie()[0]?.split(";")[0];
-  if (cookie === undefined) throw new CommandError("the service answered without a session");
-  return cookie;
+  return openSession(client, toLinkToken(pasted), signal);
 }
 
 /**

@@ -5,7 +5,8 @@ import { configFolder, DEV_LOGIN, findDevFolder } from "./places.js";
 import { readPrivateFile, writePrivateFile } from "./private-file.js";
 import type { Terminal } from "./terminal.js";
 
-const loginSchema = z.object({
+/** The form of a sign-in in a file. */
+export const loginSchema = z.object({
   url: z.string(),
   /** The `session` cookie of a person, as `name=value`. */
   cookie: z.string().optional(),

@@ -14,6 +14,12 @@ export function configFolder({ env }: Pick<Terminal, "env">): string {
   return join(given === "" ? join(env.HOME ?? homedir(), ".config") : given, "signalbox");
 }
 
+/** The folder of files that can be made again: `$XDG_CACHE_HOME/signalbox`, otherwise `~/.cache/signalbox`. */
+export function cacheFolder({ env }: Pick<Terminal, "env">): string {
+  const { XDG_CACHE_HOME: given = "" } = env;
+  return join(given === "" ? join(env.HOME ?? homedir(), ".cache") : given, "signalbox");
+}
+
 /** Finds the nearest {@link DEV_FOLDER} with a sign-in, in this folder or one above it; null if there is none. */
 export function findDevFolder(folder: string): string | null {
   for (let at = folder; ; at = dirname(at)) {

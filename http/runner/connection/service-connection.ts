@@ -124,7 +124,10 @@ export class ServiceConnection {
     this.#socket = socket;
     let refused = false;
     socket.on("open", () => this.#sendHello());
-    socket.on("message", (data) => this.#handleFrame(data.toString()));
+    // A welcome after the runner's own close would begin a lease that nothing ends.
+    socket.on("message", (data) => {
+      if (!this.#closed) this.#handleFrame(data.toString());
+    });
     socket.on("unexpected-response", (_request, response) => {
       const { statusCode: status } = response;
       refused = status === 401;

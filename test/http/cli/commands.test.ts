@@ -3,8 +3,10 @@ import { listCommands } from "../../../http/cli/program.js";
 import { accountCases } from "./account/account-cases.js";
 import { deliveryCases } from "./connections/deliveries-cases.js";
 import { trustCases } from "./connections/trusts-cases.js";
+import { devCases } from "./dev/dev-cases.js";
 import { hookCases } from "./hooks/hooks-cases.js";
 import { measuringCases } from "./measuring/measuring-cases.js";
+import { statusCases } from "./status/status-cases.js";
 import { workCases } from "./work/work-cases.js";
 
 /** The programs that parse their own arguments have tests of their own. */
@@ -16,8 +18,10 @@ t.test("every command has a case of the table test", async (t) => {
   const cases = [
     ...accountCases,
     ...deliveryCases,
+    ...devCases,
     ...hookCases,
     ...measuringCases,
+    ...statusCases,
     ...trustCases,
     ...workCases,
   ].map(({ name }) => name);

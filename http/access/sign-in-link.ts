@@ -1,0 +1,31 @@
+import { accountRef, type SendLink } from "../../actors/access/accounts/account.messages.js";
+import { sha256Hex } from "../../actors/sealer.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { granted } from "../wire/refused.js";
+
+/** Who gets a sign-in link, and how. */
+export interface WantedLink {
+  readonly to: string;
+  /** The client address of the request, as a SHA-256 digest. It limits the links of one source. */
+  readonly source: string;
+  /** Returns the sealed mail with the link. Null to send no mail. */
+  readonly sealedMailOf: ((link: string) => string) | null;
+}
+
+/** Issues a link that signs a person in once, and returns it. Throws if too many were requested. */
+export async function issueSignInLink(
+  { runtime, baseUrl }: { readonly runtime: Runtime; readonly baseUrl: () => string },
+  { to, source, sealedMailOf }: WantedLink,
+): Promise<string> {
+  const token = makeToken(runtime);
+  const link = `${baseUrl()}/sign-in/${token}`;
+  const sealedMail = sealedMailOf?.(link) ?? null;
+  const message: SendLink = { type: "link.send", tokenHash: sha256Hex(token), sealedMail, source };
+  granted(await runtime.ask(accountRef(to), message));
+  return link;
+}
+
+/** Creates a random token of 43 characters. */
+export function makeToken(runtime: Pick<Runtime, "randomBytes">): string {
+  return Buffer.from(runtime.randomBytes(32)).toString("base64url");
+}

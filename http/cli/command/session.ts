@@ -1,0 +1,15 @@
+import type { Client } from "../../client/entry.js";
+import { CommandError } from "./exit-codes.js";
+
+/** Exchanges the token of a sign-in link. Returns the cookie of the session, as `name=value`. */
+export async function openSession(client: Client, token: string, signal: AbortSignal): Promise<string> {
+  const { headers } = await client.send("post", "/api/sessions", { body: { token }, signal });
+  const cookie = headers.getSetCookie()[0]?.split(";")[0];
+  if (cookie === undefined) throw new CommandError("the service answered without a session");
+  return cookie;
+}
+
+/** Returns the token at the end of a sign-in link, or of what is pasted instead of it. */
+export function toLinkToken(link: string): string {
+  return link.trim().split(/[?#]/)[0]?.replace(/\/+$/, "").split("/").at(-1) ?? "";
+}

@@ -1,0 +1,90 @@
+import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import { CommandError } from "../command/exit-codes.js";
+import { DEV_FOLDER } from "../command/places.js";
+import { askGit, askGitOrNull, GitRefused } from "./git.js";
+
+/** The person's checkout that agents work on copies of. */
+export interface Checkout {
+  /** The top folder: of the repository, or of the worktree. */
+  readonly top: string;
+  readonly branch: string;
+  /** The address of git's configuration; null if the person has set none. */
+  readonly email: string | null;
+  /** The name of git's configuration; null if the person has set none. */
+  readonly name: string | null;
+}
+
+/**
+ * Finds the checkout that a folder is in. Throws a {@link CommandError} if the folder is in none, or if agents cannot
+ * start from it: without a commit, or with a detached HEAD.
+ */
+export async function findCheckout(folder: string): Promise<Checkout> {
+  const top = await findTop(folder);
+  const branch = await askGitOrNull(top, "symbolic-ref", "--quiet", "--short", "HEAD");
+  const commit = await askGitOrNull(top, "rev-parse", "--quiet", "--verify", "HEAD^{commit}");
+  if (commit === null) {
+    throw new CommandError(
+      `${top} has no commit yet, so agents have nothing to start from: make a first commit, then run this again`,
+    );
+  }
+  if (branch === null) {
+    throw new CommandError(
+      `HEAD is detached at ${commit.slice(0, 10)}, and agents start from a branch: run git switch <branch>, or ` +
+        "git switch -c <name> for a new one",
+    );
+  }
+  const [email, name] = await Promise.all([
+    askGitOrNull(top, "config", "--get", "user.email"),
+    askGitOrNull(top, "config", "--get", "user.name"),
+  ]);
+  return { top, branch, email, name };
+}
+
+async function findTop(folder: string): Promise<string> {
+  try {
+    const top = await askGit(folder, "rev-parse", "--show-toplevel");
+    if (top !== "") return top;
+  } catch (error) {
+    if (!(error instanceof GitRefused)) throw error;
+    // Git says more than that there is no repository, such as that the folder belongs to another user.
+    if (!/not a git repository|must be run in a work tree/.test(error.message)) throw new CommandError(error.message);
+  }
+  throw new CommandError(
+    `${folder} is not in a git repository with files: change to one, or make one with git init and a first commit`,
+  );
+}
+
+/** Counts the files whose changes agents do not see, because they are in no commit. */
+export async function countUncommitted(top: string): Promise<number> {
+  const listed = await askGit(top, "status", "--porcelain", "-z", "--no-renames");
+  return listed.split("\0").filter((entry) => entry !== "").length;
+}
+
+const EXCLUDED = `/${DEV_FOLDER}/`;
+
+/** Makes git ignore the folder of `signalbox dev`, in this repository and its worktrees, without a change in its files. */
+export async function exclude(top: string): Promise<void> {
+  const path = resolve(top, await askGit(top, "rev-parse", "--git-path", "info/exclude"));
+  const text = readText(path);
+  if (text.split(/\r?\n/).includes(EXCLUDED)) return;
+  mkdirSync(dirname(path), { recursive: true });
+  appendFileSync(path, `${text === "" || text.endsWith("\n") ? "" : "\n"}${EXCLUDED}\n`);
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
+    throw error;
+  }
+}
+
+/** A name for the checkout's repository, in the form of code hosts: `local/<folder>`. */
+export function toRepositoryName(top: string): string {
+  const name = basename(top)
+    .replace(/[^A-Za-z0-9._-]+/g, "-")
+    .replace(/\.{2,}/g, ".");
+  return `local/${/^\.?(git)?$/i.test(name) ? "repository" : name}`;
+}

@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import { lstatSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { z } from "zod";
+import { assertNotServed } from "../../process/open-store.js";
+import { cacheFolder, DEV_FOLDER, DEV_LOGIN } from "../command/places.js";
+import { readPrivateFile, writePrivateFile } from "../command/private-file.js";
+import type { Terminal } from "../command/terminal.js";
+
+/** The places of `signalbox dev` for one checkout. */
+export interface DevPlaces {
+  /** The folder in the checkout that holds everything else except {@link runner}. */
+  readonly folder: string;
+  /** The data folder of the service. */
+  readonly data: string;
+  readonly log: string;
+  /** The session of the command line. */
+  readonly login: string;
+  readonly state: string;
+  /** The folder whose `<owner>/<name>` are links to repositories. */
+  readonly repositories: string;
+  /**
+   * The runner's folder. It is outside the checkout, so that the tools of agents do not find the checkout's own
+   * configuration above theirs, and the person's tools do not find the agents' files.
+   */
+  readonly runner: string;
+}
+
+export function toPlaces(terminal: Pick<Terminal, "env">, top: string): DevPlaces {
+  const folder = join(top, DEV_FOLDER);
+  const hash = createHash("sha256").update(top).digest("hex").slice(0, 16);
+  return {
+    folder,
+    data: join(folder, "data"),
+    log: join(folder, "dev.log"),
+    login: join(folder, DEV_LOGIN),
+    state: join(folder, "dev.json"),
+    repositories: join(folder, "repositories"),
+    runner: join(cacheFolder(terminal), "dev", hash),
+  };
+}
+
+const stateSchema = z.object({
+  /** The address of the local person's account. */
+  email: z.string(),
+  /** The repository's name in lines. */
+  repository: z.string(),
+  /** The token with which the runner joins its pool. */
+  poolToken: z.string(),
+  /** The last port of the service. */
+  port: z.number().nullable(),
+});
+
+/** What `signalbox dev` remembers of a checkout between two starts. */
+export type DevState = z.output<typeof stateSchema>;
+
+/** Returns what the last start remembered; null before the first one. */
+export function readState({ state }: DevPlaces): DevState | null {
+  return readPrivateFile(state, stateSchema);
+}
+
+export function saveState({ state }: DevPlaces, value: DevState): void {
+  writePrivateFile(state, value);
+}
+
+/** Links the checkout under its name. Returns the address of repositories, with `{name}` for `<owner>/<name>`. */
+export function linkRepository({ repositories }: DevPlaces, name: string, top: string): string {
+  const link = join(repositories, name);
+  mkdirSync(dirname(link), { recursive: true, mode: 0o700 });
+  if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() !== true || readlinkSync(link) !== top) {
+    rmSync(link, { force: true });
+    symlinkSync(top, link);
+  }
+  return `${pathToFileURL(repositories).href}/{name}`;
+}
+
+/**
+ * Removes everything that `signalbox dev` has made for the checkout, and nothing else in its folder. Rejects with a
+ * `StoreError` while the service runs.
+ */
+export async function removeAll(places: DevPlaces): Promise<void> {
+  const { data, log, login, state, repositories, runner, folder } = places;
+  await assertNotServed(data);
+  const made = [data, log, `${log}.1`, login, state, repositories, join(folder, "defaults.json"), runner];
+  for (const path of made) rmSync(path, { recursive: true, force: true, maxRetries: 5 });
+}

@@ -1,0 +1,64 @@
+import ipaddr from "ipaddr.js";
+import { WrongSetting } from "../../process/config.js";
+import { assertListenable } from "../../process/open-edge.js";
+import { readSettingsFile, SettingsSource, withSettingsFile } from "../../process/settings-source.js";
+import type { Config } from "../../wire/config.js";
+import { CommandError, exitCodes } from "../command/exit-codes.js";
+import type { Terminal } from "../command/terminal.js";
+
+/** The settings of a service of `signalbox dev`. */
+export interface DevSettings {
+  readonly source: SettingsSource;
+  readonly config: Config;
+  /** Whether the person has given the port. */
+  readonly isPortGiven: boolean;
+}
+
+/**
+ * Reads the settings from the environment and the settings file, like the service. Throws a {@link CommandError} for a
+ * wrong one, and for a `HOST` that other machines can reach: everybody who reached it could start programs here.
+ */
+export function readSettings(
+  { env, note }: Terminal,
+  { dataFolder, port }: { readonly dataFolder: string; readonly port: string | undefined },
+): DevSettings {
+  try {
+    if ((env.DATA_DIR ?? "") !== "") note(`DATA_DIR has no effect here: the store is in ${dataFolder}`);
+    const source = new SettingsSource({ ...env, DATA_DIR: dataFolder, ...(port === undefined ? {} : { PORT: port }) });
+    const { config } = source;
+    if (!isLoopback(config.host)) {
+      throw new CommandError(
+        `HOST: signalbox dev does not listen on ${config.host}, because agents run as you: unset HOST, or run ` +
+          "signalbox serve and signalbox runner",
+        exitCodes.usage,
+      );
+    }
+    const given = port ?? withSettingsFile(env, readSettingsFile(env)).PORT ?? "";
+    return { source, config, isPortGiven: given !== "" };
+  } catch (error) {
+    if (!(error instanceof WrongSetting)) throw error;
+    throw new CommandError(
+      port === undefined ? error.message : error.message.replace(/^PORT/, "--port"),
+      exitCodes.usage,
+    );
+  }
+}
+
+/** Whether only this machine can reach a host. */
+export function isLoopback(host: string): boolean {
+  if (host.toLowerCase() === "localhost") return true;
+  return ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback";
+}
+
+/** Returns the given port; otherwise the last one or the default, if it is free; otherwise 0, for any free port. */
+export async function choosePort({ config, isPortGiven }: DevSettings, last: number | null): Promise<number> {
+  if (isPortGiven) return config.port;
+  for (const port of [last ?? config.port, config.port]) {
+    const isFree = await assertListenable({ ...config, port }).then(
+      () => true,
+      () => false,
+    );
+    if (isFree) return port;
+  }
+  return 0;
+}

@@ -1,0 +1,91 @@
+import { confirm } from "../command/ask.js";
+import type { CommonOptions, Context } from "../command/context.js";
+import { CommandError, exitCodes } from "../command/exit-codes.js";
+import { toLine } from "../command/printable.js";
+import { toFields } from "../command/table.js";
+import { toAgent } from "./agent.js";
+import { type Checkout, countUncommitted, exclude, findCheckout } from "./checkout.js";
+import { type DevPlaces, removeAll, toPlaces } from "./dev-folder.js";
+import { readSettings } from "./dev-settings.js";
+import { runUntilInterrupted } from "./drain.js";
+import { explained } from "./explained.js";
+import { start } from "./start.js";
+
+export interface DevOptions extends CommonOptions {
+  readonly command?: readonly string[];
+  readonly port?: string;
+  readonly stations?: string;
+  readonly passEnv?: readonly string[];
+  readonly reset?: true;
+  readonly yes?: true;
+}
+
+/**
+ * Starts a service and a runner for the repository of this folder, prints where they are, and runs until the person
+ * interrupts it.
+ */
+export async function dev(context: Context, options: DevOptions, words: readonly string[]): Promise<void> {
+  const { terminal, signal } = context;
+  const stations = toStations(options.stations ?? "work,review");
+  const agent = toAgent(terminal.folder, [...(options.command ?? []), ...words]);
+  const checkout = await findCheckout(terminal.folder);
+  const places = toPlaces(terminal, checkout.top);
+  const settings = readSettings(terminal, { dataFolder: places.data, port: options.port });
+  if (options.reset === true) await reset(context, places, options.yes === true);
+  await exclude(checkout.top);
+  await warnOfUncommitted(context, checkout);
+  const running = await explained(
+    start({ terminal, signal, checkout, places, settings, agent, stations, passEnv: options.passEnv ?? [] }),
+  );
+  await runUntilInterrupted(running, context, () => {
+    const { url, link } = running;
+    const next = 'signalbox task open "The tests fail" --follow';
+    if (options.stations !== undefined) noteOtherStations(context, running.stations, stations);
+    context.show({ url, link, agent: agent.command, next, log: places.log }, () =>
+      toFields(terminal, [
+        ["service", `${link} (the link works once)`],
+        ["agent", agent.title],
+        ["next", `in another terminal: ${next}`],
+        ["log", places.log],
+      ]),
+    );
+  });
+}
+
+/** Splits the keys of stations. Throws a {@link CommandError} for keys that the service would refuse. */
+function toStations(text: string): readonly string[] {
+  const keys = text.split(",").map((key) => key.trim());
+  const wrong = keys.find((key) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(key) || key.length > 64);
+  if (wrong !== undefined) {
+    throw new CommandError(
+      `--stations: "${toLine(wrong)}" must be lowercase words joined by dashes; give keys like work,review`,
+      exitCodes.usage,
+    );
+  }
+  const repeated = keys.find((key, index) => keys.indexOf(key) !== index);
+  if (repeated !== undefined) throw new CommandError(`--stations: ${repeated} is named twice`, exitCodes.usage);
+  return keys;
+}
+
+/** Says that the wanted stations have no effect, because the line was there already with others. */
+function noteOtherStations({ terminal }: Context, there: readonly string[] | null, wanted: readonly string[]): void {
+  if (there?.join() === wanted.join()) return;
+  const what = there === null ? "other lines" : `the line main with the stations ${there.join(", ")}`;
+  terminal.note(`--stations has no effect: there is ${what} already; change lines in the service, or use --reset`);
+}
+
+async function reset({ terminal, signal }: Context, places: DevPlaces, isGiven: boolean): Promise<void> {
+  const question = `Remove all tasks, runs and settings in ${places.folder}?`;
+  if (!(await confirm(terminal, question, { isGiven, signal }))) throw new CommandError("nothing was removed");
+  await explained(removeAll(places));
+}
+
+async function warnOfUncommitted({ terminal }: Context, { top, branch }: Checkout): Promise<void> {
+  const count = await countUncommitted(top);
+  if (count === 0) return;
+  const files = count === 1 ? "1 file has" : `${count} files have`;
+  terminal.note(
+    `${terminal.paint("yellow", "warning:")} ${files} uncommitted changes: agents start from the last commit of ` +
+      `${toLine(branch)}, without them`,
+  );
+}

@@ -1,0 +1,14 @@
+import { WrongSetting } from "../../process/config.js";
+import { isStoreError } from "../../process/open-store.js";
+import { FolderTaken } from "../../runner/checkout/work-folder.js";
+import { CommandError } from "../command/exit-codes.js";
+
+/** Waits for a part of `signalbox dev`. Errors that a person can do something about become {@link CommandError}s. */
+export async function explained<Value>(part: Promise<Value>): Promise<Value> {
+  try {
+    return await part;
+  } catch (error) {
+    const isKnown = isStoreError(error) || error instanceof WrongSetting || error instanceof FolderTaken;
+    throw isKnown ? new CommandError(error.message) : error;
+  }
+}

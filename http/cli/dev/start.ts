@@ -1,0 +1,113 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { createSystemClock } from "../../../runtime/clock.js";
+import { createClient } from "../../client/entry.js";
+import { createLog } from "../../process/log.js";
+import { type Service, startService } from "../../process/service.js";
+import { toSite } from "../../process/service-parts.js";
+import { poolToken } from "../../runner/connection/credential.js";
+import { type Runner, startRunner } from "../../runner/runner.js";
+import type { ServiceLog } from "../../wire/service-log.js";
+import type { Terminal } from "../command/terminal.js";
+import type { Agent } from "./agent.js";
+import { type Checkout, toRepositoryName } from "./checkout.js";
+import { type DevPlaces, type DevState, linkRepository, readState, saveState } from "./dev-folder.js";
+import { choosePort, type DevSettings } from "./dev-settings.js";
+import { makeFirstObjects } from "./first-objects.js";
+import { openLogFile } from "./log-file.js";
+import { signIn, toLocalEmail } from "./sign-in.js";
+
+/** Runs at once. Replays use half of them. */
+const SLOTS = 2;
+
+export interface StartOptions {
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+  readonly checkout: Checkout;
+  readonly places: DevPlaces;
+  readonly settings: DevSettings;
+  readonly agent: Agent;
+  /** The keys of the line's stations, if the line is made. */
+  readonly stations: readonly string[];
+  /** Names of variables of this environment that agents get. */
+  readonly passEnv: readonly string[];
+}
+
+/** The service and the runner while they run. */
+export interface Running {
+  readonly service: Service;
+  readonly runner: Runner;
+  /** The address for programs on this machine. */
+  readonly url: string;
+  /** Signs the person in, once. */
+  readonly link: string;
+  /** The keys of the stations of the line `main`; null if there are only other lines. */
+  readonly stations: readonly string[] | null;
+  /** Rejects when the store has failed. */
+  readonly failed: Promise<never>;
+}
+
+/** Starts the service and the runner, and makes what the person needs to begin. A failed start ends both. */
+export async function start(options: StartOptions): Promise<Running> {
+  const { checkout, places, settings, signal } = options;
+  mkdirSync(places.folder, { recursive: true, mode: 0o700 });
+  const before = readState(places);
+  const state: DevState = before ?? {
+    email: toLocalEmail(checkout),
+    repository: toRepositoryName(checkout.top),
+    poolToken: randomBytes(32).toString("base64url"),
+    port: null,
+  };
+  const config = { ...settings.config, port: await choosePort(settings, state.port) };
+  const log = createLog(config.logLevel, openLogFile(places.log));
+  settings.source.warnOfUnknown(log);
+  const failure = createFailure();
+  const service = await startService({ config, log, ending: signal, onFatal: failure.reject });
+  try {
+    saveState(places, { ...state, port: service.port });
+    const url = toSite({ ...config, baseUrl: null }, service.port).baseUrl;
+    const cookie = await signIn({ service, url, places, checkout, email: state.email, signal });
+    const stations = await makeFirstObjects(createClient({ baseUrl: url, cookie }), {
+      repository: state.repository,
+      pool: { token: state.poolToken, isNew: before === null },
+      stations: options.stations,
+    });
+    const runner = await openRunner(options, { url, state, log });
+    const link = await service.signInLink(state.email);
+    return { service, runner, url, link, stations, failed: failure.promise };
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
+}
+
+function openRunner(
+  { places, checkout, agent, passEnv }: StartOptions,
+  { url, state, log }: { readonly url: string; readonly state: DevState; readonly log: ServiceLog },
+): Promise<Runner> {
+  return startRunner({
+    url,
+    credential: poolToken(state.poolToken),
+    name: "dev",
+    labels: [],
+    slots: SLOTS,
+    workFolder: places.runner,
+    gitUrl: linkRepository(places, state.repository, checkout.top),
+    command: agent.command,
+    passEnv,
+    clock: createSystemClock(),
+    random: Math.random,
+    instance: randomBytes(16).toString("hex"),
+    log: (line) => log.info(`runner: ${line}`),
+  });
+}
+
+/** A promise that only rejects, and may do so before anybody waits for it. */
+function createFailure(): { readonly promise: Promise<never>; readonly reject: (error: unknown) => void } {
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<never>((_resolve, given) => {
+    reject = given;
+  });
+  promise.catch(() => undefined);
+  return { promise, reject: (error) => reject(error) };
+}

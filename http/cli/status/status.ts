@@ -1,0 +1,123 @@
+import type { Client } from "../../client/entry.js";
+import { listAll } from "../../client/entry.js";
+import type { Context } from "../command/context.js";
+import { toFields, toTable } from "../command/table.js";
+import { toDuration } from "./duration.js";
+
+/** Maximum number of items of a list that are read. */
+const MOST = 1_000;
+
+interface FailingHook {
+  /** `<team>/<hook>`. */
+  readonly hook: string;
+  readonly failedAt: string;
+  readonly code: string | null;
+}
+
+/** Shows how the service does, and the work of a workspace. */
+export async function status(context: Context): Promise<void> {
+  const { client, signal, terminal } = context;
+  const workspace = await context.names.workspace();
+  const [service, teams, { items: runners }] = await Promise.all([
+    client.get("/api/status", { signal }),
+    listTeams(client, workspace.id, signal),
+    client.get("/api/workspaces/{slug}/runners", { path: { slug: workspace.slug }, query: { limit: 200 }, signal }),
+  ]);
+  const counts = await Promise.all(teams.map(({ id }) => countTasks(client, id, signal)));
+  const failing = (await Promise.all(teams.map((team) => listFailing(client, team, signal)))).flat();
+  const connected = runners.filter(({ connected }) => connected);
+  const uptimeSeconds = Math.max(0, Math.round((Date.now() - Date.parse(service.startedAt)) / 1_000));
+  const found = {
+    url: context.login.url,
+    ...service,
+    uptimeSeconds,
+    workspace: workspace.slug,
+    queued: total(counts.map(({ queued }) => queued)),
+    running: total(counts.map(({ running }) => running)),
+    runners: {
+      connected: connected.length,
+      slots: total(connected.map(({ slots }) => slots)),
+      free: total(connected.map(({ free }) => free)),
+    },
+    failingHooks: failing,
+  };
+  const { free, slots } = found.runners;
+  context.show(found, () => [
+    ...toFields(terminal, [
+      ["service", found.url],
+      ["release", found.release],
+      ["store format", found.storeFormat],
+      ["up for", toDuration(uptimeSeconds)],
+      ["last backup", toAge(service.backupAt)],
+      ["workspace", found.workspace],
+      ["queue", `${toCount(found.queued, "task")} queued, ${found.running} running`],
+      ["runners", `${found.runners.connected} connected, ${free} of ${toCount(slots, "slot")} free`],
+      ["failing hooks", failing.length === 0 ? "none" : failing.length],
+    ]),
+    ...(failing.length === 0 ? [] : ["", ...toTable(terminal, columns, failing)]),
+  ]);
+}
+
+const columns = [
+  { title: "hook", of: ({ hook }: FailingHook) => hook },
+  { title: "failed at", of: ({ failedAt }: FailingHook) => failedAt },
+  { title: "code", of: ({ code }: FailingHook) => code },
+];
+
+async function listTeams(
+  client: Client,
+  workspaceId: string,
+  signal: AbortSignal,
+): Promise<readonly { readonly id: string; readonly key: string }[]> {
+  const path = { workspaceId };
+  return (await client.get("/api/resources/workspaces/{workspaceId}/teams", { path, signal })).items;
+}
+
+async function countTasks(
+  client: Client,
+  teamId: string,
+  signal: AbortSignal,
+): Promise<{ readonly queued: number; readonly running: number }> {
+  const count = async (state: "queued" | "running"): Promise<number> => {
+    let found = 0;
+    const tasks = listAll(client, "/api/teams/{teamId}/tasks", "before", {
+      path: { teamId },
+      query: { state },
+      signal,
+    });
+    for await (const _task of tasks) {
+      found += 1;
+      if (found === MOST) break;
+    }
+    return found;
+  };
+  return { queued: await count("queued"), running: await count("running") };
+}
+
+/** Lists the hooks whose last firing failed, among the team's latest firings. */
+async function listFailing(
+  client: Client,
+  { id, key }: { readonly id: string; readonly key: string },
+  signal: AbortSignal,
+): Promise<readonly FailingHook[]> {
+  const path = { teamId: id };
+  const { items } = await client.get("/api/teams/{teamId}/hook-occurrences", { path, query: { limit: 200 }, signal });
+  // The list is newest first, so the first entry of a hook is its last firing.
+  const last = new Map([...items].reverse().map((firing) => [firing.hookId, firing]));
+  return [...last.values()]
+    .filter(({ state }) => state === "failed")
+    .map(({ hook, firedAt, code }) => ({ hook: `${key}/${hook}`, failedAt: firedAt, code }));
+}
+
+function total(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
+}
+
+function toCount(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+function toAge(at: string | null): string {
+  if (at === null) return "not known";
+  return `${toDuration(Math.max(0, Math.round((Date.now() - Date.parse(at)) / 1_000)))} ago`;
+}

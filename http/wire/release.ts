@@ -1,0 +1,15 @@
+import { existsSync, readFileSync } from "node:fs";
+
+/**
+ * Returns the version of this release, from the nearest package manifest above this file or its bundle; `unknown` if
+ * there is none.
+ */
+export function readRelease(): string {
+  const isAtTop = (folder: URL): boolean => folder.pathname === "/";
+  let folder = new URL("./", import.meta.url);
+  while (!existsSync(new URL("package.json", folder)) && !isAtTop(folder)) folder = new URL("../", folder);
+  if (!existsSync(new URL("package.json", folder))) return "unknown";
+  const text = readFileSync(new URL("package.json", folder), "utf8");
+  const { version }: { readonly version: string } = JSON.parse(text);
+  return version;
+}

@@ -1,0 +1,65 @@
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t from "tap";
+import { processTerminal } from "../../../../http/cli/command/terminal.js";
+import { toRepositoryName } from "../../../../http/cli/dev/checkout.js";
+import { choosePort, readSettings } from "../../../../http/cli/dev/dev-settings.js";
+import { toNotePath } from "../../../../http/cli/dev/example-note.js";
+import { openLogFile } from "../../../../http/cli/dev/log-file.js";
+import { toLocalEmail } from "../../../../http/cli/dev/sign-in.js";
+
+t.test("the log keeps at most one earlier file, and loses no line", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-log-"));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "dev.log");
+  for (let line = 0; line < 30; line++) openLogFile(path, 50).write(`line ${line} ${"x".repeat(10)}\n`);
+  t.same(readdirSync(folder).sort(), ["dev.log", "dev.log.1"]);
+  const text = readFileSync(`${path}.1`, "utf8") + readFileSync(path, "utf8");
+  t.match(text, /^line 2\d .*\n(line 2\d .*\n)*line 29 x+\n$/);
+  t.ok(text.length <= 100);
+  t.end();
+});
+
+t.test("a repository is named after its folder, in the characters of code hosts", (t) => {
+  const names = ["/a/project", "/a/My Project!", "/a/..x", "/a/.git", "/", "/a/é"].map(toRepositoryName);
+  t.same(names, ["local/project", "local/My-Project-", "local/.x", "local/repository", "local/repository", "local/-"]);
+  t.end();
+});
+
+t.test("the example agent's note is named after the task", (t) => {
+  const names = ["The tests fail", "Où est-ce ?", "../../etc/passwd", "???", "日本語"].map(toNotePath);
+  t.same(
+    names,
+    ["the-tests-fail", "ou-est-ce", "etc-passwd", "task", "日本語"].map((name) => `signalbox-notes/${name}.md`),
+  );
+  t.end();
+});
+
+t.test("the local person has git's address, or one of this machine", (t) => {
+  const checkout = { top: "/a", branch: "main", name: null };
+  t.equal(toLocalEmail({ ...checkout, email: "Ada@Example.com" }), "ada@example.com");
+  for (const email of [null, "root@localhost", ""])
+    t.match(toLocalEmail({ ...checkout, email }), /@signalbox\.localhost$/);
+  t.end();
+});
+
+t.test("the last port is taken again, and a free one where it is taken, unless one is given", async (t) => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => server.close());
+  const address = server.address();
+  const taken = address === null || typeof address === "string" ? 0 : address.port;
+  const read = (port: string | undefined, env = {}) =>
+    readSettings({ ...processTerminal(), env }, { dataFolder: "/none", port });
+  const free = read(undefined);
+  const settings = { ...free, config: { ...free.config, port: taken } };
+  t.equal(await choosePort(settings, taken), 0);
+  t.equal(await choosePort(read(String(taken)), null), taken);
+  t.equal(await choosePort(read(undefined, { PORT: String(taken) }), null), taken);
+  server.close();
+  await once(server, "close");
+  t.equal(await choosePort(settings, taken), taken);
+});
