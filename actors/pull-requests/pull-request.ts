@@ -91,7 +91,10 @@ export interface PullRequestRow extends Stored<typeof pullRequestSchema, "author
   readonly installationId: number;
   /** The repository's number at the code host; absent while unknown. */
   readonly repositoryId?: number;
-  /** The repository's name in the task's runs; absent if it is the same. The line may use a former name. */
+  /**
+   * The repository's name in the task's runs, which may be a former name that the line still uses; absent if it equals
+   * `repository`.
+   */
   readonly checkout?: string;
   /** The login of the author, and whether the author is a person. */
   readonly author: { readonly login: string; readonly isPerson: boolean } | null;

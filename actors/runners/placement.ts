@@ -139,7 +139,7 @@ export class Placement {
     return this.rules.maxRuns !== null && this.#claimCount >= this.rules.maxRuns;
   }
 
-  /** Number of groups added and removed so far. */
+  /** The number of additions and removals of groups so far. */
   get shape(): number {
     return this.#shape;
   }

@@ -30,7 +30,8 @@ interface Queued extends Pick<ReplayContext, "next" | "back"> {
 
 /**
  * Queues the next copies, until {@link MAX_QUEUED} copies of the replay are queued. Copies that never ran come first.
- * At the ceiling, the function queues only lost copies that may start again.
+ * At the ceiling, the function queues only lost copies that may start again. Returns the changed copies, which the
+ * caller must write, and the new values for the replay's context.
  */
 export function queueCopies(turn: Turn, { row, input, context, toName }: Queuing): Queued {
   const changes: CopyChange[] = [];

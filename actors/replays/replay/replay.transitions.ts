@@ -126,8 +126,9 @@ export function applyStep(scene: JudgingScene, context: ReplayContext, step: Rep
 }
 
 /**
- * Requests the judging of copies. Estimates of the questions may reach the ceiling. Copies that need no question get
- * their results at once.
+ * Requests the judging of copies. Then computes the replay's step again, because the estimates of the questions may
+ * reach the ceiling. Copies that need no question get their results at once; the wake-up `settle` then ends the replay
+ * if every copy has a result.
  */
 function judgeCopies(scene: JudgingScene, context: ReplayContext, judged: readonly CopyChange[]): ReplayContext {
   const { turn } = scene;
