@@ -6,8 +6,8 @@ import type { PushProblem } from "../runners/push.js";
 /** Messages between runs and the pull requests of their tasks. The runner only communicates with its run. */
 
 /**
- * From a run: requests to add the run's changes in a repository to the task's pull request. If there is none, the
- * service opens one. The answer is {@link PushAllowed} and later {@link PullRequestReported}, or only {@link
+ * From a run: asks to add the run's changes in a repository to the task's pull request. If there is none, the service
+ * opens one. The answer is {@link PushAllowed} and later {@link PullRequestReported}, or only {@link
  * PullRequestReported}.
  */
 export interface AskPullRequest extends Message {

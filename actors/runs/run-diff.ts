@@ -13,8 +13,8 @@ export interface RunDiff {
 }
 
 /**
- * Lists the diffs of a run by repository, or only that of `repository`. None before the run's end. Refuses with
- * `not-found` if the run does not work on the repository.
+ * Lists the diffs of a run by repository, or only that of `repository`. The list is empty before the run's end. Refuses
+ * with `not-found` if the run does not work on the repository.
  */
 export function listRunDiffs(
   reading: Reading,

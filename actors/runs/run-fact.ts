@@ -35,7 +35,7 @@ export function recordRunFact(turn: Turn, run: RunRow, outcome: RunOutcome, owne
 }
 
 /**
- * Builds the fact of an ended run. Copies each member by name, because this is faster and every run that ends has a
+ * Builds the fact of an ended run. Copies each member by name, which is faster than a spread: every run that ends has a
  * fact.
  */
 export function toRunFact({ run, outcome, taskId, config, openedBy, became, endedMs }: FactSource): RunFact {
