@@ -61,7 +61,7 @@ export interface Retained<Row> {
   endedAtMs(row: Row): number | null;
   /** Whether the row stays for now, regardless of the setting. Reads only. */
   isRetained?(turn: Turn, row: Row): boolean;
-  /** Called at the start of a walk: cuts future marks, left by a fast clock, to now. */
+  /** Called at the start of a walk. Sets marks that are in the future, because the clock was fast, to now. */
   cutMarks?(turn: Turn): void;
   /**
    * Removes the row, or asks the row's actor to remove it. Returns false if the row stays. The next pass calls this

@@ -86,12 +86,15 @@ export function findCallRequest(
   return { action, method: request.method, digest };
 }
 
-/** The request would differ from the one that a person approved. */
+/** Returns the problem that the request would differ from the one that a person approved. */
 function changedMeanwhile(name: string): CallProblem {
   return { code: "not-allowed", message: `The action of ${name} changed while the call was waiting for approval.` };
 }
 
-/** The person whose account a call uses is no longer on the team. `name` is `<integration>.<tool>`. */
+/**
+ * Returns the problem that the person whose account a call uses is no longer on the team. `name` is
+ * `<integration>.<tool>`.
+ */
 export function notOnTeam(name: string): CallProblem {
   return { code: "not-connected", message: `The person whose account ${name} uses is no longer on the team.` };
 }

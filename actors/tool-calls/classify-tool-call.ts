@@ -237,7 +237,10 @@ function refuseUnlessApprover(
   return { refused: "forbidden", title: "Not the approver of the call", detail };
 }
 
-/** Returns an event without effect if the person is on the team again, or if another person may answer. */
+/**
+ * Returns `approver.gone` if the approval depends on a person who is no longer on the team. Returns an event without
+ * effect if the person is on the team again, or if another person may answer.
+ */
 function classifyLeaving(turn: TurnReading, context: ToolCallContext) {
   const row = getCall(turn, context);
   const { rule, actsAs, teamId } = row;
@@ -246,8 +249,8 @@ function classifyLeaving(turn: TurnReading, context: ToolCallContext) {
 }
 
 /**
- * Returns an event without effect while the call can still be made. A changed definition only matters when a person
- * approves the call.
+ * Returns `tool.gone` if the call can no longer be made, otherwise an event without effect. A changed definition only
+ * matters when a person approves the call.
  */
 function classifyToolChange(turn: TurnReading, context: ToolCallContext) {
   const { requestDigest: _approved, ...row } = getCall(turn, context);
