@@ -75,8 +75,8 @@ const fieldsBySlug: FieldsBySlug = {
 };
 
 /**
- * Whether an answer is a refusal. A row or message with a field named `refused` is not a refusal, because it also has
- * other fields.
+ * Whether an answer is a refusal: `refused` is a known slug, and all other fields belong to this refusal. Rows and
+ * messages may have a field `refused` too, but they also have other fields.
  */
 export function isRefusal(answer: unknown): answer is Refusal {
   if (typeof answer !== "object" || answer === null || !("refused" in answer)) return false;

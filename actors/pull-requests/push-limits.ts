@@ -15,7 +15,10 @@ export function noteLimit({ untilMs }: { readonly untilMs: number }, context: Pu
   return context.run === null ? context : { ...context, run: { ...context.run, limitedUntilMs: untilMs } };
 }
 
-/** Schedules the next push, which does not count as an attempt. Notes the time on the task. */
+/**
+ * Schedules the next push, which does not count as an attempt. Adds a note about the rate limit to the task, unless the
+ * pull request already waits.
+ */
 export function waitToPush(
   { turn, untilMs, why }: InTurn & { readonly untilMs: number; readonly why: string },
   context: PullRequestContext,

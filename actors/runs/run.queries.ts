@@ -79,7 +79,10 @@ export function findClaimedRun(
   return isClaimed ? run : undefined;
 }
 
-/** Whether the runner holds the run, and the run's input starts from the commit. */
+/**
+ * Whether the runner holds the run by this claim, and the run's input names the commit as one to start from or to
+ * merge.
+ */
 export function holdsRunFrom(
   reading: Reading,
   workspaceId: string,
@@ -92,7 +95,10 @@ export function holdsRunFrom(
   return bases.some((base) => base.repository === repository && base.commit === commit);
 }
 
-/** Finds the digest of an attachment, if the runner holds the run and the run's brief lists it. */
+/**
+ * Returns the digest of an attachment if the runner holds the run and the run's brief lists the attachment; otherwise
+ * undefined.
+ */
 export function findClaimedAttachment(
   reading: Reading,
   workspaceId: string,

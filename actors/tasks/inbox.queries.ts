@@ -74,8 +74,8 @@ export interface InboxPage {
 }
 
 /**
- * Lists a page of items of all teams, the longest wait first. Merges the teams' indexes, and reads of each only what may
- * be on the page.
+ * Lists a page of items of all teams, the longest wait first. Merges the teams' indexes, and reads of each index only
+ * what may be on the page.
  */
 export function listInbox(
   reading: Reading,

@@ -118,7 +118,7 @@ function classifyRecorded(turn: TurnReading, ask: AskToolCall, repeats: string) 
   return toEvent("ask.recorded", { ask, recorded: findRecordedCall(turn, partition, wanted) });
 }
 
-/** Finds an open call of the run with the same tool and inputs. */
+/** Finds an open call of the run with the same tool and inputs; undefined if there is none. */
 function findEqualCall(turn: TurnReading, ask: AskToolCall): ToolCallRow | undefined {
   const { partition, id } = turn.self;
   const others = listOpenCalls(turn, partition, ask.runId).filter(({ callId }) => callId !== id);
