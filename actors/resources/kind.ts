@@ -71,8 +71,9 @@ export interface HiddenField<Fields = Record<string, unknown>> {
   /** Set for a hash that must be unique over all workspaces. */
   readonly unique?: UniqueHash;
   /**
-   * Whether a sealed value that an update repeats belongs to the same fields as before. The repeated value is then no
-   * change. Define this function only for values that cannot be guessed. Without it, every given value counts as new.
+   * Whether the fields that a sealed value belongs to are the same in `fields` and in `previous`. If so, a given value
+   * that equals the stored one is not a change. Define this function only for values that cannot be guessed. Without
+   * it, every given value counts as new.
    */
   isRepeated?(fields: Fields, previous: Fields): boolean;
   /**

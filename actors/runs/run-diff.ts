@@ -32,7 +32,10 @@ export function listRunDiffs(
 
 const NEWLINE = Buffer.from("\n");
 
-/** Yields the texts one after the other, each read when it is due. A text without a newline at its end gets one. */
+/**
+ * Yields the texts of the diffs one after the other, and reads each only when the caller asks for it. A text without a
+ * newline at its end gets one.
+ */
 export function* readDiffs(
   reading: Reading,
   workspaceId: string,

@@ -68,7 +68,7 @@ export interface RunnerClaim {
   readonly fence: number;
 }
 
-/** Finds the run if it has not ended and the runner holds it by this claim. */
+/** Returns the run if it has not ended and the runner holds it by this claim; otherwise undefined. */
 export function findClaimedRun(
   reading: Reading,
   workspaceId: string,

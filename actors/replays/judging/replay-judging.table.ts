@@ -60,7 +60,7 @@ export interface ReplayJudgingRow {
   readonly wanted: readonly Look[];
   /** At most `MAX_ASKED` questions. */
   readonly asked: readonly AskedLook[];
-  /** Since when the model has been unavailable, in milliseconds since the epoch; null after it answers. */
+  /** When the model became unavailable, in milliseconds since the epoch; null while it answers. */
   readonly downSinceMs: number | null;
 }
 

@@ -96,7 +96,8 @@ export function startOracle(turn: Turn, liveId: string, judging: JudgingSetup): 
 }
 
 /**
- * Whether a check or a judge scores the copies. If a station has a judge but no model is configured, no copy is scored.
+ * Whether a check or a judge scores the copies. False if the station has a judge but no model is configured, because
+ * then no copy is scored.
  */
 function isScored({ station: { check, judge } }: RunConfig, { defaultModel }: JudgingSetup): boolean {
   return judge === null ? check !== null : defaultModel !== null;

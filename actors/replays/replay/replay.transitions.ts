@@ -157,7 +157,10 @@ function putStep(turn: Turn, row: ReplayRow, changes: readonly CopyChange[]): vo
   putReplay(turn, getReplayRow(turn), row);
 }
 
-/** Queues as many copies as may wait, and counts them. */
+/**
+ * Queues copies until the maximum number of them waits for a runner, and writes them with the replay's new counts. Does
+ * nothing after the replay's end. Returns the new context.
+ */
 function fillQueue(turn: Turn, row: ReplayRow, context: ReplayContext): ReplayContext {
   if (!isUnderWay(row)) return context;
   const input = getReplayInput(turn, turn.self.partition, row.id);
@@ -239,7 +242,7 @@ function withdrawRuns(turn: Turn, reason: string): void {
   }
 }
 
-/** Ends a run that never started, and removes it. */
+/** Ends a run whose agent has not started, and removes the run. */
 function withdrawRun(turn: Turn, runId: string, reason: string): void {
   endRun(turn, runId, reason);
   turn.send(runRef(turn.self.partition, runId), { type: "run.forget" });
