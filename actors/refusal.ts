@@ -19,7 +19,7 @@ export type Refusal =
   | { readonly refused: "unsupported-api-version"; readonly detail: string }
   /**
    * `title` is set if the credentials are valid but of the wrong kind. `basicRealm` is the realm of a resource that
-   * accepts HTTP Basic (RFC 7617). Any other resource accepts a bearer token.
+   * accepts HTTP Basic (RFC 7617); absent if the resource accepts a bearer token.
    */
   | {
       readonly refused: "unauthenticated";

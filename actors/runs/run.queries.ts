@@ -45,8 +45,8 @@ export function findVisibleRun(reading: Reading, caller: Caller, runId: string):
 }
 
 /**
- * Throws `damaged` if the run's input is stored and its row is lost. Only for callers who read the outcomes of all
- * teams, because the team of a lost run is unknown.
+ * Throws `damaged` if the run's input is stored and its row is lost, and if the caller may read the outcomes of all
+ * teams. For other callers it does nothing, because the team of a lost run is unknown.
  */
 function expectNotLost(reading: Reading, caller: Caller, workspaceId: string, runId: string): void {
   if (runInputs.get(reading, workspaceId, runId) === undefined) return;

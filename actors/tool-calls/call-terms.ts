@@ -47,7 +47,7 @@ interface CallTerms {
 /**
  * Returns the terms of a call. The strictest rule wins: the rule of the person whose account the call uses, then the
  * tool's rule (when the run was queued, or now), then the station's rule. Returns a problem if the team no longer
- * offers the tool. A tool that acts as the requester also has no terms if no person started the task.
+ * offers the tool, or if the tool acts as the person who started the task and no person started it.
  */
 export function findCallTerms(
   reading: Reading,

@@ -221,8 +221,8 @@ function classifyAnswer(turn: TurnReading, answer: AnswerCallApproval, owners: r
 }
 
 /**
- * Returns a refusal (403) unless the person `by` may answer. If a person's own rule requires the approval, only that
- * person may answer; otherwise only the current assignee may.
+ * Returns null if the person `by` may answer, otherwise a refusal (403). If a person's own rule requires the approval,
+ * only that person may answer; otherwise only the current assignee may.
  */
 function refuseUnlessApprover(
   turn: TurnReading,

@@ -82,7 +82,7 @@ function queueCopy(turn: Turn, row: ReplayRow, input: ReplayInputRow, copy: Repl
 
 /**
  * Returns the original run's beginning, for the repositories of the replay's config. A repository that the original run
- * did not have starts from its head.
+ * did not have starts from the head of its default branch.
  */
 function toBeginning(
   turn: Turn,
