@@ -36,7 +36,7 @@ export type Refusal =
   | { readonly refused: "conflict"; readonly detail: string }
   /** The service no longer stores the body to process again. */
   | { readonly refused: "body-gone"; readonly detail: string }
-  /** A replay check of a change that does not affect how runs work. */
+  /** A replay check was requested for a change that does not affect how runs work. */
   | { readonly refused: "nothing-to-replay"; readonly detail: string }
   /** `hint` says how to correct the request. */
   | { readonly refused: "invalid"; readonly errors: readonly FieldError[]; readonly hint?: string }

@@ -215,7 +215,7 @@ export interface PullRequestContext {
 export interface AskingRun {
   readonly id: string;
   readonly wish: string | null;
-  /** The id of the gate's question, and of the allowed push. */
+  /** The id of both the gate's question and the allowed push. */
   readonly push: string;
   /** The repository's name in the run; absent in states of earlier releases. */
   readonly repository?: string;

@@ -41,7 +41,7 @@ export function findResource<Fields = Record<string, unknown>>(
   return resources.get(reading, workspaceId, kind, id) as ResourceRow<Fields> | undefined;
 }
 
-/** Returns the resource of an id from an address or an index. Throws `damaged` if there is none. */
+/** Returns the resource that an address or an index refers to by this id. Throws `damaged` if there is none. */
 export function expectResource<Fields = Record<string, unknown>>(
   reading: Reading,
   workspaceId: string,
