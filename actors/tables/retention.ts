@@ -46,7 +46,7 @@ export interface RetainedTable<Row> extends StoredTable {
 /** Declares when the rows of a table end. */
 export interface Retained<Row> {
   readonly period: RetentionPeriod;
-  /** Tables whose rules run first in a pass, because their rows may keep rows of this one. */
+  /** Tables whose rules run first in a pass, because their rows can prevent the removal of rows of this table. */
   readonly after?: readonly string[];
   /**
    * Number of key parts before the parts that increase with time; 0 by default. Rows with equal leading parts form one
