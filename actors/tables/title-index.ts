@@ -73,7 +73,8 @@ export interface FoundTitles {
 
 /**
  * Finds the titles of a scope that have all these words. Reads at most `maxRead` entries of a word. If a word has that
- * many, tries the next one, up to {@link MAX_COMPARED} words. Then searches the entries that it read of the rarest word.
+ * many, tries the next one, up to {@link MAX_COMPARED} words. Then searches the entries that it read for the rarest of
+ * them.
  */
 export function searchTitles(
   index: TitleIndex,
