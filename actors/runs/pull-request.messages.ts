@@ -52,8 +52,8 @@ export interface BranchNotPushed extends Message {
 }
 
 /**
- * From the edge, before it sends a push order without a token: the code host issues no token for now. The runner's next
- * report about this push does not count as a failure.
+ * From the edge, before it sends a push order without a token: the code host issues no token for now. If the push is at
+ * the run's end, the runner's next report about it does not count as a failure.
  */
 export interface PushLimited extends Message {
   readonly type: "pull-request.limited";
