@@ -19,7 +19,7 @@ export type Refusal =
   | { readonly refused: "unsupported-api-version"; readonly detail: string }
   /**
    * `title` is set if the credentials are valid but of the wrong kind. `basicRealm` is the realm of a resource that
-   * accepts HTTP Basic (RFC 7617). Any other resource accepts a bearer token.
+   * accepts HTTP Basic (RFC 7617); absent if the resource accepts a bearer token.
    */
   | {
       readonly refused: "unauthenticated";
@@ -36,7 +36,7 @@ export type Refusal =
   | { readonly refused: "conflict"; readonly detail: string }
   /** The service no longer stores the body to process again. */
   | { readonly refused: "body-gone"; readonly detail: string }
-  /** A replay check of a change that does not affect how runs work. */
+  /** A replay check was requested for a change that does not affect how runs work. */
   | { readonly refused: "nothing-to-replay"; readonly detail: string }
   /** `hint` says how to correct the request. */
   | { readonly refused: "invalid"; readonly errors: readonly FieldError[]; readonly hint?: string }
@@ -75,8 +75,8 @@ const fieldsBySlug: FieldsBySlug = {
 };
 
 /**
- * Whether an answer is a refusal. A row or message with a field named `refused` is not a refusal, because it also has
- * other fields.
+ * Whether an answer is a refusal: `refused` is a known slug, and all other fields belong to this refusal. Rows and
+ * messages may have a field `refused` too, but they also have other fields.
  */
 export function isRefusal(answer: unknown): answer is Refusal {
   if (typeof answer !== "object" || answer === null || !("refused" in answer)) return false;

@@ -30,8 +30,8 @@ type Compute<Value, Row, Context> = (row: Row, context: Context) => Value;
 type View<Value, Row, Context> = [Context] extends [undefined] ? (row: Row) => Value : Compute<Value, Row, Context>;
 
 /**
- * Defines how a row is shown: in the order of its schema, each member from `computed` or else as the row stores it.
- * Optional members come last, and are absent if undefined. A member without a source is a type error. Nothing is
+ * Defines how a row is shown: the members of the schema in their order, each from `computed` or else as the row stores
+ * it. Optional members come last, and are absent if undefined. A member without a source is a type error. Nothing is
  * parsed.
  */
 export function defineView<Row extends object, Context = undefined>() {

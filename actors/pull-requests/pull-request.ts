@@ -91,7 +91,10 @@ export interface PullRequestRow extends Stored<typeof pullRequestSchema, "author
   readonly installationId: number;
   /** The repository's number at the code host; absent while unknown. */
   readonly repositoryId?: number;
-  /** The repository's name in the task's runs; absent if it is the same. The line may use a former name. */
+  /**
+   * The repository's name in the task's runs, which may be a former name that the line still uses; absent if it equals
+   * `repository`.
+   */
   readonly checkout?: string;
   /** The login of the author, and whether the author is a person. */
   readonly author: { readonly login: string; readonly isPerson: boolean } | null;
@@ -212,7 +215,7 @@ export interface PullRequestContext {
 export interface AskingRun {
   readonly id: string;
   readonly wish: string | null;
-  /** The id of the gate's question, and of the allowed push. */
+  /** The id of both the gate's question and the allowed push. */
   readonly push: string;
   /** The repository's name in the run; absent in states of earlier releases. */
   readonly repository?: string;

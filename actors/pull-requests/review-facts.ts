@@ -5,7 +5,10 @@ import { type ReviewFact, type ReviewThread, reviewFacts } from "../run-facts/re
 import { toDay } from "../run-facts/stay.table.js";
 import type { PullRequestRow } from "./pull-request.js";
 
-/** Records the facts of a pull request's reviews and their comments. News may arrive in any order and repeatedly. */
+/**
+ * Records the facts of a pull request's reviews and their comments. Reviews may be received in any order, and more than
+ * once.
+ */
 export function recordReviewFacts(turn: Turn, row: PullRequestRow, reviews: readonly HostedReview[]): void {
   const { partition } = turn.self;
   for (const review of reviews) {

@@ -81,7 +81,10 @@ export function takeWoken(turn: Turn, { name }: Woken): void {
   if (waiting !== undefined) attempt(turn, waiting);
 }
 
-/** Returns undefined if the review is written or given up, or its task is removed. */
+/**
+ * Returns the waiting review for the name of a wake-up or an effect. Returns undefined if the name is not a review's,
+ * if the review is written or given up, or if its task is removed.
+ */
 function findWaiting(turn: Turn, name: string): WaitingReview | undefined {
   const [what, taskId = "", runId = ""] = name.split(" ");
   return what === REVIEW ? waitingReviews.get(turn, turn.self.partition, taskId, runId) : undefined;

@@ -253,7 +253,9 @@ export function askAgain({ turn }: InTurn, context: PullRequestContext): PullReq
   return { ...context, later: null };
 }
 
-/** The state after nothing was pushed: the state before the request, or `failed`. */
+/**
+ * Ends a request for which nothing was pushed. `type` says what remains: no pull request, an open one or a failed one.
+ */
 interface Left extends InTurn {
   readonly type: "left.none" | "left.open" | "left.failed";
   /** The reason, for the agent or for people. */

@@ -28,9 +28,7 @@ export interface ChangeRecord {
 
 /** Key: `[seq]`. */
 export const records = table<ChangeRecord>("configuration-change");
-/**
- * Key: `["last"]`. Value: the number of the last change. Finding it in the unflushed records would be more expensive.
- */
+/** Key: `["last"]`. Value: the number of the last change. Searching the records for it would be more expensive. */
 export const sequence = table<number>("configuration-sequence");
 
 /** Retention of change records. A change ends at its own time. */

@@ -57,7 +57,7 @@ export function recordAttempt(turn: Turn, partition: string, idempotency: Idempo
   attempts.put(turn, partition, [scope, key], { digest, resourceId, atMs: turn.now });
 }
 
-/** Removes a failed attempt; does nothing when there is none. */
+/** Removes the attempt of a request that failed; does nothing if there is none. */
 export function forgetAttempt(turn: Turn, partition: string, { scope, key }: Omit<Idempotency, "digest">): void {
   attempts.remove(turn, partition, scope, key);
 }

@@ -33,8 +33,8 @@ export interface KeyReference {
 }
 
 /**
- * A reference in a field. A target must exist at the write, and the last one cannot be deleted while the reference
- * exists.
+ * A reference in a field. At least one target must exist at the write, and the last target cannot be deleted while the
+ * reference exists.
  */
 export type Reference = AddressReference | KeyReference;
 
@@ -71,8 +71,9 @@ export interface HiddenField<Fields = Record<string, unknown>> {
   /** Set for a hash that must be unique over all workspaces. */
   readonly unique?: UniqueHash;
   /**
-   * Whether a sealed value that an update repeats belongs to the same fields as before. The repeated value is then no
-   * change. Define this function only for values that cannot be guessed. Without it, every given value counts as new.
+   * Whether the fields that a sealed value belongs to are the same in `fields` and in `previous`. If so, a given value
+   * that equals the stored one is not a change. Define this function only for values that cannot be guessed. Without
+   * it, every given value counts as new.
    */
   isRepeated?(fields: Fields, previous: Fields): boolean;
   /**
@@ -226,7 +227,7 @@ export interface Kind<Fields = Record<string, unknown>> {
   computed?(row: ResourceRow<Fields>): Readonly<Record<string, unknown>>;
   /** The schemas of the fields of `complete` and `computed`. Answers are checked against them. */
   readonly added?: Readonly<Record<string, z.ZodType>>;
-  /** Finds the resource of the kind that the service created for itself under this id. */
+  /** Finds the resource of the kind that the service created for itself under this id; undefined if there is none. */
   findMade?(reading: Reading, id: string): MadeResource | undefined;
   /**
    * Lists at most `limit` resources that use this resource without a reference. A user may name the resource before the

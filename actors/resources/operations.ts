@@ -167,7 +167,9 @@ function locateHolder(turn: Turn, kind: Kind, { teamId, station }: NewResource):
   }
 }
 
-/** Returns the answer to a create whose key has already created the resource. */
+/**
+ * Returns the answer to a create whose key has already created the resource; a refusal if that resource was deleted.
+ */
 export function replayCreate(turn: Turn, kind: Kind, resourceId: string): WriteResult | Refusal {
   const made = findResource(turn, turn.self.partition, kind.name, resourceId);
   if (made !== undefined) return { resource: made, replayed: true };

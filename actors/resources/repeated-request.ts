@@ -16,8 +16,8 @@ export interface Keyed {
 }
 
 /**
- * Finds the id that the earlier request with this key created or was about. Returns a refusal for a different body, and
- * null if there is none.
+ * Finds the id that the earlier request with this key created or was about. Returns a refusal if that request had a
+ * different body. Returns null if there is no earlier request, or if this request has no key.
  */
 export function findRequestBefore(turn: TurnReading, { idempotency }: Keyed): string | Refusal | null {
   if (idempotency === undefined) return null;

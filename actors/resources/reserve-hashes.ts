@@ -22,9 +22,9 @@ interface Reserved {
 }
 
 /**
- * For the duration of a write, reserves the hashes that must be unique over all workspaces. `write` gets undefined if
- * there are none. `taken` has the paths of the hashes that other resources have; if there are any, the workspace
- * refuses the write in its turn.
+ * For the duration of a write, reserves the hashes that must be unique over all workspaces. If the write has no such
+ * hashes, `write` receives undefined. Otherwise it receives the reservations; `taken` has the paths of the hashes that
+ * other resources have. If `taken` is not empty, the workspace refuses the write in its turn.
  */
 export async function withReservedHashes<Result>(
   runtime: Reserving,

@@ -23,7 +23,10 @@ export function findResourceByHash<Fields>(
   return row !== undefined && Object.values(row.hidden).includes(hash) ? row : undefined;
 }
 
-/** Finds the owner of this hash in the directory. Check the owner's row, which is authoritative. */
+/**
+ * Finds the owner of this hash in the directory; undefined if there is none. Check the owner's row, which is
+ * authoritative.
+ */
 export function findHashOwner(reading: Reading, kind: string, hash: string): HashOwner | undefined {
   return resourceHashes.find(reading, kind, hash);
 }

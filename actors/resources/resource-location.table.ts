@@ -11,7 +11,7 @@ export interface ResourceLocation {
 /** Key: `[id]`. */
 export const resourceLocations = directory<ResourceLocation>("place");
 
-/** Finds the location of an id in the directory. Tasks and runs are included. */
+/** Finds the location of a resource, task or run by its id; undefined if the directory does not have the id. */
 export function findLocation(reading: Reading, id: string): ResourceLocation | undefined {
   return resourceLocations.find(reading, id);
 }

@@ -41,7 +41,7 @@ export function findResource<Fields = Record<string, unknown>>(
   return resources.get(reading, workspaceId, kind, id) as ResourceRow<Fields> | undefined;
 }
 
-/** Returns the resource of an id from an address or an index. Throws `damaged` if there is none. */
+/** Returns the resource that an address or an index refers to by this id. Throws `damaged` if there is none. */
 export function expectResource<Fields = Record<string, unknown>>(
   reading: Reading,
   workspaceId: string,
@@ -53,8 +53,8 @@ export function expectResource<Fields = Record<string, unknown>>(
 
 /**
  * Returns the address that the workspace's index has for an id without a row. Returns undefined if the id has a row, or
- * if the index does not have the id. An id with an address but no row is damage. An id that only the directory has is
- * not.
+ * if the index does not have the id. An id with an address but no row is damage; an id that only the directory has is
+ * not damage.
  */
 export function findLostAddress(reading: Reading, workspaceId: string, kind: string, id: string): string | undefined {
   if (findResource(reading, workspaceId, kind, id) !== undefined) return undefined;

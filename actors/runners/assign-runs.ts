@@ -25,7 +25,7 @@ export interface Dispatch {
  * the oldest run goes first, to the fitting runner with the most free slots. A run that no runner fits does not delay
  * younger ones.
  *
- * Before the caller asks for the next assignment, it removes the run from the queue and adds the claim to the runner
+ * Before the caller asks for the next assignment, it must remove the run from the queue and add the claim to the runner
  * and the lane.
  */
 export function* assignRuns(dispatch: Dispatch): Assignments {

@@ -62,7 +62,7 @@ export class FittingRunners implements GroupListener {
     this.groupChanged(group, group.counts);
   }
 
-  /** Removes a group without runners. */
+  /** Removes a group, which must have no runners left. */
   remove(group: RunnerGroup): void {
     this.#groups.delete(group);
     group.listeners.delete(this);

@@ -121,7 +121,8 @@ export const jobSchema = z.object({
     /** Secret values by environment variable. */
     secrets: z.record(z.string(), z.string()),
     /**
-     * Names of the harness's secrets that are missing or cannot be opened. The run then fails with `secret-missing`.
+     * Names of the harness's secrets that are missing or cannot be opened. If there are any, the run fails with
+     * `secret-missing`.
      */
     missingSecrets: z.array(z.string()).default([]),
   }),

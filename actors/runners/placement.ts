@@ -139,7 +139,7 @@ export class Placement {
     return this.rules.maxRuns !== null && this.#claimCount >= this.rules.maxRuns;
   }
 
-  /** Number of groups added and removed so far. */
+  /** The number of additions and removals of groups so far. */
   get shape(): number {
     return this.#shape;
   }
@@ -148,7 +148,7 @@ export class Placement {
     return this.#pools.get(id)?.pool;
   }
 
-  /** Lists the groups of the needs' pool, or of all pools. */
+  /** Lists the groups of the pool that the needs name, or of all pools if the needs name none. */
   groups({ poolId }: RunNeeds): RunnerGroup[] {
     const pools = poolId === null ? [...this.#pools.values()] : [this.#pools.get(poolId)];
     return pools.flatMap((pool) => (pool === undefined ? [] : [...pool.groups.values()]));

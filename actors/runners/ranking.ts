@@ -10,7 +10,7 @@ export class Ranking<Item> {
   readonly #items: Item[] = [];
   readonly #places = new Map<Item, number>();
 
-  /** `isBefore` is a strict total order. */
+  /** `isBefore` must be a strict total order. */
   constructor(isBefore: (left: Item, right: Item) => boolean) {
     this.#isBefore = isBefore;
   }

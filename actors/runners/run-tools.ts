@@ -18,7 +18,7 @@ import { claim } from "./job.js";
  * 6. The end of the claim ends every open call. No messages about calls follow the report of the run's end.
  */
 
-/** Maximum number of unanswered calls of a run. The runner refuses more. */
+/** Maximum number of unanswered calls of a run. The runner and the service refuse more. */
 export const MAX_OPEN_TOOL_CALLS = 32;
 
 /** Names of MCP servers and tools, in the form that clients accept. */

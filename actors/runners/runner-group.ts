@@ -18,7 +18,7 @@ export interface LoadCounts {
   readonly busy: number;
 }
 
-/** Receives a call when a runner joins or leaves a group, and when a runner's slots or claims change. */
+/** Is notified when a runner joins or leaves a group, and when a runner's slots or claims change. */
 export interface GroupListener {
   /** `more` is the change of the group's counts. Negative numbers mean a decrease. */
   groupChanged(group: RunnerGroup, more: LoadCounts): void;

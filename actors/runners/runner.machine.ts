@@ -77,7 +77,7 @@ function classify(
       return classifySending(message, context);
     case "woken":
       return toEvent(turn.now - message.dueMs > LATE_MS ? "lease.late" : "lease.over");
-    // Also for messages of unknown types, which no transition handles.
+    // This case also covers messages of unknown types, which no transition handles.
     default:
       return message;
   }

@@ -90,7 +90,9 @@ export function hasFeature(reading: Reading, workspaceId: string, runnerId: stri
   return runners.get(reading, workspaceId, runnerId)?.features?.includes(feature) ?? false;
 }
 
-/** Whether some runner of the workspace can start the harness. Every runner can start `command`. */
+/**
+ * Whether some runner of the workspace can start the harness. Always true for `command`, which every runner can start.
+ */
 export function isHarnessOffered(reading: Reading, workspaceId: string, harness: string): boolean {
   return (
     harness === "command" || runners.list(reading, workspaceId).some(({ harnesses }) => harnesses.includes(harness))

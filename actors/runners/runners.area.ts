@@ -35,7 +35,7 @@ const queueEraWalks: readonly Walk[] = [
   }),
 ];
 
-/** The parts of a resource that this step reads. */
+/** The parts of a resource that the migration below reads. */
 interface StoredResource {
   readonly kind: string;
   readonly id: string;

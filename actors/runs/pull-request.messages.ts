@@ -6,8 +6,8 @@ import type { PushProblem } from "../runners/push.js";
 /** Messages between runs and the pull requests of their tasks. The runner only communicates with its run. */
 
 /**
- * From a run: requests to add the run's changes in a repository to the task's pull request. If there is none, the
- * service opens one. The answer is {@link PushAllowed} and later {@link PullRequestReported}, or only {@link
+ * From a run: asks to add the run's changes in a repository to the task's pull request. If there is none, the service
+ * opens one. The answer is {@link PushAllowed} and later {@link PullRequestReported}, or only {@link
  * PullRequestReported}.
  */
 export interface AskPullRequest extends Message {
@@ -52,8 +52,8 @@ export interface BranchNotPushed extends Message {
 }
 
 /**
- * From the edge, before it sends a push order without a token: the code host issues no token for now. The runner's next
- * report about this push does not count as a failure.
+ * From the edge, before it sends a push order without a token: the code host issues no token for now. If the push is at
+ * the run's end, the runner's next report about it does not count as a failure.
  */
 export interface PushLimited extends Message {
   readonly type: "pull-request.limited";

@@ -17,7 +17,7 @@ export interface ReplayTerms {
   readonly answer?: RunAnswer;
 }
 
-/** The parts of a config that define the commands a runner starts beside the agent. */
+/** The parts of a config that define the commands that a runner starts besides the agent. */
 export type CommandConfig = Pick<RunConfig, "repositories"> & { readonly station: Pick<RunConfig["station"], "check"> };
 
 /**

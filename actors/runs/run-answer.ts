@@ -6,9 +6,9 @@ import { getText } from "../tables/text-blobs.js";
  * least one of the two is present.
  */
 export interface RunAnswer {
-  /** Digest of the note with which a person sent a change back; null for none. */
+  /** Digest of the note with which a change was sent back; null for none. */
   readonly note: string | null;
-  /** Digests of the accepted diffs, one for each repository. */
+  /** Digests of the accepted diffs, one for each changed repository. */
   readonly accepted: readonly { readonly repository: string; readonly digest: string }[];
 }
 

@@ -13,8 +13,8 @@ export interface RunDiff {
 }
 
 /**
- * Lists the diffs of a run by repository, or only that of `repository`. None before the run's end. Refuses with
- * `not-found` if the run does not work on the repository.
+ * Lists the diffs of a run by repository, or only that of `repository`. The list is empty before the run's end. Refuses
+ * with `not-found` if the run does not work on the repository.
  */
 export function listRunDiffs(
   reading: Reading,
@@ -32,7 +32,10 @@ export function listRunDiffs(
 
 const NEWLINE = Buffer.from("\n");
 
-/** Yields the texts one after the other, each read when it is due. A text without a newline at its end gets one. */
+/**
+ * Yields the texts of the diffs one after the other, and reads each only when the caller asks for it. A text without a
+ * newline at its end gets one.
+ */
 export function* readDiffs(
   reading: Reading,
   workspaceId: string,

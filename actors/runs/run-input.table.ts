@@ -25,9 +25,12 @@ export interface RunInputRow {
   readonly runId: string;
   /** All settings that affect the run. */
   readonly config: RunConfig;
-  /** The run's starting point; null for a run that ended before releases stored it. */
+  /** The run's starting point; null for a run that ended in a release that did not store it. */
   readonly beginning: RunBeginning | null;
-  /** The part that is fixed at the claim; null before the claim, and for a run that ended before releases stored it. */
+  /**
+   * The part that is fixed at the claim; null before the claim, and for a run that ended in a release that did not
+   * store it.
+   */
   readonly claimed: ClaimedInput | null;
 }
 

@@ -57,7 +57,10 @@ export interface RunOwner {
   readonly hasGate: boolean;
   /** Whether hooks receive the end of a run: fact `run.ended`. */
   readonly hasHooks: boolean;
-  /** Who answers a handover that the station allows: hooks (gate `handover.giving`), or always the same answer. */
+  /**
+   * How a handover that the station allows is answered. `gate`: hooks decide (gate `handover.giving`). Otherwise it is
+   * always accepted, or always refused.
+   */
   readonly handOver: "gate" | "accepted" | "refused";
   /** Whether the assignee may send messages to a run. Messages that the agent did not get go to the owner as `note`. */
   readonly hasConversation: boolean;

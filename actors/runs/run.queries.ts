@@ -45,8 +45,8 @@ export function findVisibleRun(reading: Reading, caller: Caller, runId: string):
 }
 
 /**
- * Throws `damaged` if the run's input is stored and its row is lost. Only for callers who read the outcomes of all
- * teams, because the team of a lost run is unknown.
+ * Throws `damaged` if the run's input is stored and its row is lost, and if the caller may read the outcomes of all
+ * teams. For other callers it does nothing, because the team of a lost run is unknown.
  */
 function expectNotLost(reading: Reading, caller: Caller, workspaceId: string, runId: string): void {
   if (runInputs.get(reading, workspaceId, runId) === undefined) return;
@@ -68,7 +68,7 @@ export interface RunnerClaim {
   readonly fence: number;
 }
 
-/** Finds the run if it has not ended and the runner holds it by this claim. */
+/** Returns the run if it has not ended and the runner holds it by this claim; otherwise undefined. */
 export function findClaimedRun(
   reading: Reading,
   workspaceId: string,
@@ -79,7 +79,10 @@ export function findClaimedRun(
   return isClaimed ? run : undefined;
 }
 
-/** Whether the runner holds the run, and the run's input starts from the commit. */
+/**
+ * Whether the runner holds the run by this claim, and the run's input names the commit as one to start from or to
+ * merge.
+ */
 export function holdsRunFrom(
   reading: Reading,
   workspaceId: string,
@@ -92,7 +95,10 @@ export function holdsRunFrom(
   return bases.some((base) => base.repository === repository && base.commit === commit);
 }
 
-/** Finds the digest of an attachment, if the runner holds the run and the run's brief lists it. */
+/**
+ * Returns the digest of an attachment if the runner holds the run and the run's brief lists the attachment; otherwise
+ * undefined.
+ */
 export function findClaimedAttachment(
   reading: Reading,
   workspaceId: string,

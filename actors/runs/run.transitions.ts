@@ -155,8 +155,8 @@ export function addStep(turn: Turn, step: StepRow, also: Partial<Pick<RunRow, "s
 }
 
 /**
- * Whether the step is about a call of one of the run's own tools, which the run counts when the call ends. A call that
- * the agent's program refused never reached the service.
+ * Whether the step is about a call of one of the run's own tools, which the run counts when the call ends. False for a
+ * call that the agent's own program refused, because that call never reached the service.
  */
 function countsItself(turn: Turn, { call }: StepRow): boolean {
   const server = call?.server ?? null;

@@ -94,7 +94,7 @@ export interface RunContext {
   readonly said: number;
   /** Whether the runner received a stop request. */
   readonly stopping: boolean;
-  /** The requests to pull requests that still wait for a result. */
+  /** The run's pushes for which the pull request has not reported a result yet. */
   readonly pushes: readonly PendingPush[];
   /** The repositories that the run still has to push before it ends. */
   readonly held: readonly string[];
@@ -107,7 +107,7 @@ export interface RunContext {
   readonly hasAsked?: boolean;
 }
 
-/** A request to a pull request that has no result yet. */
+/** A run's request to push to a pull request. The pull request has not reported the result yet. */
 export interface PendingPush {
   readonly repository: string;
   readonly pullRequestId: string;

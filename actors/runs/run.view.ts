@@ -63,7 +63,7 @@ export function runItemView(reading: Reading, workspaceId: string, run: RunRow):
   return { ...runRowView(run), waiting: reason === null ? null : { reason } };
 }
 
-/** Shows a run. `hasDiffs` false leaves the texts of its diffs null. */
+/** Shows a run. If `hasDiffs` is false, the texts of its diffs are null. */
 export function runView(
   reading: Reading,
   { workspaceId, run }: VisibleRun,

@@ -10,8 +10,8 @@ import { getRunRow, sendToRunner } from "./run.transitions.js";
 import { toolCallRef } from "./tool-call.messages.js";
 
 /**
- * The run's part in its tool calls. The run passes each call to an actor with its own id, notifies these actors when
- * the run ends or is asked to stop, and counts the calls.
+ * The run's part in its tool calls. The run passes each call to a separate actor, notifies these actors when the run
+ * ends or is asked to stop, and counts the calls.
  */
 
 /**

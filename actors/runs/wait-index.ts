@@ -4,7 +4,8 @@ import { type DerivedRows, derivedRows } from "../tables/table-declaration.js";
 
 /**
  * Indexes of what waits for a person, the longest wait first. Tasks and approvals each have one. An item has two
- * entries, under {@link ANYBODY} and under the person whom it waits for, so every view of an inbox is a range.
+ * entries: one under {@link ANYBODY}, and one under the person whom it waits for, or {@link NOBODY}. So every view of
+ * an inbox is a range.
  */
 
 /** An index: `[team, whom, since (ms), id]` -> the run of an approval, or "". */

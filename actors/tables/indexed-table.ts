@@ -148,8 +148,8 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   }
 
   /**
-   * Reads a slice of a page of the matching rows, last ones first (`page.ts`). Uses the best index for the filter, and
-   * checks the remaining conditions in the rows.
+   * Reads a slice of a page (`page.ts`): the rows that match the filter, in reverse order. Uses the best index for the
+   * filter, and checks the remaining conditions in the rows.
    */
   page(
     reading: Reading,

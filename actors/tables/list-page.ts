@@ -67,5 +67,5 @@ function toPageBeforeDamage<Row, Cursor extends string>(
   return { rows, next: last === undefined ? null : toCursor(last) };
 }
 
-/** Returns the cursor of a row that its id orders. */
+/** Returns the cursor of a row in a list that is ordered by id. */
 export const byId = ({ id }: { readonly id: string }): string => id;

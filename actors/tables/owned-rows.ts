@@ -54,7 +54,8 @@ function owned<Row>(of: string, rows: OwnedTable<Row>, remove: (turn: Turn, entr
       if (entries.length < READ_AT_ONCE) return true;
       after = entries.at(-1)?.key.slice(3);
     }
-    // A row whose removal needs a damaged row stays for the doctor to find.
+    // Rows whose removal needs a damaged row stay for the doctor to find. If only such rows are left, no more can be
+    // removed.
     return removed === 0;
   };
   return { name: rows.name, table: rows, of, clear };

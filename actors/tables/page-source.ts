@@ -113,7 +113,10 @@ export class SliceReading<Row extends object> {
     return this.#counted(this.#source.range(this.#reading, range));
   }
 
-  /** Returns the row of an entry if it meets the conditions that the indexes do not cover. */
+  /**
+   * Returns the row of an entry if it meets the page's remaining conditions: those that the indexes do not cover, and
+   * `fits`. Otherwise returns undefined.
+   */
   fitting({ key, row: known }: Ahead<Row>): Row | undefined {
     const { page, lookUp } = this.#source;
     if (known === undefined) this.#left -= 1;

@@ -5,13 +5,18 @@ import { table } from "../../storage/table.js";
 /** Key: `[table]`. Value: a time in milliseconds since 1970. Rows that ended before this time may have been removed. */
 export const prunedMarks = table<number>("retention-mark");
 
-/** Records that rows of a table were removed. Cuts a future mark, left by a fast clock, to now. */
+/**
+ * Records that rows of a table that ended before `cutoffMs` were removed. If the mark is in the future, because the
+ * clock was fast, sets it to now.
+ */
 export function markPruned(turn: Turn, name: string, cutoffMs: number): void {
   const before = prunedMarks.get(turn, turn.self.partition, name);
   putMark(turn, name, { before, after: Math.max(before ?? 0, cutoffMs) });
 }
 
-/** Cuts a future mark, left by a fast clock, to now. Rows that end after now are still stored. */
+/**
+ * If the mark is in the future, because the clock was fast, sets it to now. Rows that end after now are still stored.
+ */
 export function cutMark(turn: Turn, name: string): void {
   const before = prunedMarks.get(turn, turn.self.partition, name);
   if (before !== undefined) putMark(turn, name, { before, after: before });

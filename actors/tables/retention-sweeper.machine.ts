@@ -1,8 +1,8 @@
 /**
  * Removes rows whose retention period has passed, `retention/all`, one for each workspace. A pass runs the rules of the
- * catalogue (`actors/catalogue.ts`), then removes rows whose owners were removed. Each slice is one turn. Before each
- * slice the sweeper waits for its turn among the workspaces. The position is stored with each slice, so a crash loses
- * nothing.
+ * catalogue (`actors/catalogue.ts`), then removes rows whose owners were removed. Each slice is one turn of the actor.
+ * Before each slice, the sweeper waits until it is the workspace's turn (`retention.effects.ts`). The position is
+ * stored with each slice, so a crash loses nothing.
  *
  * | state    | moved by               | condition            | next     | also                             |
  * |----------|------------------------|----------------------|----------|----------------------------------|
@@ -123,7 +123,7 @@ export function retentionSweeperActor(catalogue: RetentionCatalogue, periods: Re
   return defineActor(retentionRef, { machine: retentionMachine, version: 1 });
 }
 
-/** Waits for a turn in the lane. Returns the id of the effect. */
+/** Starts the effect that waits for the workspace's turn to remove rows. Returns the effect's id. */
 function awaitTurn(turn: Turn): string {
   const id = turn.newId("turn");
   turn.start(RETENTION_TURN.request(id, null));

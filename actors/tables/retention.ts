@@ -46,7 +46,7 @@ export interface RetainedTable<Row> extends StoredTable {
 /** Declares when the rows of a table end. */
 export interface Retained<Row> {
   readonly period: RetentionPeriod;
-  /** Tables whose rules run first in a pass, because their rows may keep rows of this one. */
+  /** Tables whose rules run first in a pass, because their rows can prevent the removal of rows of this table. */
   readonly after?: readonly string[];
   /**
    * Number of key parts before the parts that increase with time; 0 by default. Rows with equal leading parts form one
@@ -61,7 +61,7 @@ export interface Retained<Row> {
   endedAtMs(row: Row): number | null;
   /** Whether the row stays for now, regardless of the setting. Reads only. */
   isRetained?(turn: Turn, row: Row): boolean;
-  /** Called at the start of a walk: cuts future marks, left by a fast clock, to now. */
+  /** Called at the start of a walk. Sets marks that are in the future, because the clock was fast, to now. */
   cutMarks?(turn: Turn): void;
   /**
    * Removes the row, or asks the row's actor to remove it. Returns false if the row stays. The next pass calls this

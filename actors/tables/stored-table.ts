@@ -1,6 +1,8 @@
 import type { Entry, Reading } from "../../storage/store.js";
 
-/** A table as its area lists it. A table with indexes, or whose rows refer to bodies, brings the optional members. */
+/**
+ * A table as its area lists it. The optional members exist if the table has indexes, or if its rows refer to bodies.
+ */
 export interface StoredTable {
   readonly name: string;
   /** The tables of entries that depend only on the rows: indexes and derived rows. */

@@ -1,21 +1,22 @@
 /**
- * Indexes of titles by their words. A table of rows with titles has one, written with its rows. A search reads the
- * entries of one word and checks the others in the titles that the entries hold, so it reads no rows.
+ * Indexes of titles by their words. A table of rows with titles has one such index, written with its rows. A search
+ * reads the entries of one of its words. It checks its other words in the titles that these entries hold, so it reads
+ * no rows.
  */
 import type { Reading } from "../../storage/store.js";
 import type { Table } from "../../storage/table.js";
 import { type DerivedRows, derivedRows } from "./table-declaration.js";
 import { areFound, type SearchedWords, splitWords } from "./words.js";
 
-/** What a search shows. */
+/** A title, with the data that a search shows for it. */
 export interface Titled {
   /** `task`, `line`, `station`, ... */
   readonly kind: string;
   readonly title: string;
   readonly teamId: string | null;
-  /** More text whose words find it: a key, or a number; absent for none. */
+  /** More text whose words also find the title: a key, or a number; absent for none. */
   readonly also?: string;
-  /** The address of configuration; for a station, of its line. Absent for others. */
+  /** The address of a configuration resource; for a station, the address of its line. Absent for other titles. */
   readonly address?: string;
 }
 
@@ -27,10 +28,13 @@ export interface TitleEntry extends Titled {
   readonly id: string;
 }
 
-/** The scope of what everyone who sees the workspace may see. The other scopes are teams. */
+/** The scope of titles that everyone who sees the workspace may see. Every other scope is a team. */
 export const EVERYONE = "";
 
-/** Declares that the entries of an index derive from rows. `isSame` is whether two versions of a row have the same. */
+/**
+ * Declares that the entries of an index derive from rows. `isSame` returns whether two versions of a row have the same
+ * entries.
+ */
 export function titleEntries<Row>(
   index: TitleIndex,
   {
@@ -68,8 +72,9 @@ export interface FoundTitles {
 }
 
 /**
- * Finds the titles of a scope with all these words. Reads at most `maxRead` entries for each of three words, and uses
- * the rarest of them: if all are so common that more exist, only that many are searched.
+ * Finds the titles of a scope that have all these words. Reads at most `maxRead` entries of a word. If a word has that
+ * many, tries the next one, up to {@link MAX_COMPARED} words. Then searches the entries that it read for the rarest of
+ * them.
  */
 export function searchTitles(
   index: TitleIndex,
@@ -93,7 +98,10 @@ export function searchTitles(
   return { entries, isCut: (rarest?.length ?? 0) >= maxRead };
 }
 
-/** Reads entries of a word, the newest first, then of longer words that it begins. A number is a whole word. */
+/**
+ * Reads entries of a word, the newest first, then entries of longer words that start with it. A number only matches as
+ * a whole word.
+ */
 function readEntries(
   index: TitleIndex,
   reading: Reading,

@@ -16,11 +16,11 @@ export function splitWords(text: string): readonly string[] {
   return [...found];
 }
 
-/** A text to search for. */
+/** The words of a text to search for. A text that matches the search has all of them. */
 export interface SearchedWords {
-  /** Each begins a word of what is found. */
+  /** Words that match the beginning of a word. */
   readonly beginnings: readonly string[];
-  /** Numbers with their `#`. Each is a whole word of what is found. */
+  /** Numbers with their `#`, which match only a whole word. */
   readonly numbers: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export function toSearchedWords(text: string): SearchedWords {
   };
 }
 
-/** Whether a text with these words is found. A search without words finds nothing. */
+/** Whether a text with these words matches the search. A search without words matches nothing. */
 export function areFound({ beginnings, numbers }: SearchedWords, words: readonly string[]): boolean {
   return (
     beginnings.length + numbers.length > 0 &&

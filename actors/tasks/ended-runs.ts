@@ -47,13 +47,13 @@ export function addRunEnd(turn: Turn, ended: readonly EndedRun[], end: RunEnd): 
   return remember([...others, { runId, station, stands, waits: true }]);
 }
 
-/** Accepts the remaining changes: the task is done, or its pull request was merged. */
+/** Accepts the remaining changes, after the task is done or its pull request was merged. */
 export function acceptChanges(turn: Turn, ended: readonly EndedRun[]): readonly EndedRun[] {
   return settle(turn, ended, { outcome: "accepted", isMeant: () => true });
 }
 
 /**
- * Marks the remaining changes as not accepted: the task's pull request was closed without a merge. The task still
+ * Marks the remaining changes as not accepted, after the task's pull request was closed without a merge. The task still
  * remembers them, because a later merge accepts them.
  */
 export function markUnaccepted(turn: Turn, ended: readonly EndedRun[]): readonly EndedRun[] {
@@ -61,7 +61,7 @@ export function markUnaccepted(turn: Turn, ended: readonly EndedRun[]): readonly
   return ended;
 }
 
-/** Marks the remaining changes from the station `to` onward as sent back: the task returns to that station. */
+/** Marks the remaining changes from the station `to` onward as sent back, because the task returns to that station. */
 export function sendBackChanges(
   turn: Turn,
   ended: readonly EndedRun[],

@@ -44,7 +44,10 @@ export function listTeamWaits(reading: Reading, caller: Caller, workspaceId: str
   );
 }
 
-/** Returns the part of an index that `whose` selects; null if it can have no items, because a token is nobody. */
+/**
+ * Returns the part of an index that `whose` selects; null for `me` if the caller is a token, because no item waits for
+ * a token.
+ */
 function toWhom(caller: Caller, whose: Whose): string | null {
   if (whose === "all") return ANYBODY;
   if (whose === "none") return NOBODY;
@@ -71,8 +74,8 @@ export interface InboxPage {
 }
 
 /**
- * Lists a page of items of all teams, the longest wait first. Merges the teams' indexes, and reads of each only what may
- * be on the page.
+ * Lists a page of items of all teams, the longest wait first. Merges the teams' indexes, and reads of each index only
+ * what may be on the page.
  */
 export function listInbox(
   reading: Reading,

@@ -53,7 +53,8 @@ export function toTaskMarks(marks: readonly TaskMark[]): readonly TaskMark[] {
 export function toBranchName(text: string): string | null {
   const name = text.trim().replace(/^refs\/heads\//, "");
   if (name === "" || name === "@" || Buffer.byteLength(name) > MAX_BRANCH_BYTES) return null;
-  // The rules of git-check-ref-format(1). A leading hyphen is invalid too, because a program would read an option.
+  // The rules of git-check-ref-format(1). A leading hyphen is invalid too, because programs would read the name as an
+  // option.
   if (/[\p{Cc}\s~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|[/.]$/u.test(name)) return null;
   return name.split("/").some((part) => part.startsWith(".") || part.endsWith(".lock")) ? null : name;
 }

@@ -1,7 +1,7 @@
 /**
- * Fetches the attachments of a task, `task-attachments/<task>`. The actor owns the rows of the task's
- * attachments. Opening or updating the task comes first. The result of each file then reaches the task as a row; a
- * failure also adds a note.
+ * Fetches the attachments of a task, `task-attachments/<task>`. The actor owns the rows of the task's attachments. An
+ * event first opens or updates the task, without the event's files. The result of each file is then stored in the
+ * file's row; a failure also adds a note to the task.
  *
  * 1. An event attaches at most 20 files of 10 MiB each and 50 MiB in total. A task has at most 200 files and 200 MiB.
  * 2. A name is a file name without folders, unique in the task.

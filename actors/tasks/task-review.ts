@@ -47,6 +47,7 @@ export function toTaskReview(
     return invalid("branch", "must be a branch's name");
   const [only, ...others] = repositories;
   if (only === undefined) return invalid("branch", "the line has no repository");
-  // Of several repositories, only some may have the branch.
+  // If the line has several repositories, some of them may lack the branch. A plain name is allowed to be missing,
+  // unlike a `refs/…` name.
   return others.length > 0 ? { repository: null, ref: branch, url: null } : { repository: only.name, ref, url: null };
 }

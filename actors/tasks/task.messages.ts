@@ -29,7 +29,7 @@ interface Caused extends Command {
 
 /** The sender of a command that people and tokens send. */
 interface Sender {
-  /** The person's user id; for a token, of the person that the token acts for. */
+  /** The person's user id; for a token, the user id of the person who issued it. */
   readonly by: string;
   /** The token; absent if a person sends the command. */
   readonly token?: TokenCaller;

@@ -125,7 +125,7 @@ export function findTaskOfOutcomes(reading: Reading, caller: Caller, taskId: str
   return seesOutcomes(reading, caller, workspaceId, task.teamId) ? found : { refused: "not-found" };
 }
 
-/** Reads the current row of the task. */
+/** Returns the current row of the task; the given row if the task was removed. */
 export function getTaskNow(reading: Reading, { workspaceId, task }: VisibleTask): TaskRow {
   return tasks.get(reading, workspaceId, task.id) ?? task;
 }

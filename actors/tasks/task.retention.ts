@@ -62,8 +62,8 @@ export function recordTaskRequest(turn: Turn, of: Keyed, taskId: string): void {
 }
 
 /**
- * Whether the task of this turn can be removed now (`due`), needs its end time first (`begun`), or stays (`kept`).
- * Reads only.
+ * Returns `due` if the task of this turn can be removed now, `begun` if its end time must be set first, and `kept` if
+ * it stays. Reads only.
  */
 export function checkForget(turn: TurnReading): "due" | "begun" | "kept" {
   const task = tasks.get(turn, turn.self.partition, turn.self.id);

@@ -67,7 +67,7 @@ interface IndexedTask {
  */
 const compositeTaskIndexes: readonly Walk[] = [
   eachRow<IndexedTask>("task", ({ id, teamId, state, lineId, station, assignee }, place) => {
-    // A value that is not a string means that the task has no assignee.
+    // In a key, 0 means that the task has no assignee.
     const of = assignee ?? 0;
     return [
       putRow(place, "team-task-by-station", [teamId, station, state, id], true),

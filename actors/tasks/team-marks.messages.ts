@@ -75,7 +75,7 @@ export interface RaiseTask extends Message {
   readonly answerTo: Reference<TaskRaised>;
 }
 
-/** Sets marks that a binding gives to a task. Marks of other open tasks do not move. */
+/** Sets marks that a binding gives to a task. A mark that another open task has stays with that task. */
 export interface SetMarks extends Message {
   readonly type: "marks.set";
   readonly taskId: string;

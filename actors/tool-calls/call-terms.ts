@@ -47,7 +47,7 @@ interface CallTerms {
 /**
  * Returns the terms of a call. The strictest rule wins: the rule of the person whose account the call uses, then the
  * tool's rule (when the run was queued, or now), then the station's rule. Returns a problem if the team no longer
- * offers the tool. A tool that acts as the requester also has no terms if no person started the task.
+ * offers the tool, or if the tool acts as the person who started the task and no person started it.
  */
 export function findCallTerms(
   reading: Reading,
@@ -86,12 +86,15 @@ export function findCallRequest(
   return { action, method: request.method, digest };
 }
 
-/** The request would differ from the one that a person approved. */
+/** Returns the problem that the request would differ from the one that a person approved. */
 function changedMeanwhile(name: string): CallProblem {
   return { code: "not-allowed", message: `The action of ${name} changed while the call was waiting for approval.` };
 }
 
-/** The person whose account a call uses is no longer on the team. `name` is `<integration>.<tool>`. */
+/**
+ * Returns the problem that the person whose account a call uses is no longer on the team. `name` is
+ * `<integration>.<tool>`.
+ */
 export function notOnTeam(name: string): CallProblem {
   return { code: "not-connected", message: `The person whose account ${name} uses is no longer on the team.` };
 }

@@ -118,7 +118,7 @@ function classifyRecorded(turn: TurnReading, ask: AskToolCall, repeats: string) 
   return toEvent("ask.recorded", { ask, recorded: findRecordedCall(turn, partition, wanted) });
 }
 
-/** Finds an open call of the run with the same tool and inputs. */
+/** Finds an open call of the run with the same tool and inputs; undefined if there is none. */
 function findEqualCall(turn: TurnReading, ask: AskToolCall): ToolCallRow | undefined {
   const { partition, id } = turn.self;
   const others = listOpenCalls(turn, partition, ask.runId).filter(({ callId }) => callId !== id);
@@ -221,8 +221,8 @@ function classifyAnswer(turn: TurnReading, answer: AnswerCallApproval, owners: r
 }
 
 /**
- * Returns a refusal (403) unless the person `by` may answer. If a person's own rule requires the approval, only that
- * person may answer; otherwise only the current assignee may.
+ * Returns null if the person `by` may answer, otherwise a refusal (403). If a person's own rule requires the approval,
+ * only that person may answer; otherwise only the current assignee may.
  */
 function refuseUnlessApprover(
   turn: TurnReading,
@@ -237,7 +237,10 @@ function refuseUnlessApprover(
   return { refused: "forbidden", title: "Not the approver of the call", detail };
 }
 
-/** Returns an event without effect if the person is on the team again, or if another person may answer. */
+/**
+ * Returns `approver.gone` if the approval depends on a person who is no longer on the team. Returns an event without
+ * effect if the person is on the team again, or if another person may answer.
+ */
 function classifyLeaving(turn: TurnReading, context: ToolCallContext) {
   const row = getCall(turn, context);
   const { rule, actsAs, teamId } = row;
@@ -246,8 +249,8 @@ function classifyLeaving(turn: TurnReading, context: ToolCallContext) {
 }
 
 /**
- * Returns an event without effect while the call can still be made. A changed definition only matters when a person
- * approves the call.
+ * Returns `tool.gone` if the call can no longer be made, otherwise an event without effect. A changed definition only
+ * matters when a person approves the call.
  */
 function classifyToolChange(turn: TurnReading, context: ToolCallContext) {
   const { requestDigest: _approved, ...row } = getCall(turn, context);

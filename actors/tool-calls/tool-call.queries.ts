@@ -45,8 +45,8 @@ export function listApproversWorkspaces(reading: Reading, { userId }: PersonCall
 }
 
 /**
- * Adds a workspace's open approvals that a person may answer to `found`. Returns the newest `limit` approvals, newest
- * first. Leaves out approvals of teams that the person has left.
+ * Adds to `found` the workspace's open approvals that a person may answer. Returns the newest `limit` of all of them,
+ * newest first. Leaves out approvals of teams that the person has left.
  */
 export function addOwnApprovals(
   reading: Reading,
@@ -58,7 +58,7 @@ export function addOwnApprovals(
 }
 
 /**
- * Adds a workspace's open approvals whose tasks have no assignee to `found`, like {@link addOwnApprovals}. All team
+ * Adds to `found` the workspace's open approvals whose tasks have no assignee, like {@link addOwnApprovals}. All team
  * members see these approvals and may assign the task. Yields between slices, so that other work can run.
  */
 export function* addUnassignedApprovals(

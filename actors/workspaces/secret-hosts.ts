@@ -17,7 +17,7 @@ export function unboundWarnings(
   return [{ path, message, severity: "warning" }];
 }
 
-/** Finds the sealed value of a secret that may be sent to an address, or returns why there is none. */
+/** Returns the sealed value of a secret if the secret may be sent to the address; otherwise the reason why not. */
 export function findSecretFor(
   reading: Reading,
   workspaceId: string,

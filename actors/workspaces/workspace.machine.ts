@@ -231,7 +231,7 @@ function confirmClaim(turn: Turn, name: ClaimedName): void {
   turn.send(slugClaimsRef, { type: "name.confirm", name, workspaceId: turn.self.partition });
 }
 
-/** The claim has timed out: the workspace was not opened and will not be. */
+/** Tells the claims actor that the claim has timed out: the workspace was not opened and will not be. */
 function lapseClaim({ turn, name, untilMs }: Delivered<AskHolder>): void {
   turn.send(slugClaimsRef, { type: "name.lapse", name, workspaceId: turn.self.partition, untilMs });
   turn.stop();

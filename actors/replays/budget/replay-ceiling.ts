@@ -13,7 +13,9 @@ export function countSpent(replay: ReplayRow): Fraction {
   return unpriced === 0 ? known : add(known, multiply(fraction(unpriced), unpricedRun(replay)));
 }
 
-/** A search's ceiling, and the amount that counts against the ceiling without one replay of the search (`others`). */
+/**
+ * A search's ceiling. `others` is the amount that counts against it, without the amount of one of the search's replays.
+ */
 export interface BudgetLeft {
   readonly ceiling: Money;
   readonly others: Fraction;

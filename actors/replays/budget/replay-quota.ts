@@ -20,7 +20,8 @@ interface Wanted {
 
 /**
  * Makes space in a set for new replays: tells the oldest removable ones to remove themselves. Replays that were stopped
- * before any copy was scored or had a cost go first. If too few are removable, refuses and removes none.
+ * before any copy was scored or had a cost go first. Returns null. If too few are removable, removes none and returns a
+ * refusal.
  */
 export function freeReplayQuota(turn: Turn, set: ReplaySetRow, wanted: Wanted): Refusal | null {
   const found = findRemovableReplays(turn, set, wanted);

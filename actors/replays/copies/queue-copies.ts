@@ -30,7 +30,8 @@ interface Queued extends Pick<ReplayContext, "next" | "back"> {
 
 /**
  * Queues the next copies, until {@link MAX_QUEUED} copies of the replay are queued. Copies that never ran come first.
- * At the ceiling, the function queues only lost copies that may start again.
+ * At the ceiling, the function queues only lost copies that may start again. Returns the changed copies, which the
+ * caller must write, and the new values for the replay's context.
  */
 export function queueCopies(turn: Turn, { row, input, context, toName }: Queuing): Queued {
   const changes: CopyChange[] = [];
@@ -81,7 +82,7 @@ function queueCopy(turn: Turn, row: ReplayRow, input: ReplayInputRow, copy: Repl
 
 /**
  * Returns the original run's beginning, for the repositories of the replay's config. A repository that the original run
- * did not have starts from its head.
+ * did not have starts from the head of its default branch.
  */
 function toBeginning(
   turn: Turn,

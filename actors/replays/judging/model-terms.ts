@@ -16,7 +16,7 @@ export interface ReplayJudging extends JudgingSetup {
   readonly terms: ModelTerms | null;
 }
 
-/** Returns the judging setup of a deployment with this model; null for no model. */
+/** Returns how a deployment judges replays. `model` is null if no model is configured. */
 export function toReplayJudging(model: ModelTerms | null): ReplayJudging {
   const terms = model === null ? null : { name: model.name, prices: model.prices };
   return { ...toJudgingSetup(terms), terms };

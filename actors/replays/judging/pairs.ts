@@ -103,7 +103,9 @@ interface Sides {
   readonly theirs: Side;
 }
 
-/** Whether the pair's result is known without a reading. If so, records the result. */
+/**
+ * Whether the pair's result is known without a reading. Records the other copy's run, and the result if it is known.
+ */
 function isPlanned(scene: JudgingScene, look: PairLook, { own, theirs }: Sides): boolean {
   const { runId: againstRunId } = theirs;
   const plan = planPair(own, theirs, { isSetUp: scene.terms !== null, hasRoom: true });
@@ -151,9 +153,9 @@ function readSide(
 }
 
 /**
- * Finds the other replay's copy of the same original run. Copies are matched by number, modulo the other replay's
- * number of copies. The copy is at the same place, unless the run was removed from the set and added again between the
- * replays.
+ * Finds the other replay's copy of the same original run; undefined if there is none. Its `repeat` is this copy's
+ * `repeat`, modulo the other replay's repeats. It is at the same place, unless the run was removed from the set and
+ * added again between the replays.
  */
 function findOpponent(
   { turn }: JudgingScene,

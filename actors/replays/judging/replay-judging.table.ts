@@ -32,7 +32,7 @@ export type AskedLook = AskedVerdict | AskedReading;
 interface Asked {
   /** The id of the question's effect. Each new attempt gets a new id. */
   readonly questionId: string;
-  /** The mark in the fences around the shown work; the same for each attempt. */
+  /** The random text in the fences around the work in the prompt; the same for each attempt. */
   readonly mark: string;
   readonly asking: ModelAsking;
   /** When to ask the question again, in milliseconds since the epoch; null while the question is in progress. */
@@ -60,7 +60,7 @@ export interface ReplayJudgingRow {
   readonly wanted: readonly Look[];
   /** At most `MAX_ASKED` questions. */
   readonly asked: readonly AskedLook[];
-  /** Since when the model has been unavailable, in milliseconds since the epoch; null after it answers. */
+  /** When the model became unavailable, in milliseconds since the epoch; null while it answers. */
   readonly downSinceMs: number | null;
 }
 

@@ -46,8 +46,9 @@ function isUnwanted(turn: TurnReading, live: ReplayRow): boolean {
 
 /**
  * Whether a search or a check, not a person, started the live replay. The budget of a search or a check is limited, and
- * a replay with the answer would not count against it. A check's own replay stays stored for as long as the baseline is
- * running.
+ * a replay with the answer would not count against it. If a check started the live replay as its baseline, the check's
+ * own replay is paired with it. That replay is stored for at least as long as the baseline runs, so it can be found
+ * here.
  */
 function isOfOthers(turn: TurnReading, { id, search }: ReplayRow): boolean {
   if (search !== null) return true;
@@ -58,8 +59,8 @@ function isOfOthers(turn: TurnReading, { id, search }: ReplayRow): boolean {
 /**
  * Starts the replay with the answer after a live replay. Does nothing if the live replay did not finish, must have no
  * such replay, or already has one. Also does nothing in these cases: the set or its config has changed since, nothing
- * scores the copies, no run has an answer, or the team or the set has reached a limit. Runs in a turn of the team's
- * sets.
+ * scores the copies, no run has an answer, or the team or the set has reached a limit. Call it in a turn of the actor
+ * of the team's replay sets.
  */
 export function startOracle(turn: Turn, liveId: string, judging: JudgingSetup): void {
   const { partition } = turn.self;
@@ -95,7 +96,8 @@ export function startOracle(turn: Turn, liveId: string, judging: JudgingSetup): 
 }
 
 /**
- * Whether a check or a judge scores the copies. If a station has a judge but no model is configured, no copy is scored.
+ * Whether a check or a judge scores the copies. False if the station has a judge but no model is configured, because
+ * then no copy is scored.
  */
 function isScored({ station: { check, judge } }: RunConfig, { defaultModel }: JudgingSetup): boolean {
   return judge === null ? check !== null : defaultModel !== null;

@@ -9,7 +9,10 @@ import type { ReplayCopyRow } from "../replay/replay.js";
 import { getReplayInput, type ReplayInputRow } from "../replay/replay-input.table.js";
 import type { CopyParts } from "./copy.view.js";
 
-/** The rows about a replay's copies, by copy, other than the copy rows themselves. */
+/**
+ * Data about a replay's copies, besides the copies' own rows. The keys of the last four maps are the names of the
+ * copies ({@link toName}).
+ */
 export interface ReplayRows {
   readonly judge: ReplayInputRow["config"]["station"]["judge"];
   /** Task titles, by task. */

@@ -75,7 +75,7 @@ function toKey({ id, counts: { settled, succeeded, failed, unscored } }: ReplayR
   return `${id}:${settled}:${succeeded}:${failed}:${unscored}`;
 }
 
-/** Keeps only the fields that success is computed from. Copies of one run share their strings. */
+/** Keeps only the fields that success is computed from. Copies of one run share their strings, which saves memory. */
 function toCopies(copies: readonly Copy[]): readonly Copy[] {
   const texts = new Map<string, string>();
   const shared = (text: string): string => {

@@ -147,7 +147,7 @@ export function endAttempt(
   return settled.result === null ? toBeJudged(settled, replay) : settled;
 }
 
-/** Marks a copy whose result depends on the judge. If the replay has ended, the copy is unscored instead. */
+/** Returns a copy whose result depends on the judge: in the state `judging` or, if the replay has ended, unscored. */
 function toBeJudged(copy: ReplayCopyRow, replay: ReplayRow): ReplayCopyRow {
   if (isUnderWay(replay)) return { ...copy, state: "judging" };
   return { ...copy, result: "unscored", why: { code: "stopped", text: "The replay was stopped first." } };

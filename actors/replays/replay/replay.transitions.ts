@@ -126,8 +126,9 @@ export function applyStep(scene: JudgingScene, context: ReplayContext, step: Rep
 }
 
 /**
- * Requests the judging of copies. Estimates of the questions may reach the ceiling. Copies that need no question get
- * their results at once.
+ * Requests the judging of copies. Then computes the replay's step again, because the estimates of the questions may
+ * reach the ceiling. Copies that need no question get their results at once; the wake-up `settle` then ends the replay
+ * if every copy has a result.
  */
 function judgeCopies(scene: JudgingScene, context: ReplayContext, judged: readonly CopyChange[]): ReplayContext {
   const { turn } = scene;
@@ -156,7 +157,10 @@ function putStep(turn: Turn, row: ReplayRow, changes: readonly CopyChange[]): vo
   putReplay(turn, getReplayRow(turn), row);
 }
 
-/** Queues as many copies as may wait, and counts them. */
+/**
+ * Queues copies until the maximum number of them waits for a runner, and writes them with the replay's new counts. Does
+ * nothing after the replay's end. Returns the new context.
+ */
 function fillQueue(turn: Turn, row: ReplayRow, context: ReplayContext): ReplayContext {
   if (!isUnderWay(row)) return context;
   const input = getReplayInput(turn, turn.self.partition, row.id);
@@ -238,7 +242,7 @@ function withdrawRuns(turn: Turn, reason: string): void {
   }
 }
 
-/** Ends a run that never started, and removes it. */
+/** Ends a run whose agent has not started, and removes the run. */
 function withdrawRun(turn: Turn, runId: string, reason: string): void {
   endRun(turn, runId, reason);
   turn.send(runRef(turn.self.partition, runId), { type: "run.forget" });

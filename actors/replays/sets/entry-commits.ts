@@ -36,7 +36,10 @@ export function releaseCommits(turn: Turn, { runId, holder }: CommitHold): void 
   }
 }
 
-/** Holds the commits of a team's entries that an earlier release stored. Runs in a turn of the team's sets. */
+/**
+ * Holds the commits of a team's entries that an earlier release stored. Call it in a turn of the actor of the team's
+ * sets.
+ */
 export function holdDueCommits(turn: Turn): void {
   const { partition, id: teamId } = turn.self;
   for (const { key } of dueHolds.entries(turn, partition, [teamId])) {

@@ -6,8 +6,8 @@ import { findPastRun } from "./replayable-run.js";
 import { findStationNow, refuseRun } from "./run-refusal.js";
 
 /**
- * Lists the current runs of a set for a replay. An entry has a reason if its run cannot be repeated. `wanted` limits
- * the list to runs with these ids.
+ * Lists the current runs of a set for a replay. An entry's `refusal` is the reason if its run cannot be repeated.
+ * `wanted` limits the list to runs with these ids.
  */
 export function listEntries(
   turn: TurnReading,

@@ -42,7 +42,7 @@ export const replayEntries = indexedTable<ReplayEntryRow>("replay-entry", {
   indexes: { "replay-entry-of-run": ["runId", "setId"] },
 });
 
-/** Adds runs to a set, in their order. Runs in a turn of the team's sets. */
+/** Adds runs to a set, in the given order. Call it in a turn of the actor of the team's sets. */
 export function insertEntries(
   turn: Turn,
   set: ReplaySetRow,
@@ -58,13 +58,13 @@ export function insertEntries(
   }
 }
 
-/** Removes a run from a set. Runs in a turn of the team's sets. */
+/** Removes a run from a set. Call it in a turn of the actor of the team's sets. */
 export function removeEntry(turn: Turn, set: ReplaySetRow, entry: ReplayEntryRow): void {
   replaySets.put(turn, turn.self.partition, set, { ...set, version: set.version + 1 });
   releaseEntry(turn, entry);
 }
 
-/** Removes a set with its entries. Runs in a turn of the team's sets. */
+/** Removes a set with its entries. Call it in a turn of the actor of the team's sets. */
 export function removeSet(turn: Turn, set: ReplaySetRow): void {
   const { partition } = turn.self;
   for (const entry of replayEntries.list(turn, partition, [set.id])) releaseEntry(turn, entry);

@@ -136,8 +136,8 @@ export function replaySetView(set: ReplaySetRow, sources: Pick<RunsPlace, "stati
 }
 
 /**
- * Shows an ended run in lists, with the sets that contain the run. Returns an empty list if the run is no longer
- * stored.
+ * Returns a list with the view of an ended run, including the sets that contain the run. The list is empty if the run
+ * is no longer stored.
  */
 export function replayableRunView(reading: Reading, place: RunsPlace, runId: string): ReplayableRunView[] {
   const { workspaceId } = place;

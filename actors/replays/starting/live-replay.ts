@@ -18,7 +18,8 @@ interface LiveTerms extends Pick<ReplayRow, "repeats" | "ceiling"> {
 }
 
 /**
- * Plans a replay of the live config over a whole set, with at least one entry. The replay becomes the set's baseline.
+ * Plans a replay of the live config over a whole set, which must have at least one entry. The replay becomes the set's
+ * baseline.
  */
 export function planLive(
   turn: Turn,

@@ -125,7 +125,10 @@ function toInput(turn: Turn, replayId: string, plan: ReplayPlan): ReplayInputRow
   };
 }
 
-/** Scales the ceiling requested for `asked` repeats to `repeats` repeats, up to {@link MAX_CEILING}. */
+/**
+ * Converts the ceiling of a replay with `asked` copies of each run to the ceiling for `repeats` copies of each run, in
+ * proportion, but at most {@link MAX_CEILING}.
+ */
 export function raiseCeiling({ amount, currency }: Money, asked: number, repeats: number): Money {
   const raised = multiply(decimal(amount), fraction(repeats, asked));
   return { amount: Math.min(MAX_CEILING, toNumber(raised)), currency };

@@ -34,8 +34,8 @@ interface Start extends StartingPoint {
 }
 
 /**
- * Starts a replay, and a baseline with it if the set has none. Returns the refusal if the replay cannot start. Runs in
- * a turn of the team's sets.
+ * Starts a replay, and a baseline with it if the set has none. Returns a refusal if the replay cannot start. Call it in
+ * a turn of the actor of the team's sets.
  */
 export function startReplay(event: Delivered<StartReplay>, judging: ReplayJudging): ReplayStarted | Refusal {
   const { turn, caller, setId } = event;
@@ -80,7 +80,8 @@ function startBaseline({ event, judging, ...point }: Start): ReplayRow {
 }
 
 /**
- * Starts a replay of a proposed candidate, paired with the set's baseline. Also starts a baseline if the set has none.
+ * Starts a replay of a proposed candidate, paired with the set's baseline. Also starts a baseline if the set has none
+ * with at least as many repeats.
  */
 function startCandidate(start: Start): ReplayRow | Refusal {
   const { event, judging, set, line, live, entries, fingerprints } = start;
