@@ -260,6 +260,8 @@ function keepsPieces(text: string, pieces: readonly Piece[], changed: readonly s
   const parts: { readonly open: "value" | "gap" | null; readonly text: string }[] = [];
   for (const { kind, text: written, attribute } of pieces) {
     const open = kind === "gap" ? kind : kind === "value" && changed.includes(attribute) ? kind : null;
+    // An empty text would be found at every position.
+    if (open === null && written === "") continue;
     const last = parts.at(-1);
     if (open === null && last?.open === null) parts[parts.length - 1] = { open, text: last.text + written };
     else parts.push({ open, text: open === null ? written : "" });

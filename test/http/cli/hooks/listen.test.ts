@@ -11,8 +11,26 @@ import type { Ran } from "../../../support/signalbox.js";
 function listenTo({ signalbox }: CommandHookScene, url: string, ...options: readonly string[]) {
   const ended = new AbortController();
   const args = ["hook", "listen", "--forward", url, "--last", "1", ...options];
-  const ran: Promise<Ran> = signalbox.run(args, { interrupted: ended.signal });
-  return { ran, interrupt: () => ended.abort() };
+  let count = 0;
+  let wake = (): void => undefined;
+  const printed = (line: string): void => {
+    if (!/ answered \d/.test(line)) return;
+    count += 1;
+    wake();
+  };
+  const ran: Promise<Ran> = signalbox.run(args, { interrupted: ended.signal, printed });
+  return {
+    ran,
+    interrupt: () => ended.abort(),
+    /** Resolves when the command has printed this many answers. */
+    answered: async (wanted: number): Promise<void> => {
+      while (count < wanted) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+  };
 }
 
 t.test("each firing goes to the address too, signed with the printed secret, and answers change nothing", async (t) => {
@@ -28,12 +46,12 @@ t.test("each firing goes to the address too, signed with the printed secret, and
     steps: [{ name: "tell", request: { url: scene.receiver.url, headers: { "x-key": "k" } } }],
   });
   const first = await scene.openTask();
-  const { ran, interrupt } = listenTo(scene, `${local.url}/hooks?a=b`);
+  const { ran, interrupt, answered } = listenTo(scene, `${local.url}/hooks?a=b`);
   await local.arrived(1);
   const second = await scene.openTask();
   await local.arrived(2);
   const third = await scene.openTask();
-  await local.arrived(3);
+  await answered(3);
   interrupt();
   const { code, out, err } = await ran;
   t.equal(code, 130);
