@@ -1,0 +1,125 @@
+import { deepEqual, equal, match } from "node:assert/strict";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
+
+/**
+ * `node dist/test/packed/six-commands.js <signalbox>` runs the six commands of README.md with an installed package: in an
+ * empty home folder and a small repository, from `signalbox dev` to a task done, a question answered, a diff applied and
+ * a replay compared. Prints the seconds of each step. Ends with an error at the first step that fails.
+ */
+const [signalbox = "signalbox"] = process.argv.slice(2);
+
+const commands = [
+  "signalbox dev",
+  'signalbox task open "The tests fail" --follow',
+  'signalbox task answer "The second one"',
+  "signalbox run diff --apply",
+  "signalbox replay --prompt better.md --ceiling 2USD",
+];
+
+const root = mkdtempSync(join(tmpdir(), "signalbox-packed-"));
+const repository = join(root, "repository");
+const env = { PATH: process.env.PATH ?? "", HOME: join(root, "home"), NO_COLOR: "1" };
+const beganMs = performance.now();
+const started: ChildProcess[] = [];
+
+/** Starts the command with these words, without a terminal. */
+function start(...words: readonly string[]) {
+  const child = spawn(signalbox, words, { cwd: repository, env, stdio: ["ignore", "pipe", "pipe"] });
+  started.push(child);
+  return child;
+}
+
+/** Runs a command to its end; returns what it prints. */
+async function run(...words: readonly string[]): Promise<string> {
+  const child = start(...words);
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  equal(code, 0, `signalbox ${words.join(" ")}\n${out}${err}`);
+  return out;
+}
+
+/** Resolves with the output of a command once it matches; rejects if the command ends before. */
+function printed({ stdout }: ReturnType<typeof start>, pattern: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let out = "";
+    stdout.setEncoding("utf8");
+    stdout.on("data", (part: string) => {
+      out += part;
+      if (pattern.test(out)) resolve(out);
+    });
+    stdout.once("end", () => reject(new Error(`it ended before it printed ${pattern}:\n${out}`)));
+  });
+}
+
+let stepMs = beganMs;
+function report(what: string): void {
+  const nowMs = performance.now();
+  console.log(`${((nowMs - stepMs) / 1_000).toFixed(1).padStart(6)} s  ${what}`);
+  stepMs = nowMs;
+}
+
+function git(...args: readonly string[]): string {
+  return execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", ...args], {
+    cwd: repository,
+    env,
+    encoding: "utf8",
+  });
+}
+
+async function main(): Promise<void> {
+  const readme = readFileSync("README.md", "utf8");
+  deepEqual(
+    commands.filter((command) => !readme.includes(`\n    ${command}`)),
+    [],
+    "README.md has the commands",
+  );
+  mkdirSync(repository);
+  mkdirSync(env.HOME);
+  git("init", "--quiet");
+  writeFileSync(join(repository, "README.md"), "A small project.\n");
+  git("add", ".");
+  git("commit", "--quiet", "--message", "Begin");
+
+  const dev = start("dev", "--port", "0");
+  await printed(dev, /^log .*$/m);
+  report("signalbox dev");
+
+  match(await run("task", "open", "The tests fail", "--follow"), /\ndone$/m);
+  report("a first task done");
+
+  const asking = start("task", "open", "Which colour should it be?", "--follow");
+  const followed = text(asking.stdout.pipe(new PassThrough()));
+  await printed(asking, /What is the answer/);
+  await run("task", "answer", "The second one");
+  match(await followed, /\ndone$/m);
+  report("a question answered");
+
+  await run("run", "diff", "--apply");
+  const note = readFileSync(join(repository, "signalbox-notes/which-colour-should-it-be.md"), "utf8");
+  match(note, /The second one/);
+  equal(git("status", "--porcelain"), "A  signalbox-notes/which-colour-should-it-be.md\n");
+  report("its diff applied");
+
+  writeFileSync(join(repository, "better.md"), "Answer in one line.\n");
+  const compared = await run("replay", "--prompt", "better.md", "--ceiling", "2USD");
+  match(compared, /^(better|worse|within noise|equal)[^\n]*: [\d.]+ % against [\d.]+ %/);
+  report("a replay compared");
+
+  dev.kill("SIGINT");
+  const [code] = await once(dev, "close");
+  equal(code === 0 || code === 130, true, `signalbox dev ended with ${code}`);
+  report("signalbox dev drained");
+  console.log(`${((performance.now() - beganMs) / 1_000).toFixed(1)} s in all`);
+}
+
+try {
+  await main();
+} finally {
+  for (const child of started) child.kill("SIGKILL");
+  rmSync(root, { recursive: true, force: true });
+}
