@@ -41,7 +41,9 @@ const functionLines = functions.map(({ lines }) => lines);
 const long = functions.filter(({ lines }) => lines > LONG).sort((left, right) => right.lines - left.lines);
 const imports = files.flatMap(listImports);
 const known = new Set(files.map(({ path }) => path));
-const missing = imports.filter(({ to }) => !known.has(to));
+/** `client.mjs` generates it, so that it is not among the sources. */
+const GENERATED = "http/client/api.ts";
+const missing = imports.filter(({ to }) => !known.has(to) && to !== GENERATED);
 if (missing.length > 0) throw new Error(`not found: ${missing.map(({ from, to }) => `${from} -> ${to}`).join(", ")}`);
 
 const spread = (sizes: readonly number[]) =>
