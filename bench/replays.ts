@@ -95,7 +95,7 @@ function toFigures(read: ReplayRead, id: string) {
   return JSON.stringify(readFigures(read.view, toTerms(read), toRow(read, id), read.memory));
 }
 
-/** Returns the answer to a replay read, parsed. */
+/** Reads a replay and returns the response body as an object. */
 async function readBody(store: Store, id: string): Promise<unknown> {
   const view = store.view();
   const read = {

@@ -141,8 +141,8 @@ function classifyNotPushed(
   // In `vetting`, the runner was lost while hooks were deciding. Nothing was pushed.
   if (problem === "nothing" || value === "vetting") return toEvent(`left.${was}`, { why });
   const { wish, limitedUntilMs: untilMs } = run;
-  // Only for a push at the run's end. A push on the agent's request fails instead: the agent continues, and its changes
-  // are pushed at the run's end.
+  // If the code host limits tokens, a push at the run's end waits for the limit. A push on the agent's request does not
+  // wait: it is retried once and then fails. The agent continues, and its changes are pushed at the run's end.
   if (problem === "untokened" && untilMs !== undefined && wish === null) return toEvent("push.waits", { untilMs, why });
   const subject = problem !== "lost" && rejected === 0 ? lookUpSubject() : null;
   if (subject !== null) return toEvent("push.retried", { subject });

@@ -198,7 +198,10 @@ export const runnerActor = defineActor(runnerRef, {
   migrate: ({ value, context }) => ({ value, context: Object.assign({}, nobody, context) }),
 });
 
-/** The directory entries of connected runners. After a restart of the service their sockets are gone. */
+/**
+ * The directory entries of connected runners. At its next start, the service uses them to mark those runners as
+ * disconnected.
+ */
 export const connectedRunnerSource = stateSource("runner", ({ value }, { partition, id }) =>
   value === "connected" ? [connectedRunnerEntry(partition, id)] : [],
 );

@@ -62,7 +62,10 @@ export function reportRaised({ turn, raise, teamId, marks }: Delivered<ReportRai
   takeRaise(turn, teamId, raise, {});
 }
 
-/** Tells the team's marks that the task was not opened or does not exist. */
+/**
+ * Notifies the team's marks actor that the event was not handled: the task could not be opened, or the event's task
+ * does not exist.
+ */
 export function refuseRaise({
   turn,
   teamId,

@@ -41,7 +41,8 @@ export interface SearchScript {
   /** The agent's proposals in an iteration, one prompt per name. */
   propose?(iteration: SearchIterationRow): Readonly<Record<string, string>>;
   /**
-   * The causes that a reflection finds, by task. By default every failure has a cause in the config, with a suggestion.
+   * The causes that a reflection finds: one per failed task, with its `taskId`. By default each cause is in the config
+   * and has a suggestion.
    */
   reflect?(iteration: SearchIterationRow): readonly Readonly<Record<string, unknown>>[];
   /** How the agent's run ends, and its cost. */

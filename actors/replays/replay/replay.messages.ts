@@ -50,8 +50,8 @@ export interface ReplayMoved extends Message {
 }
 
 /**
- * Sent by the replay's search when the search stops, or when no runner claimed a copy for a day. Ends a replay in
- * progress, and all its judging.
+ * Sent by the replay's search when the search stops, or when no runner claimed a copy for a day. Stops a replay in
+ * progress. If the replay has finished, ends only its judging.
  */
 interface EndReplay extends Message {
   readonly type: "replay.end";

@@ -6,7 +6,10 @@ const source = 'terraform {\n  source = "../../modules//line"\n}\n';
 const include = 'include "root" {\n  path = find_in_parent_folders("root.hcl")\n}\n';
 const inputs = (id: string) => `inputs = {\n  team_id = ${id}\n}\n`;
 
-/** Returns a layout in which the unit gives the line another team, or one that is unknown. */
+/**
+ * Returns a layout in which the edit cannot determine the team that the unit gives the line, and is refused as
+ * ambiguous.
+ */
 function refusedTeam(says: string, files: TreeFiles): Layout {
   return made(says, files, /At modules\/line\/main\.tf:2, team_id/);
 }
