@@ -54,7 +54,10 @@ export function openDevScene(t: Test, files: Readonly<Record<string, string>> = 
   return { signalbox, repository, run, start: (...args) => startDev(t, { signalbox, repository }, args) };
 }
 
-/** Starts `signalbox dev` in a repository. The test's end ends it. */
+/**
+ * Starts `signalbox dev` in a repository; resolves when it has printed its lines. It is interrupted at the end of the
+ * test.
+ */
 export async function startDev(
   t: Test,
   { signalbox, repository }: Pick<DevScene, "signalbox" | "repository">,
@@ -103,7 +106,7 @@ export async function openTask({ client, teamId }: Dev, title: string): Promise<
   return id;
 }
 
-/** Resolves with the task when it is in a state. */
+/** Resolves with the task when it is in the wanted state. */
 export function untilTaskIs({ client }: Dev, taskId: string, wanted: string): Promise<Schema<"Task">> {
   return until(`the task is ${wanted}`, async () => {
     const task = await client.get("/api/tasks/{taskId}", { path: { taskId } });

@@ -28,7 +28,7 @@ interface Comparison {
 
 /**
  * Compares a token with the trusts of the workspace, claim by claim, on this machine: the token is not sent, printed or
- * stored. The exit code is failed if no trust accepts its claims.
+ * stored. Returns the exit code: failed if no trust accepts the claims.
  */
 export async function tryTrust(context: Context, options: TryOptions, given: string): Promise<ExitCode> {
   const { names, terminal } = context;

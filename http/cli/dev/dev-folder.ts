@@ -10,7 +10,7 @@ import type { Terminal } from "../command/terminal.js";
 
 /** The places of `signalbox dev` for one checkout. */
 export interface DevPlaces {
-  /** The folder in the checkout that holds everything else except {@link runner}. */
+  /** The folder in the checkout that holds all of these places except {@link runner}. */
   readonly folder: string;
   /** The data folder of the service. */
   readonly data: string;

@@ -8,7 +8,7 @@ import type { Place } from "./place.js";
 
 /** The candidate that stands for the live config. */
 const LIVE = "live";
-/** The longest file name in a candidate's name. */
+/** Maximum length of the file name in a candidate's name. */
 const LONGEST_NAME = 80;
 
 /** The options that propose a config. Exactly one must be given. */

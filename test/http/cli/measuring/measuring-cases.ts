@@ -19,7 +19,7 @@ async function makeSet({ signalbox }: CommandScene): Promise<string> {
   return name;
 }
 
-/** The newest replay under another prompt. */
+/** Returns the id of the newest replay of `Measured` under another prompt. */
 async function findReplay({ person, teamId }: CommandScene): Promise<string> {
   const team = `/api/teams/${teamId}`;
   const sets = listItems(await person.request("GET", `${team}/replay-sets`));
