@@ -3,7 +3,7 @@ import { sha256Hex } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted } from "../wire/refused.js";
 
-/** Who gets a sign-in link, and how. */
+/** The recipient of a sign-in link, and the mail that brings it. */
 export interface WantedLink {
   readonly to: string;
   /** The client address of the request, as a SHA-256 digest. It limits the links of one source. */

@@ -1,7 +1,7 @@
 import { listenForSignals, processTerminal } from "./command/terminal.js";
 import { runCommandLine } from "./program.js";
 
-/** The command `signalbox`. */
+/** Runs the command line of this process. */
 const code = await runCommandLine(process.argv.slice(2), {
   terminal: processTerminal(),
   interruption: listenForSignals,

@@ -14,7 +14,10 @@ export interface OperationRoutesOptions {
   readonly metrics: Metrics;
   /** Whether the service accepts requests: the store is open and the service is not draining. */
   readonly isReady: () => boolean;
-  /** Bearer token of the metrics endpoint. Null allows requests from this machine that did not pass a proxy. */
+  /**
+   * Bearer token of the metrics endpoint. If null, the endpoint allows only requests from this machine that did not
+   * pass a proxy.
+   */
   readonly metricsToken: string | null;
   readonly state: () => ServiceState;
 }

@@ -30,7 +30,7 @@ export interface CommandCase<Scene extends CommandScene = CommandScene> {
   readonly input?: string;
   /** The folder that the command runs in. */
   readonly folder?: () => string;
-  /** Interrupts a command that runs until then, when it has printed a line. */
+  /** Interrupts the command when it has printed a line, because it does not end by itself. */
   readonly isInterrupted?: true;
 }
 

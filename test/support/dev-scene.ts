@@ -11,7 +11,10 @@ import { until } from "./until.js";
 export interface DevScene {
   readonly signalbox: Signalbox;
   readonly repository: string;
-  /** Runs a command in the repository to its end. One that does not end is interrupted when it prints. */
+  /**
+   * Runs a command in the repository. Interrupts it when it prints a line to standard output, because `dev` does not
+   * end by itself.
+   */
   run(args: readonly string[], options?: RunOptions): Promise<Ran>;
   /** Starts `signalbox dev`; resolves when it has printed its lines. */
   start(...args: readonly string[]): Promise<Dev>;
@@ -31,10 +34,10 @@ export interface Dev {
   end(): Promise<Ran>;
 }
 
-/** Settings for all starts: no port is shared between tests. */
+/** The settings of each start: any free port, so that tests share none. */
 const ENV = { PORT: "0" };
 
-/** Lays a repository named `project`. */
+/** Creates a repository named `project` with one commit. */
 export function openDevScene(t: Test, files: Readonly<Record<string, string>> = { "a.txt": "one\n" }): DevScene {
   const signalbox = openSignalbox(t);
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-dev-")));
@@ -51,7 +54,10 @@ export function openDevScene(t: Test, files: Readonly<Record<string, string>> = 
   return { signalbox, repository, run, start: (...args) => startDev(t, { signalbox, repository }, args) };
 }
 
-/** Starts `signalbox dev` in a repository. The test's end ends it. */
+/**
+ * Starts `signalbox dev` in a repository; resolves when it has printed its lines. It is interrupted at the end of the
+ * test.
+ */
 export async function startDev(
   t: Test,
   { signalbox, repository }: Pick<DevScene, "signalbox" | "repository">,
@@ -100,7 +106,7 @@ export async function openTask({ client, teamId }: Dev, title: string): Promise<
   return id;
 }
 
-/** Resolves with the task when it is in a state. */
+/** Resolves with the task when it is in the wanted state. */
 export function untilTaskIs({ client }: Dev, taskId: string, wanted: string): Promise<Schema<"Task">> {
   return until(`the task is ${wanted}`, async () => {
     const task = await client.get("/api/tasks/{taskId}", { path: { taskId } });
@@ -115,7 +121,9 @@ export async function readDiff({ client }: Dev, taskId: string): Promise<string>
   return text;
 }
 
-/** Returns the status of the response that a call fails with; null if it succeeds. */
+/**
+ * Returns the status of the response that a call fails with; null if it succeeds, NaN if it fails without a response.
+ */
 export async function statusOf(call: Promise<unknown>): Promise<number | null> {
   try {
     await call;

@@ -16,9 +16,9 @@ export interface Ran {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** The lines that the person types, each when it resolves. Without them there is no terminal. */
+  /** The lines that the person types. A promise is typed when it resolves. If omitted, there is no terminal. */
   readonly answers?: Iterable<string | Promise<string>>;
-  /** Standard input, where no person types. */
+  /** The text on standard input. */
   readonly input?: string;
   readonly folder?: string;
   /** Called with each line of standard error. */

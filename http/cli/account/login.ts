@@ -33,7 +33,10 @@ async function readToken({ terminal }: Context, { token }: LoginOptions): Promis
   return token ?? (environment === "" ? null : environment);
 }
 
-/** Requests the mail, asks for its link and exchanges it; returns the cookie of the session. */
+/**
+ * Requests a mail with a link and asks for the link, unless `--link` has it. Exchanges the link; returns the cookie of
+ * the session.
+ */
 async function signIn(context: Context, url: string, { email, link }: LoginOptions): Promise<string> {
   const { terminal, signal } = context;
   const client = createClient({ baseUrl: url });

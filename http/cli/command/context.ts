@@ -31,7 +31,10 @@ export class Context {
     this.#options = options;
   }
 
-  /** The service and the credential; throws a {@link CommandError} if none is known. */
+  /**
+   * The service and the credential. Throws a {@link CommandError} if no service is known. The credential is omitted if
+   * there is none.
+   */
   get login(): Login {
     this.#login ??= chooseLogin(this.terminal, this.#options);
     if (this.#login !== null) return this.#login;
@@ -41,7 +44,10 @@ export class Context {
     );
   }
 
-  /** The client of the service. After 429 and 503, it waits as the service asks and retries, and prints a note. */
+  /**
+   * The client of the service. If a response asks to wait (`Retry-After`), it prints a note, waits and retries, for at
+   * most a minute.
+   */
   get client(): Client {
     const { url, token, cookie } = this.login;
     this.#client ??= createClient({

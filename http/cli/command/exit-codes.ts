@@ -1,6 +1,6 @@
 /**
  * The exit codes of the commands, except `signalbox check` and the programs on a store, which document their own.
- * `differs` means that `plan` found a change to make.
+ * `differs` is reserved for commands that preview a change.
  */
 export const exitCodes = {
   done: 0,

@@ -2,13 +2,16 @@
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ID_DIGITS = 26;
 
-/** The beginning of an id, or a whole one, with its prefix. */
+/** An id or the beginning of one, with its prefix. */
 export interface IdBeginning {
   readonly text: string;
   readonly isWhole: boolean;
 }
 
-/** Parses an id or its beginning, in any case, with or without its prefix. Null if the text cannot begin such an id. */
+/**
+ * Parses an id or its beginning, in upper or lower case, with or without its prefix. Null if the text cannot begin such
+ * an id.
+ */
 export function parseIdBeginning(prefix: string, text: string): IdBeginning | null {
   const [, digits] = new RegExp(`^(?:${prefix}_)?([${DIGITS}]{1,${ID_DIGITS}})$`, "i").exec(text) ?? [];
   if (digits === undefined) return null;
@@ -16,8 +19,8 @@ export function parseIdBeginning(prefix: string, text: string): IdBeginning | nu
 }
 
 /**
- * Returns the first id after all that begin with the text: the `before` of a list with the newest first. Undefined if
- * every later id begins with it.
+ * Returns the lowest id that is higher than all ids that begin with the text. It is the `before` of a list with the
+ * newest first. Undefined if there is no such id.
  */
 export function toIdAfter(prefix: string, { text }: IdBeginning): string | undefined {
   const digits = text.slice(prefix.length + 1).replace(/Z+$/, "");

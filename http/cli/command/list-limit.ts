@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from "commander";
 import type { Context } from "./context.js";
 
-/** The option of a list. */
+/** The option `--limit`. */
 export interface LimitOption {
   readonly limit: number;
 }
@@ -20,7 +20,10 @@ function toLimit(text: string): number {
   throw new InvalidArgumentError("It must be a whole number, at least 1.");
 }
 
-/** The page size to request for a limit, with one item more, which shows whether there are more. */
+/**
+ * Returns the page size to request: one item more than the limit, which shows whether there are more, but at most
+ * {@link MAX_PAGE}.
+ */
 export function toPageSize(limit: number): number {
   return Math.min(limit + 1, MAX_PAGE);
 }
@@ -31,7 +34,7 @@ export interface Limited<Item> {
   readonly hasMore: boolean;
 }
 
-/** Reads items up to a limit. */
+/** Reads at most `limit` items. */
 export async function takeItems<Item>(items: AsyncIterable<Item>, limit: number): Promise<Limited<Item>> {
   const taken: Item[] = [];
   for await (const item of items) {

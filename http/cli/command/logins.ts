@@ -5,7 +5,7 @@ import { configFolder, DEV_LOGIN, findDevFolder } from "./places.js";
 import { readPrivateFile, writePrivateFile } from "./private-file.js";
 import type { Terminal } from "./terminal.js";
 
-/** The form of a sign-in in a file. */
+/** A sign-in, as a file stores it. */
 export const loginSchema = z.object({
   url: z.string(),
   /** The `session` cookie of a person, as `name=value`. */

@@ -18,7 +18,8 @@ export interface NamedTeam {
 
 /**
  * Finds objects by what people type: ids, keys, and addresses such as `core/fix`. Without a name, uses the folder's
- * default, or the only object if there is just one. Throws a {@link CommandError} if nothing is found.
+ * default, or the only object if there is just one. Throws a {@link CommandError} if it finds none, or several and no
+ * default.
  */
 export class Names {
   readonly #client: Client;

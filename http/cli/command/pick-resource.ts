@@ -10,8 +10,8 @@ export interface NamedKind<Resource> {
 }
 
 /**
- * Picks a resource by its key, its id or a unique beginning of its id. Without a name it takes the only one there is.
- * Throws a {@link CommandError} that lists the keys.
+ * Picks a resource by its key, its id or a unique beginning of its id. Without a name, picks the only one. Throws a
+ * {@link CommandError} if no resource or several fit.
  */
 export function pickResource<Resource extends { readonly id: string }>(
   { what, where, key }: NamedKind<Resource>,

@@ -6,7 +6,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 /** The same characters without the line break and the tab. */
 const UNSEEN_IN_LINES = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 
-/** Converts text to one line. */
+/** Converts text to one line: replaces control characters, line breaks and other whitespace with single spaces. */
 export function toLine(text: string): string {
   return text.replace(UNSEEN, " ").replace(/\s+/g, " ").trim();
 }

@@ -9,7 +9,7 @@ export async function openSession(client: Client, token: string, signal: AbortSi
   return cookie;
 }
 
-/** Returns the token at the end of a sign-in link, or of what is pasted instead of it. */
+/** Returns the token at the end of a sign-in link. A token without the rest of the link is returned as it is. */
 export function toLinkToken(link: string): string {
   return link.trim().split(/[?#]/)[0]?.replace(/\/+$/, "").split("/").at(-1) ?? "";
 }

@@ -7,7 +7,8 @@ export interface Column<Row> {
   readonly title: string;
   readonly of: (row: Row) => string | number | null | undefined;
   /**
-   * Whether this column is shortened if the table is wider than the terminal. Default: the last column is shortened.
+   * Whether this column is shortened if the table is wider than the terminal. If no column is flexible, the last one is
+   * shortened.
    */
   readonly isFlexible?: boolean;
 }

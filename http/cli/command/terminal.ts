@@ -32,7 +32,7 @@ export interface Terminal {
 
 export type Colour = "red" | "green" | "yellow" | "blue" | "bold" | "dim";
 
-/** The width for which tables are laid out when standard output is no terminal. */
+/** The value of `columns` when standard output is no terminal. */
 const WIDE = 120;
 
 /** The terminal of this process. */

@@ -10,7 +10,7 @@ export function timeOption(flags: string, description: string): Option {
   );
 }
 
-/** Parses a time. Throws the error of commander for a wrong argument. */
+/** Parses a time to RFC 3339. Throws an `InvalidArgumentError`, which commander reports, for any other text. */
 export function toTime(text: string, nowMs: number): string {
   const [, number, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   if (number !== undefined)

@@ -3,17 +3,17 @@ import type { Defaults } from "./defaults.js";
 import { CommandError } from "./exit-codes.js";
 import { type IdBeginning, parseIdBeginning, toIdAfter } from "./id-beginning.js";
 
-/** What the names of tasks and runs are found with. */
+/** What {@link findTaskId} and {@link findRunId} need. */
 export interface WorkNames {
   readonly client: Client;
   readonly defaults: Defaults;
-  /** Finds the team whose tasks a beginning of an id is looked up in. */
+  /** Finds the team. A beginning of an id is looked up among its tasks. */
   readonly team: () => Promise<{ readonly id: string; readonly key: string }>;
 }
 
-/** Tasks whose runs are searched for the beginning of a run's id. */
+/** Maximum number of tasks whose runs are searched for the beginning of a run's id. */
 const TASKS_SEARCHED = 20;
-/** Ids to name when a beginning is not unique. */
+/** Maximum number of ids in the error for a beginning that is not unique. */
 const NAMED = 5;
 
 /** Finds the id of a task by its id or a unique beginning of it. Default: the folder's last task. */
@@ -37,8 +37,9 @@ export async function findTaskId(names: WorkNames, name: string | undefined): Pr
 }
 
 /**
- * Finds the id of a run: by its id, by a unique beginning of it among the runs of the folder's task and of the team's
- * latest tasks, or by a task, which means that task's last run. Default: the folder's run, or its task's last run.
+ * Finds the id of a run. The name is the run's id, a beginning of it, or a task, which stands for its last run. A
+ * beginning is looked up among the runs of the folder's task, then among those of the team's latest tasks; it must be
+ * unique there. Default: the folder's run, or the last run of its task.
  */
 export async function findRunId(names: WorkNames, name: string | undefined): Promise<string> {
   const { defaults } = names;
@@ -72,7 +73,10 @@ async function listRuns({ client }: WorkNames, taskId: string, limit = 200): Pro
   return (await client.get("/api/tasks/{taskId}/runs", { path: { taskId }, query: { limit } })).items;
 }
 
-/** Picks the only id that begins so; null if there is none. */
+/**
+ * Returns the only id that begins with the text; null if there is none. Throws a {@link CommandError} if there are
+ * several.
+ */
 function pickBeginning(what: string, { text }: IdBeginning, listed: readonly { readonly id: string }[]): string | null {
   const found = listed.filter(({ id }) => id.startsWith(text)).map(({ id }) => id);
   const [only, second] = found;

@@ -9,7 +9,7 @@ import { matchesPattern } from "../../../actors/access/trusts/trust-pattern.js";
 import { readJson, writeJson } from "../../../actors/exact-json.js";
 import { CommandError } from "../command/exit-codes.js";
 
-/** The conditions of a trust of either kind. */
+/** The conditions of a token trust or a runner trust. */
 export interface Terms {
   readonly issuer: string;
   readonly audience: string;
@@ -30,7 +30,7 @@ export interface ClaimResult {
   readonly matches: boolean | null;
   /** The pattern or rule; null if the claim is not checked. */
   readonly wanted: string | null;
-  /** The token's value, cut; null if it has none. */
+  /** The token's value, shortened if it is long; null if the token has none. */
   readonly came: string | null;
 }
 
@@ -53,7 +53,7 @@ export function readToken(token: string): Content {
 }
 
 /**
- * Compares a token with a trust, as the exchange does after it has verified the signature: the algorithm, the claims that
+ * Compares a token with a trust by the rules of the exchange, but without the signature: the algorithm, the claims that
  * the trust names, and the times. The claims that the trust does not check are last.
  */
 export function compareClaims({ alg, claims }: Content, terms: Terms, nowMs: number): readonly ClaimResult[] {

@@ -19,7 +19,10 @@ export interface IntegrationOption {
   readonly integration?: string;
 }
 
-/** Finds an integration by its key, `<team>/<key>`, its id or a unique beginning of it. Default: the team's only one. */
+/**
+ * Finds an integration by its key, `<team>/<key>`, its id or a unique beginning of its id. Default: the team's only
+ * integration.
+ */
 export async function findIntegration(context: Context, name: string | undefined): Promise<NamedIntegration> {
   const { team, listed, key } = await listIntegrations(context, name);
   const kind = { what: "integration", where: `the team ${team.key}`, key: toKey };
@@ -27,8 +30,8 @@ export async function findIntegration(context: Context, name: string | undefined
 }
 
 /**
- * Finds a delivery by its id or a unique beginning of it: of the named integration, or of any of the team. Default: the
- * latest of the named or only integration.
+ * Finds a delivery of the named integration, or of any integration of the team, by its id or a unique beginning of it.
+ * Default: the latest delivery of the named integration, or of the team's only integration.
  */
 export async function findDelivery(
   context: Context,
@@ -62,7 +65,7 @@ export async function findDelivery(
   );
 }
 
-/** Lists the ids of an integration's deliveries that may begin so. */
+/** Lists the ids of an integration's deliveries that begin with the given text, at most 200. */
 async function listBeginning(
   context: Context,
   integration: Schema<"Integration">,

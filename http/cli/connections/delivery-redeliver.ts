@@ -56,7 +56,7 @@ async function redeliverOne(context: Context, name: string, integrationName: str
   return isUnsuccessful(delivery.state) ? exitCodes.failed : exitCodes.done;
 }
 
-/** Waits until a delivery has ended, or waits for a retry of its lookup. */
+/** Returns the delivery once it has ended, or once it waits for the next attempt of its lookup. */
 async function waitForDelivery(
   context: Context,
   { team, integration }: NamedIntegration,

@@ -15,7 +15,7 @@ interface TryOptions extends IntegrationOption {
   readonly header?: Readonly<Record<string, string>>;
 }
 
-/** Shows what a delivery would do, and why not. Nothing is stored or sent. */
+/** Shows what a delivery with this body would do, and why. Nothing is stored or sent. */
 export async function tryDelivery(
   context: Context,
   { header = {}, integration: name }: TryOptions,

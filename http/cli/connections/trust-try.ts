@@ -11,11 +11,11 @@ interface TryOptions extends CommonOptions {
   readonly trust?: string;
 }
 
-/** A trust of either kind. */
+/** A token trust or a runner trust. */
 interface Trust extends Terms {
   readonly id: string;
   readonly key: string;
-  /** What the exchange is for. */
+  /** The kind of tokens that the trust gives. */
   readonly grants: "workspace tokens" | "pool tokens";
 }
 
@@ -28,7 +28,7 @@ interface Comparison {
 
 /**
  * Compares a token with the trusts of the workspace, claim by claim, on this machine: the token is not sent, printed or
- * stored. The exit code is failed if no trust accepts its claims.
+ * stored. Returns the exit code: failed if no trust accepts the claims.
  */
 export async function tryTrust(context: Context, options: TryOptions, given: string): Promise<ExitCode> {
   const { names, terminal } = context;
@@ -66,7 +66,9 @@ async function listTrusts({ client, signal }: Context, workspace: NamedWorkspace
   ];
 }
 
-/** The named trust; otherwise the trusts with the token's issuer, or all if there are none. */
+/**
+ * Returns the named trust. Without a name, returns the trusts with the token's issuer, or all trusts if none has it.
+ */
 function chooseTrusts(
   trusts: readonly Trust[],
   of: { readonly name: string | undefined; readonly workspace: NamedWorkspace; readonly issuer: unknown },

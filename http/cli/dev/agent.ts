@@ -6,15 +6,15 @@ import { fileURLToPath } from "node:url";
 export interface Agent {
   /** The program with its arguments. */
   readonly command: readonly string[];
-  /** For the person. */
+  /** Shown to the person. */
   readonly title: string;
 }
 
 const EXAMPLE = fileURLToPath(new URL("./example-agent.js", import.meta.url));
 
 /**
- * Returns the person's agent, or else the example agent. A program that is given as a path is taken from the folder, if
- * it exists there: agents start in checkouts, where an uncommitted program is not.
+ * Returns the given agent, or the example agent if none is given. A path is resolved against the folder if the program
+ * exists there, because agents start in checkouts, which do not have uncommitted programs.
  */
 export function toAgent(folder: string, [program, ...args]: readonly string[]): Agent {
   if (program === undefined) {

@@ -4,7 +4,7 @@ import { CommandError } from "../command/exit-codes.js";
 import { DEV_FOLDER } from "../command/places.js";
 import { askGit, askGitOrNull, GitRefused } from "./git.js";
 
-/** The person's checkout that agents work on copies of. */
+/** The person's checkout. Agents work on copies of it. */
 export interface Checkout {
   /** The top folder: of the repository, or of the worktree. */
   readonly top: string;
@@ -47,7 +47,7 @@ async function findTop(folder: string): Promise<string> {
     if (top !== "") return top;
   } catch (error) {
     if (!(error instanceof GitRefused)) throw error;
-    // Git says more than that there is no repository, such as that the folder belongs to another user.
+    // Git has another reason, such as that the folder belongs to another user.
     if (!/not a git repository|must be run in a work tree/.test(error.message)) throw new CommandError(error.message);
   }
   throw new CommandError(
@@ -63,7 +63,9 @@ export async function countUncommitted(top: string): Promise<number> {
 
 const EXCLUDED = `/${DEV_FOLDER}/`;
 
-/** Makes git ignore the folder of `signalbox dev`, in this repository and its worktrees, without a change in its files. */
+/**
+ * Makes git ignore the folder of `signalbox dev` in this repository and its worktrees. Changes no file that git tracks.
+ */
 export async function exclude(top: string): Promise<void> {
   const path = resolve(top, await askGit(top, "rev-parse", "--git-path", "info/exclude"));
   const text = readText(path);

@@ -10,7 +10,7 @@ import type { Terminal } from "../command/terminal.js";
 
 /** The places of `signalbox dev` for one checkout. */
 export interface DevPlaces {
-  /** The folder in the checkout that holds everything else except {@link runner}. */
+  /** The folder in the checkout that holds all of these places except {@link runner}. */
   readonly folder: string;
   /** The data folder of the service. */
   readonly data: string;
@@ -18,11 +18,11 @@ export interface DevPlaces {
   /** The session of the command line. */
   readonly login: string;
   readonly state: string;
-  /** The folder whose `<owner>/<name>` are links to repositories. */
+  /** A folder with a link to each repository, at `<owner>/<name>`. */
   readonly repositories: string;
   /**
-   * The runner's folder. It is outside the checkout, so that the tools of agents do not find the checkout's own
-   * configuration above theirs, and the person's tools do not find the agents' files.
+   * The runner's folder. It is outside the checkout. Otherwise the agents' tools would find the checkout's
+   * configuration in a parent folder, and the person's tools would find the agents' files.
    */
   readonly runner: string;
 }

@@ -67,7 +67,7 @@ function toStations(text: string): readonly string[] {
   return keys;
 }
 
-/** Says that the wanted stations have no effect, because the line was there already with others. */
+/** Says that `--stations` has no effect, unless the line has exactly the wanted stations. */
 function noteOtherStations({ terminal }: Context, there: readonly string[] | null, wanted: readonly string[]): void {
   if (there?.join() === wanted.join()) return;
   const what = there === null ? "other lines" : `the line main with the stations ${there.join(", ")}`;

@@ -16,7 +16,7 @@ export async function runUntilInterrupted(
   const kill = () => runner.kill();
   process.on("exit", kill);
   const endListening = onEndSignal((times) => {
-    // The frame's signal starts the drain.
+    // The first interruption aborts the context's `signal`, which starts the drain below.
     if (times === 2) {
       terminal.note("stopping the active runs");
       runner.stop().catch(() => undefined);

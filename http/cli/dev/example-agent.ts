@@ -22,7 +22,7 @@ interface Context {
 
 /** Maximum number of files that the note names. */
 const MAX_FILES = 10;
-/** Words that are too short to search for. */
+/** Minimum length of a word to search for, in characters. */
 const SHORT = 4;
 
 const send = (line: Record<string, unknown>): void => void process.stdout.write(`${JSON.stringify(line)}\n`);

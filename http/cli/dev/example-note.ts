@@ -1,4 +1,4 @@
-/** Longest part of a file's name, in characters. */
+/** Maximum length of a note's file name without `.md`, in characters. */
 const MAX_NAME = 60;
 
 /** What a note of the example agent is made of. */

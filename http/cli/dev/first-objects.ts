@@ -3,7 +3,7 @@ import type { Client, Schema } from "../../client/entry.js";
 export interface WantedObjects {
   /** The repository of the line: `<owner>/<name>`. */
   readonly repository: string;
-  /** The token of the runner's pool, and whether it was made for this start. */
+  /** The token of the runner's pool. `isNew`: it was made for this start. */
   readonly pool: { readonly token: string; readonly isNew: boolean };
   /** The keys of the line's stations. */
   readonly stations: readonly string[];
@@ -20,9 +20,9 @@ const PROMPTS = {
 } as const;
 
 /**
- * Makes what is missing: a workspace, a team, a pool that the runner's token opens, and a line with these stations.
- * What is there stays as it is, so a start that was interrupted goes on where it ended. Returns the keys of the
- * stations of the line `main`; null if there are only other lines.
+ * Creates what is missing: a workspace, a team, the runner's pool and, if there are no lines, a line with these
+ * stations. Existing objects stay as they are, except that a new token replaces the pool's, so an interrupted start can
+ * be repeated. Returns the keys of the stations of the line `main`; null if there are only other lines.
  */
 export async function makeFirstObjects(
   client: Client,
@@ -49,7 +49,7 @@ export async function makeFirstObjects(
   return stations;
 }
 
-/** Makes the pool if it is missing, or gives it a new token. */
+/** Creates the pool if it is missing. Gives an existing pool the token if the token is new. */
 async function openPool(client: Client, workspaceId: string, { token, isNew }: WantedObjects["pool"]): Promise<void> {
   const path = { workspaceId };
   const { items } = await client.get("/api/resources/workspaces/{workspaceId}/runner-pools", { path });

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { CommandError } from "../command/exit-codes.js";
 
-/** Variables with which git would work on another repository, such as in a hook. */
+/** Variables that make git work on another repository. Git sets some of them for its hooks. */
 const OTHER_REPOSITORY = /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|PREFIX|OBJECT_DIRECTORY|NAMESPACE)$/;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
@@ -25,7 +25,9 @@ export function askGit(folder: string, ...args: readonly string[]): Promise<stri
   });
 }
 
-/** The same, or null where git refuses: the setting, branch or commit does not exist. */
+/**
+ * Like {@link askGit}, but returns null if git fails, for example because a setting, branch or commit does not exist.
+ */
 export async function askGitOrNull(folder: string, ...args: readonly string[]): Promise<string | null> {
   try {
     return await askGit(folder, ...args);

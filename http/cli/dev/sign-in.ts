@@ -9,10 +9,13 @@ import { openSession, toLinkToken } from "../command/session.js";
 import type { Checkout } from "./checkout.js";
 import type { DevPlaces } from "./dev-folder.js";
 
-/** The address of a person whose git has none. No mail is ever sent there: the name is reserved for this machine. */
+/**
+ * The mail domain for a person whose git has no address. No mail is ever sent there: the name is reserved for this
+ * machine.
+ */
 const DEFAULT_DOMAIN = "signalbox.localhost";
 
-/** Returns the address of the local person's account: git's, if it is a mail address. */
+/** Returns the address of the local person's account: git's if it is valid, otherwise one in {@link DEFAULT_DOMAIN}. */
 export function toLocalEmail({ email }: Checkout): string {
   const given = mailAddress.safeParse(email);
   if (given.success) return given.data;

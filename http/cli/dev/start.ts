@@ -17,7 +17,7 @@ import { makeFirstObjects } from "./first-objects.js";
 import { openLogFile } from "./log-file.js";
 import { signIn, toLocalEmail } from "./sign-in.js";
 
-/** Runs at once. Replays use half of them. */
+/** The number of runs at the same time. Replays use half of the slots. */
 const SLOTS = 2;
 
 export interface StartOptions {
@@ -39,7 +39,7 @@ export interface Running {
   readonly runner: Runner;
   /** The address for programs on this machine. */
   readonly url: string;
-  /** Signs the person in, once. */
+  /** A link that signs the person in once. */
   readonly link: string;
   /** The keys of the stations of the line `main`; null if there are only other lines. */
   readonly stations: readonly string[] | null;
@@ -47,7 +47,9 @@ export interface Running {
   readonly failed: Promise<never>;
 }
 
-/** Starts the service and the runner, and makes what the person needs to begin. A failed start ends both. */
+/**
+ * Starts the service and the runner, and makes what the person needs to begin. If the start fails, stops the service.
+ */
 export async function start(options: StartOptions): Promise<Running> {
   const { checkout, places, settings, signal } = options;
   mkdirSync(places.folder, { recursive: true, mode: 0o700 });

@@ -5,7 +5,7 @@ import type { Firing } from "./hook-names.js";
 
 type Attempt = Firing["attempts"][number];
 
-/** A request of a firing, as its receiver got it. */
+/** A request of a firing, as the history shows it. */
 export interface Forwardable {
   readonly step: string;
   /** The `webhook-id`, which is the same for each attempt of a step. */
@@ -22,7 +22,7 @@ export interface Forwarded {
   readonly error: string | null;
 }
 
-/** What the history shows for a header that authenticates the request, or that the hook defines. */
+/** What the history shows instead of the value of a header that authenticates the request, or that the hook defines. */
 const LEFT_OUT = "(left out)";
 const TIMEOUT_MS = 30_000;
 
@@ -63,8 +63,8 @@ export function toForwardable({ step, url, requestHeaders, requestBody, reason }
 }
 
 /**
- * Sends a request to the address, signed with the secret now. Follows no redirect, so that the request reaches only the
- * given address, and ignores the content of the answer.
+ * Sends a request to the address, signed with the secret and the current time. Follows no redirect, so that the request
+ * reaches only the given address, and ignores the content of the answer.
  */
 export async function forward(
   { id, headers, body }: Forwardable,

@@ -8,10 +8,13 @@ import { pickResource } from "../command/pick-resource.js";
 /** A firing of a hook, as the history returns it. */
 export type Firing = Schema<"HookOccurrence">;
 
-/** The id of a firing: that of its event with the end of the hook's id, or one of its own. */
+/**
+ * The id of a firing: the id of its event with the end of the hook's id. A test or a resent firing has an id of its
+ * own.
+ */
 const FIRING_ID = /^occ_[0-9A-Z]{26}(-[0-9A-Z]{8})?$/;
 
-/** Whether a text names a firing or an event, and no hook: keys have no underscore. */
+/** Whether a text is the id of a firing or an event, or its beginning. The keys of hooks have no underscore. */
 export function isOccurrence(text: string): boolean {
   return /^occ_/i.test(text);
 }
@@ -89,7 +92,7 @@ export async function readFiring({ client, signal }: Context, team: NamedTeam, i
   });
 }
 
-/** Writes an id, or its beginning, as the service does. */
+/** Converts an id, or its beginning, to the service's spelling: `occ_` and upper case. */
 export function toId(text: string): string {
   return text.toUpperCase().replace(/^(OCC_)?/, "occ_");
 }

@@ -19,12 +19,12 @@ interface ListenOptions extends CommonOptions {
   readonly limit?: number;
 }
 
-/** The most firings to read after missed messages. */
+/** Maximum number of firings to read after missed messages. */
 const MAX_MISSED = 1_000;
-/** The forwarded requests that are remembered, so that none is forwarded twice. */
+/** Maximum number of requests that are remembered, so that none is forwarded twice. */
 const MAX_REMEMBERED = 10_000;
 
-/** Sends the requests of each firing to an address too, until it is interrupted. */
+/** Also sends the requests of firings to another address, until it is interrupted or has forwarded `limit` requests. */
 export async function listen(context: Context, options: ListenOptions): Promise<ExitCode> {
   const target = toTarget(options.forward);
   const secret = options.secret === undefined ? createSecret() : toSecret(options.secret);
@@ -70,7 +70,9 @@ async function findSources(
   return { teams: items.map(({ id, key }) => ({ id, key, workspace })), hook: null };
 }
 
-/** Subscribes to the teams, and resolves when the service has answered for each: later firings are announced. */
+/**
+ * Subscribes to the teams. Resolves when the service has answered for each team, and so announces all later firings.
+ */
 async function subscribe(topics: Topics, teams: readonly NamedTeam[]): Promise<void> {
   for (const { id } of teams) topics.subscribe(`team/${id}`);
   const open = new Set(teams.map(({ id }) => `team/${id}`));
@@ -101,9 +103,9 @@ class Listener {
   readonly #context: Context;
   readonly #options: ListenerOptions;
   readonly #seen = new Set<string>();
-  /** By team, the newest firing at the start; undefined if there was none. */
+  /** By the team's id, the id of its newest firing at the start; undefined if there was none. */
   readonly #floors = new Map<string, string | undefined>();
-  /** The requests that were forwarded. */
+  /** The number of forwarded requests. */
   count = 0;
 
   constructor(context: Context, options: ListenerOptions) {
@@ -115,7 +117,7 @@ class Listener {
     return this.count >= this.#options.limit;
   }
 
-  /** Starts with a team: forwards its last firings, and notes which firings are old. */
+  /** Starts with a team: remembers its newest firing, and forwards its `last` latest firings. */
   async start(team: NamedTeam, last: number): Promise<void> {
     const { items } = await this.#list(team, Math.max(last, 1));
     this.#floors.set(team.id, items[0]?.id);
@@ -130,14 +132,17 @@ class Listener {
     if (firing !== null) await this.#take(firing);
   }
 
-  /** Forwards the firings since the start that were not forwarded, after missed messages. */
+  /** After missed messages, forwards the firings since the start that were not forwarded yet. */
   async catchUp(team: NamedTeam): Promise<void> {
     const floor = this.#floors.get(team.id);
     const { items } = await this.#list(team, MAX_MISSED, floor);
     for (const firing of [...items].reverse()) await this.#take(firing);
   }
 
-  /** Lists the latest firings, newest first, down to the one with the id `floor`. */
+  /**
+   * Lists at most `limit` of the latest firings, newest first. With `floor`, only those newer than the firing with this
+   * id.
+   */
   async #list(team: NamedTeam, limit: number, floor?: string): Promise<{ readonly items: readonly Firing[] }> {
     const { client, signal } = this.#context;
     const { hook } = this.#options;

@@ -8,10 +8,10 @@ import type { Place } from "./place.js";
 
 /** The candidate that stands for the live config. */
 const LIVE = "live";
-/** The longest file name in a candidate's name. */
+/** Maximum length of the file name in a candidate's name. */
 const LONGEST_NAME = 80;
 
-/** The options that propose a config. Exactly one is given. */
+/** The options that propose a config. Exactly one must be given. */
 export interface CandidateOptions {
   readonly prompt?: string;
   readonly candidate?: string;
@@ -62,7 +62,7 @@ function digest({ line, stationKey }: Place, proposed: unknown): string {
     .slice(0, 8);
 }
 
-/** Reads the proposal of a file; null for the live config. */
+/** Reads the proposal from a file or standard input; null for the live config. */
 async function readProposal(context: Context, { prompt, candidate }: CandidateOptions): Promise<Proposal | null> {
   if (prompt !== undefined && candidate !== undefined) {
     throw new CommandError("give --prompt or --candidate, not both", exitCodes.usage);

@@ -3,10 +3,10 @@ import type { Interval } from "./figures.js";
 
 /** Draws figures with characters. */
 
-/** Cells from the lowest to the highest value of an axis. An odd number has a middle. */
+/** The number of cells of an axis. It is odd, so that there is a middle cell. */
 const WIDTH = 41;
 
-/** An axis of shares. */
+/** The ends of an axis, as shares: 1 means 100 %. */
 export interface Axis {
   readonly from: number;
   readonly to: number;
@@ -27,7 +27,7 @@ export function drawInterval({ from, to }: Axis, at: number, { low, high }: Inte
   }).join("");
 }
 
-/** The scale above intervals: the axis's ends and its middle, in percent or points. */
+/** Draws the scale above intervals: the ends and the middle of the axis, in percent or percentage points. */
 export function drawScale({ from, to }: Axis): string {
   const [left, middle, right] = [from, (from + to) / 2, to].map((value) => String(100 * value));
   const half = (WIDTH - 1) / 2;
@@ -49,7 +49,7 @@ export function drawStrip(results: readonly Result[]): string {
 /** Explains the characters of {@link drawStrip}. */
 export const STRIP_LEGEND = "✓ succeeded  ✗ failed  ? not scored  · no result yet";
 
-/** Colours the strips with which a line begins. */
+/** Colours the strips at the beginning of a line. */
 export function paintStrips({ paint }: Terminal, line: string): string {
   return line.replace(/^[✓✗?· ]+/u, (strips) =>
     strips.replace(/✓+|✗+|\?+/gu, (run) => paint(colours[run.charAt(0) as keyof typeof colours], run)),

@@ -49,12 +49,12 @@ function hundred(share: number): number {
   return Number((100 * share).toFixed(1)) + 0;
 }
 
-/** Formats money with at most six digits: `0.06 USD`; `unknown` for null. */
+/** Formats money with at most six significant digits: `0.06 USD`; `unknown` for null. */
 export function toMoney(money: Money | null): string {
   return money === null ? "unknown" : `${toAmount(money.amount)} ${money.currency}`;
 }
 
-/** Formats an amount with at most six digits. */
+/** Formats an amount with at most six significant digits. */
 export function toAmount(amount: number): string {
   return String(Number(amount.toPrecision(6)));
 }
@@ -72,5 +72,5 @@ export function toCount(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** A figure over a few tasks is never shown without this. */
+/** The remark that each figure over too few tasks has. */
 export const FEW = "too few tasks to trust";

@@ -7,7 +7,10 @@ const ROWS = 11;
 const COLUMNS = 57;
 const LABEL_ROWS = 5;
 
-/** Draws score over cost with characters. Points of the frontier stand before others at the same place. */
+/**
+ * Draws score over cost with characters. If several points are in the same cell, the first one is drawn; those of the
+ * frontier come first.
+ */
 export function drawFrontier({ paint }: Terminal, all: readonly FrontierPoint[], currency: string): readonly string[] {
   const points = listPlaced(all);
   if (points.length === 0) return [];

@@ -40,7 +40,7 @@ export function toFrontierSvg(search: Search): string {
       return [
         ...bar,
         `<circle cx="${at}" cy="${round(y(point.score))}" r="5" fill="${colour}"/>`,
-        // Beside the point, on the side where the picture has room.
+        // The name is on the side of the point where the picture has more room.
         isRight
           ? text(x(point.cost) - 9, y(point.score) - 7, point.name, `fill="${colour}" text-anchor="end"`)
           : text(x(point.cost) + 9, y(point.score) - 7, point.name, `fill="${colour}"`),

@@ -15,14 +15,14 @@ export interface FrontierPoint {
   readonly onFrontier: boolean;
 }
 
-/** A point with a place in a plot. */
+/** A point whose score and cost are known, so that a plot can show it. */
 export interface PlacedPoint extends FrontierPoint {
   readonly score: number;
   readonly cost: number;
 }
 
 const MARKS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-/** The marks of the live config, and of candidates beyond the alphabet. */
+/** The marks of the live config, and of candidates for which {@link MARKS} has no letter left. */
 const LIVE_MARK = "*";
 const OTHER_MARK = "+";
 
@@ -51,7 +51,7 @@ export function listPlaced(points: readonly FrontierPoint[]): readonly PlacedPoi
   );
 }
 
-/** The range of costs in a plot. Equal costs get some room, so that a position exists. */
+/** Returns the range of costs in a plot. If all costs are equal, the range is widened, so that it is not empty. */
 export function costRange(points: readonly PlacedPoint[]): { readonly from: number; readonly to: number } {
   const costs = points.map(({ cost }) => cost);
   const [from, to] = [Math.min(...costs), Math.max(...costs)];

@@ -16,7 +16,7 @@ export interface Place {
   readonly stationKey: string;
   /** The path parameters of the station's operations. */
   readonly path: { readonly teamId: string; readonly lineId: string; readonly stationId: string };
-  /** `core/fix/work`. */
+  /** The keys of team, line and station, such as `core/fix/work`. */
   readonly address: string;
 }
 

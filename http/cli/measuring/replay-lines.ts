@@ -10,7 +10,10 @@ type Row = Replay["comparison"][number];
 const rates = { from: 0, to: 1 };
 const gains = { from: -1, to: 1 };
 
-/** Shows a replay: the sentence, regressions, intervals, a strip of tasks and copies, and what it was. */
+/**
+ * Formats a replay as lines: the sentence, regressions, intervals, a strip of copies for each task, and its state and
+ * cost.
+ */
 export function toReplayLines(terminal: Terminal, compared: ComparedReplay): readonly string[] {
   return [
     paintVerdict(terminal, compared),
@@ -42,7 +45,7 @@ function toRegressions(terminal: Terminal, { comparison }: Replay): readonly str
   return ["", ...toTable(terminal, columns, regressed)];
 }
 
-/** The run of a failed copy, to look into. */
+/** Returns the run of the first failed copy; null if no copy failed. */
 function worstRun(copies: Row["candidate"]): string | null {
   return copies.find(({ result }) => result === "failed")?.runId ?? null;
 }
@@ -80,7 +83,7 @@ function toStrips(terminal: Terminal, { comparison, entries }: Replay): readonly
   return paintTable(terminal, toTable(terminal, columns, comparison));
 }
 
-/** The copies of a replay that is compared with none, a line for each task. */
+/** Shows the copies of a replay that is compared with no other replay, one line for each task. */
 function toOwnStrips(terminal: Terminal, entries: Replay["entries"]): readonly string[] {
   const tasks = [...new Set(entries.map(({ taskId }) => taskId))].map((taskId) =>
     entries.filter((entry) => entry.taskId === taskId),

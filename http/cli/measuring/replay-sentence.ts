@@ -28,7 +28,7 @@ function costOf(baseline: Replay | null): Money | null {
   return baseline?.totals.costPerRun ?? null;
 }
 
-/** A replay that is compared with none. */
+/** Says the result of a replay that is compared with no other replay. */
 function toOwnSentence(replay: Replay): string {
   const { successRate, interval, tasksScored, few, costPerRun } = replay.totals;
   const isOver = hasEnded(replay);

@@ -56,7 +56,10 @@ interface Prepared {
   readonly candidate: string;
 }
 
-/** Checks the proposal before a set is made. */
+/**
+ * Finds the set or makes it, and creates the candidate. The candidate is created first, so that a wrong proposal leaves
+ * no new set.
+ */
 async function prepare(context: Context, options: ReplayOptions): Promise<Prepared> {
   if (options.set !== undefined) {
     if (options.runs !== undefined || options.line !== undefined || options.station !== undefined) {

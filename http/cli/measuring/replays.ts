@@ -8,14 +8,14 @@ import { watch } from "./watch.js";
 
 export type Replay = Schema<"Replay">;
 
-/** A replay with the one that it is compared with. */
+/** A replay and its baseline, the replay that it is compared with. */
 export interface ComparedReplay {
   readonly replay: Replay;
   /** The baseline; null if there is none, or if it is gone. */
   readonly baseline: Replay | null;
 }
 
-/** A whole id needs no list to be found in. */
+/** A complete id. It is used as it is; only the beginning of an id is looked up in a list. */
 export const WHOLE_ID = /^[a-z]+_[0-9A-Z]{26}$/;
 
 /** Finds the id of a replay by a unique beginning. Default: the folder's last replay. */
@@ -61,7 +61,7 @@ async function readReplay({ client, signal }: Context, team: NamedTeam, replayId
   return client.get("/api/teams/{teamId}/replays/{replayId}", { path: { teamId: team.id, replayId }, signal });
 }
 
-/** Waits until a replay and its baseline have ended and are judged, with progress on standard error. */
+/** Waits until a replay has ended and is judged, and its baseline has ended. Prints progress to standard error. */
 export async function waitForReplay(context: Context, team: NamedTeam, replayId: string): Promise<ComparedReplay> {
   return watch(context, {
     read: () => readCompared(context, team, replayId),
@@ -79,7 +79,7 @@ export function hasEnded({ state }: Pick<Replay, "state">): boolean {
   return state !== "queued" && state !== "running";
 }
 
-/** `running: 3 of 24 copies, 0.12 of 2 USD, waits for a runner`. */
+/** Formats the progress of a replay, such as `running: 3 of 24 copies, 0.12 of 2 USD, waits for a runner`. */
 export function toProgress({ state, progress }: Pick<Replay, "state" | "progress">): string {
   const { settled, of, spent, ceiling, waiting } = progress;
   const copies = `${state}: ${settled} of ${of} copies, ${toAmount(spent.amount)} of ${toMoney(ceiling)}`;

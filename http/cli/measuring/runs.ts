@@ -21,8 +21,8 @@ export interface ChosenRuns {
 }
 
 /**
- * Chooses past runs of a station: ids or unique beginnings of ids, separated by commas or spaces, or `last:20` for the
- * newest runs that can be repeated, by default 20 of them. Says why newer runs cannot.
+ * Chooses past runs of a station. `words` are ids or unique beginnings of ids, separated by commas or spaces, or
+ * `last:N` for the N newest runs that can be repeated. Default: `last:20`. Prints why newer runs cannot be repeated.
  */
 export async function chooseRuns(context: Context, place: Place, words?: readonly string[]): Promise<ChosenRuns> {
   const named = (words ?? [`last:${USUAL_RUNS}`]).flatMap((word) => word.split(",")).filter((word) => word !== "");

@@ -9,7 +9,7 @@ import { watch } from "./watch.js";
 
 type PullRequest = Schema<"ConfigPullRequest">;
 
-/** Opens a pull request with a candidate of a search, by default the best one, and waits until it is open. */
+/** Opens a pull request with a candidate of a search, by default the best one. Waits until it is open or refused. */
 export async function pickCandidate(
   context: Context,
   { search: searchName }: { readonly search?: string },

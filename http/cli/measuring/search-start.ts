@@ -98,7 +98,7 @@ function toTerms(options: EstimateOptions): Omit<Body<"post", typeof ESTIMATE>, 
   return { budget, objective };
 }
 
-/** `90 s`, `12 min`, `3.5 h`. */
+/** Formats a duration, such as `90 s`, `12 min` or `3.5 h`. */
 function toDuration(ms: number): string {
   const seconds = Math.round(ms / 1_000);
   if (seconds < 120) return `${seconds} s`;

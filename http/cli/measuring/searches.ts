@@ -38,7 +38,10 @@ export async function readSearch({ client, signal }: Context, { team, searchId }
   return client.get("/api/teams/{teamId}/searches/{searchId}", { path: { teamId: team.id, searchId }, signal });
 }
 
-/** `searching: iteration 1 of 4, 3 candidates, 4.2 of 20 USD, waits for a runner`. */
+/**
+ * Formats the progress of a search, such as `searching: iteration 1 of 4, 3 candidates, 4.2 of 20 USD, waits for a
+ * runner`.
+ */
 export function toSearchProgress({ state, iterationsRun, proposed, spent, budget, waiting }: Search): string {
   const parts = [
     `${state}: iteration ${iterationsRun} of ${budget.iterations}`,
@@ -49,7 +52,10 @@ export function toSearchProgress({ state, iterationsRun, proposed, spent, budget
   return parts.join(", ");
 }
 
-/** Says the result of a search in one sentence. A gain is that on held-out tasks, which candidates are not chosen by. */
+/**
+ * Says the result of a search in one sentence. The gain is measured on held-out tasks, which the agent of the search
+ * does not see.
+ */
 export function toSearchSentence(search: Search): string {
   const { best, bestBecause, seed, endedAt } = search;
   if (endedAt === null) return toSearchProgress(search);

@@ -95,7 +95,7 @@ export async function guardWithSet(
   ]);
 }
 
-/** Deletes a set with its replays. Asks before a guarding set goes. */
+/** Deletes a set with its replays. Asks for confirmation if the set guards its station, unless `--yes` is given. */
 export async function deleteSet(context: Context, { yes }: { readonly yes?: true }, name: string): Promise<void> {
   const found = await findSet(context, name);
   const { set } = found;

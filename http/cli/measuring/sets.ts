@@ -29,7 +29,10 @@ export async function listSets({ client, signal }: Context, { id: teamId }: Name
   return (await client.get("/api/teams/{teamId}/replay-sets", { path: { teamId }, signal })).items;
 }
 
-/** Finds a set of a list; undefined if there is none of that name. */
+/**
+ * Finds a set in a list by its name, its id or a unique beginning of the id; undefined if there is none. Throws a
+ * {@link CommandError} if several fit.
+ */
 export function findNamed(items: readonly ReplaySet[], name: string): ReplaySet | undefined {
   const called = items.filter((set) => set.name === name);
   if (called.length > 1) {
@@ -60,8 +63,8 @@ export function rememberSet(context: Context, team: NamedTeam, set: string): voi
 }
 
 /**
- * Returns the id of a set of exactly these runs: the newest one that the station has, so that its measurement of the live
- * config is used again, or a new one.
+ * Returns the id of the station's newest set of exactly these runs, so that its measurement of the live config is used
+ * again. Makes a set if there is none.
  */
 export async function openSetOf(context: Context, place: Place, chosen: ChosenRuns): Promise<string> {
   const { client, signal } = context;
@@ -82,7 +85,7 @@ export async function openSetOf(context: Context, place: Place, chosen: ChosenRu
   return openSet(context, place, toName(chosen), chosen.runIds);
 }
 
-/** Makes a set with these runs, or none at all if a run cannot be repeated. Returns its id. */
+/** Makes a set with these runs; returns its id. If the runs cannot be added, deletes the set again and throws. */
 export async function openSet(
   { client, signal }: Context,
   { path }: Place,
@@ -108,7 +111,7 @@ export async function openSet(
   return setId;
 }
 
-/** `20 runs until 2026-11-28 14:05`. */
+/** Names a set by its runs, such as `20 runs until 2026-11-28 14:05`. */
 function toName({ runIds, newestAt }: ChosenRuns): string {
   const until = newestAt === null ? String(runIds[0]) : newestAt.slice(0, 16).replace("T", " ");
   return `${toCount(runIds.length, "run")} until ${until}`;

@@ -15,12 +15,12 @@ interface Watched<Seen> {
 /** The pause before the second read; it doubles up to the longest while nothing changes. In milliseconds. */
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
-/** How long the service may be away. */
+/** How long the service may be unreachable, in milliseconds. */
 const AWAY_MS = 600_000;
 
 /**
- * Reads until it is over, with progress on standard error; returns the last read. Survives a restart of the service. An
- * interruption ends only the command, not the work at the service.
+ * Reads until `isOver` is true, with progress on standard error; returns the last read. Survives a restart of the
+ * service. An interruption ends only the command, not the work at the service.
  */
 export async function watch<Seen>(context: Context, watched: Watched<Seen>): Promise<Seen> {
   try {

@@ -1,6 +1,6 @@
 import type { CommandTree } from "../command/define-command.js";
 
-/** Adds the command that shows how a service does. */
+/** Adds the command `status`. */
 export function addStatusCommands(program: CommandTree): void {
   program.add<object, []>({
     usage: "status",

@@ -4,7 +4,7 @@ import type { Context } from "../command/context.js";
 import { toFields, toTable } from "../command/table.js";
 import { toDuration } from "./duration.js";
 
-/** Maximum number of items of a list that are read. */
+/** Maximum number of tasks of a team that are counted in each state. */
 const MOST = 1_000;
 
 interface FailingHook {
@@ -14,7 +14,7 @@ interface FailingHook {
   readonly code: string | null;
 }
 
-/** Shows how the service does, and the work of a workspace. */
+/** Shows the state of the service, and the queue, runners and failing hooks of a workspace. */
 export async function status(context: Context): Promise<void> {
   const { client, signal, terminal } = context;
   const workspace = await context.names.workspace();
@@ -94,7 +94,7 @@ async function countTasks(
   return { queued: await count("queued"), running: await count("running") };
 }
 
-/** Lists the hooks whose last firing failed, among the team's latest firings. */
+/** Lists the hooks whose last firing failed, among the team's latest 200 firings. */
 async function listFailing(
   client: Client,
   { id, key }: { readonly id: string; readonly key: string },
@@ -102,7 +102,7 @@ async function listFailing(
 ): Promise<readonly FailingHook[]> {
   const path = { teamId: id };
   const { items } = await client.get("/api/teams/{teamId}/hook-occurrences", { path, query: { limit: 200 }, signal });
-  // The list is newest first, so the first entry of a hook is its last firing.
+  // The list is newest first. In reverse order, the last firing of each hook replaces its earlier ones in the map.
   const last = new Map([...items].reverse().map((firing) => [firing.hookId, firing]));
   return [...last.values()]
     .filter(({ state }) => state === "failed")

@@ -7,7 +7,7 @@ import { type Approval, answerApproval, describeCall, listOpenApprovals, type Ve
 import { nameRun } from "./name-run.js";
 import { readText } from "./read-text.js";
 
-/** The option that says which approval of a run. */
+/** The option `--approval`, for a run that waits for several approvals. */
 export interface ApprovalOption extends CommonOptions {
   readonly approval?: string;
 }

@@ -17,13 +17,13 @@ export interface Applied {
   readonly branch: string | null;
 }
 
-/** Output of git to accept: a binary diff may list many files. */
+/** Maximum size of git's output. A binary diff may list many files. */
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 
 /**
  * Applies a diff with `git apply --3way`, which stages the changes. Refuses if files that it changes have uncommitted
- * changes. Creates the branch from the current commit; if nothing could be applied, the branch is removed again. Throws a
- * {@link CommandError} that says what git said, also after conflicts, which remain in the files.
+ * changes. Creates the branch from the current commit; if nothing could be applied, removes the branch again. Throws a
+ * {@link CommandError} with git's message, also after conflicts, which remain in the files.
  */
 export function applyDiff({ folder, diff, branch }: DiffToApply): Applied {
   const root = findRoot(folder);
@@ -41,7 +41,10 @@ export function applyDiff({ folder, diff, branch }: DiffToApply): Applied {
   throw new CommandError(`git could not apply the changes, and this checkout is as before:\n${said}`);
 }
 
-/** Finds which of these repositories (`owner/name`) a checkout is, by the addresses of its remotes. */
+/**
+ * Returns which of these repositories (`owner/name`) a checkout belongs to, by the addresses of its remotes; null if
+ * none or several fit.
+ */
 export function findOwnRepository(folder: string, names: readonly string[]): string | null {
   const { stdout } = git(folder, ["remote", "--verbose"]);
   const addresses = stdout.split("\n").map((line) => (line.split(/\s+/)[1] ?? "").replace(/(\.git)?\/?$/, ""));

@@ -7,12 +7,12 @@ import { readText } from "./read-text.js";
 
 type Task = Schema<"Task">;
 
-/** The option of commands after which the task can be followed. */
+/** The option `--follow`. */
 export interface FollowOption {
   readonly follow?: true;
 }
 
-/** The option of commands that take a text and the task that it is for. */
+/** The option `--task`. */
 export interface TaskOption {
   readonly task?: string;
 }
@@ -74,7 +74,10 @@ export async function closeTask(context: Context, options: Options, name?: strin
   return await report(context, options, { task, says: "closed" });
 }
 
-/** Says what happened to the task, makes it the folder's default, and follows it where that is wanted. */
+/**
+ * Says what happened to the task and makes it the folder's default. With `--follow`, follows it and returns the exit
+ * code.
+ */
 export async function report(
   context: Context,
   { follow }: FollowOption,

@@ -17,7 +17,7 @@ interface RunData {
   readonly approval?: Pick<Approval, "id" | "state">;
 }
 
-/** A step in a stream; a long text is only in the API. */
+/** A step in a stream. A long text is not sent as a string; the API has it. */
 type StreamedStep = Omit<Step, "text"> & { readonly text: unknown };
 
 /** What a follower of a run reports to. */

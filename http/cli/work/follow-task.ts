@@ -11,15 +11,15 @@ import { TaskPrompts } from "./task-prompts.js";
 
 type Task = Schema<"Task">;
 
-/** A change of the topic `task/<id>`. Long texts are only in the API. */
+/** A change of the topic `task/<id>`. A long text is not sent as a string; the API has it. */
 type TaskChange =
   | { readonly type: "task"; readonly task: Partial<Task> }
   | { readonly type: "note"; readonly note: Omit<Task["notes"][number], "text"> & { readonly text: unknown } };
 
 /**
- * Shows what happens to a task until it is done: steps, questions and reviews. Where the agent asks, the person types the
- * answer; without a terminal it shows the question and continues. Returns the exit code: failed when the task was closed,
- * or could not go on and was not retried.
+ * Shows what happens to a task until it is done: steps, questions and reviews. If the agent asks, the person types the
+ * answer; without a terminal, it shows the question and continues. Returns the exit code: failed if the task was
+ * closed, or could not go on and was not retried.
  */
 export async function followTask(context: Context, task: Task): Promise<ExitCode> {
   const topics = openTopics(context);
@@ -47,7 +47,7 @@ class TaskFollower {
   readonly #people: People;
   #task: Task;
   #run: RunFollower | null = null;
-  /** The last note shown. */
+  /** The number of the last note shown. */
   #noted: number;
   /** What was shown last of the task's state. */
   #shown = "";
@@ -115,7 +115,7 @@ class TaskFollower {
     await this.#showState();
   }
 
-  /** Shows new notes, except those that a run's end shows. */
+  /** Shows new notes, except those of stations, which the end of a run shows. */
   #showNotes(notes: Task["notes"]): void {
     for (const note of notes.filter(({ seq }) => seq > this.#noted)) {
       this.#noted = note.seq;
@@ -157,7 +157,7 @@ class TaskFollower {
     this.#topics.subscribe(`run/${runId}`);
   }
 
-  /** Why no runner has taken the run, if the service knows. */
+  /** Returns why no runner has taken the run, with a colon before it; empty if that is not known. */
   async #whyWaiting(): Promise<string> {
     const { client, signal } = this.#context;
     const { runId } = this.#task;
@@ -183,7 +183,7 @@ class TaskFollower {
     const kind = item !== null && waits ? item.kind : this.#task.failure === null ? "question" : "failure";
     const does = kind === "failure" ? "cannot go on" : "asks";
     this.#say(`${terminal.paint("yellow", `${station} ${does}:`)} ${toLines(asks ?? item?.asks ?? "")}`);
-    // It may have been answered since.
+    // Somebody may have answered meanwhile.
     if (!waits) return;
     if (kind === "failure") this.#prompts.askForRetry(this.#task);
     else this.#prompts.askForAnswer(this.#task);

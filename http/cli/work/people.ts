@@ -5,7 +5,7 @@ import { toLine } from "../command/printable.js";
 
 type Member = Schema<"Member">;
 
-/** The people of a workspace, by the ids that tasks and runs name them with. */
+/** The people of a workspace. Tasks and runs refer to them by id. */
 export class People {
   readonly #members: readonly Member[];
 
@@ -29,7 +29,10 @@ export class People {
     return new People(listed);
   }
 
-  /** The people of the workspace that a task belongs to: the folder's, or the one with the task's team. */
+  /**
+   * Reads the people of a team's workspace: the caller's only workspace, or the one that has the team. Empty if none
+   * has it.
+   */
   static async ofTeam(context: Context, teamId: string): Promise<People> {
     const workspaces = await context.names.workspaces();
     const [only, ...others] = workspaces;
@@ -49,7 +52,7 @@ export class People {
     return this.#members.find((member) => member.userId === userId)?.name ?? userId;
   }
 
-  /** Who wrote a note or a message, from `person <id>` and the like. */
+  /** Returns the name of a note's or message's author. `from` is `person <id>`, or a text that is returned as it is. */
   author(from: string): string {
     const [, userId] = /^person (\S+)$/.exec(from) ?? [];
     return toLine(userId === undefined ? from : (this.name(userId) ?? from));

@@ -2,11 +2,11 @@ import { ApiError } from "../../client/entry.js";
 import { ask } from "../command/ask.js";
 import type { Context } from "../command/context.js";
 
-/** A question to the person, which may be answered elsewhere before. */
+/** A question to the person. Somebody may answer it elsewhere first. */
 export interface Prompt {
   readonly id: string;
   readonly question: string;
-  /** Receives what the person types. What it throws ends the command, except a refusal of the service, which is shown. */
+  /** Receives what the person types. An {@link ApiError} that it throws is shown; other errors end the command. */
   answer(text: string): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export class Prompts {
     this.failed = new Promise<never>((_, reject) => {
       this.#fail = reject;
     });
-    // It is awaited with the next message of the stream.
+    // It may reject before anybody awaits it.
     this.failed.catch(() => undefined);
   }
 

@@ -38,7 +38,10 @@ export async function showDiff(context: Context, options: DiffOptions, name: str
   else if (diff !== "") terminal.print(toPrinted(context, diff).replace(/\n$/, ""));
 }
 
-/** Which of the run's repositories this checkout is. */
+/**
+ * Returns which of the run's repositories this checkout belongs to; undefined if the run has none. Throws a {@link
+ * CommandError} if this cannot be found out.
+ */
 function chooseRepository(folder: string, { checkouts }: Schema<"Run">): string | undefined {
   const names = checkouts.map(({ repository }) => repository);
   if (names.length <= 1) return names[0];

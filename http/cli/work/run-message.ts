@@ -3,7 +3,7 @@ import { CommandError } from "../command/exit-codes.js";
 import { nameRun } from "./name-run.js";
 import { readText } from "./read-text.js";
 
-/** The option of commands on a run that take a text. */
+/** The option `--run`. */
 export interface RunOption extends CommonOptions {
   readonly run?: string;
 }

@@ -5,7 +5,7 @@ import type { DiffOptions } from "./run-diff.js";
 import type { LogOptions } from "./run-logs.js";
 import type { RunOption } from "./run-message.js";
 
-/** What `[run]` takes. */
+/** The help for the argument `[run]`. */
 const RUN =
   "Name the run by its id or the beginning of it, or by its task, which means the task's last run.\n" +
   "Default: the last task's last run.";

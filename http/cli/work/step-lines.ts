@@ -3,7 +3,7 @@ import type { Context } from "../command/context.js";
 import { toLine, toLines } from "../command/printable.js";
 import type { People } from "./people.js";
 
-/** Lines of a tool's output to show while a task is followed. */
+/** Maximum number of lines of an output or thought while a task is followed. */
 const SHORT_LINES = 10;
 
 /** How steps are shown. */

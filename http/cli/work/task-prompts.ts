@@ -10,7 +10,7 @@ type Waiting = Pick<Schema<"Task">, "id" | "assignee">;
 /** The id of the prompt for the task's own question or failure. */
 const QUESTION = "question";
 
-/** Who may be asked. */
+/** The people of the workspace, and who of them is at the terminal. */
 interface Asked {
   readonly people: People;
   /** The id of the person at the terminal; null for a token. */
@@ -67,7 +67,9 @@ export class TaskPrompts {
     this.#prompts.add({ id: QUESTION, question: "Answer:", answer });
   }
 
-  /** Asks whether to run the station of a failed task again. Without a terminal, throws what to do. */
+  /**
+   * Asks whether to run the station of a failed task again. Without a terminal, throws an error that says what to do.
+   */
   askForRetry({ id: taskId }: Waiting): void {
     const { client, signal, terminal } = this.#context;
     const path = { taskId };

@@ -12,7 +12,7 @@ import { toTimeText } from "./time-text.js";
 type Task = Schema<"Task">;
 type RunItem = Schema<"RunInAList">;
 
-/** Runs to show with a task. */
+/** Maximum number of runs to show with a task. */
 const RUNS_SHOWN = 20;
 
 /** Shows a task with its notes and latest runs, or follows it. */

@@ -9,7 +9,7 @@ import { measuringCases } from "./measuring/measuring-cases.js";
 import { statusCases } from "./status/status-cases.js";
 import { workCases } from "./work/work-cases.js";
 
-/** The programs that parse their own arguments have tests of their own. */
+/** Programs that parse their own arguments. They have tests of their own. */
 const programs = [
   ..."serve runner check backup restore dead-letters doctor compact rebuild-directory recount-bodies".split(" "),
 ];

@@ -23,7 +23,7 @@ t.test("the line: each station passes to the next, and a review may send back", 
   ]);
 });
 
-/** Creates a file, and ends when another exists. */
+/** An agent that creates `began` in the folder `GATE`, and ends when `open` exists there. */
 const WAITING_AGENT = `#!/usr/bin/env node
 import { existsSync, watch, writeFileSync } from "node:fs";
 const folder = process.env.GATE;

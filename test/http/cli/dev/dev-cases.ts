@@ -6,7 +6,7 @@ import { layRepository } from "../../../support/repository.js";
 
 let repository: string | null = null;
 
-/** The repository of the table test. */
+/** Returns the repository of the table test. The first call creates it. */
 function inProject(): string {
   if (repository === null) {
     repository = join(realpathSync(mkdtempSync(join(tmpdir(), "signalbox-dev-case-"))), "project");

@@ -1,7 +1,7 @@
 import type { CommandCase, CommandScene } from "../../../support/command-cases.js";
 import { listItems } from "../../../support/resources.js";
 
-/** The scene of these cases: a hook `tell` in the team, which has fired once. */
+/** Returns the scene's latest firing. The scene has a hook `tell` in its team, which has fired once. */
 async function latestFiring({ person, teamId }: CommandScene): Promise<Readonly<Record<string, unknown>>> {
   const [firing] = listItems(await person.request("GET", `/api/teams/${teamId}/hook-occurrences?limit=1`));
   if (firing === undefined) throw new Error("no hook has fired");

@@ -7,7 +7,7 @@ import { bearer } from "../../../support/resources.js";
 import { startTestService } from "../../../support/service.js";
 import type { Ran } from "../../../support/signalbox.js";
 
-/** Starts to listen; the last firing, which is forwarded first, shows that it does. */
+/** Starts `hook listen`. It forwards the last firing first, which shows that it listens. */
 function listenTo({ signalbox }: CommandHookScene, url: string, ...options: readonly string[]) {
   const ended = new AbortController();
   const args = ["hook", "listen", "--forward", url, "--last", "1", ...options];
@@ -35,7 +35,7 @@ function listenTo({ signalbox }: CommandHookScene, url: string, ...options: read
 
 t.test("each firing goes to the address too, signed with the printed secret, and answers change nothing", async (t) => {
   const scene = await openCommandHookScene(t);
-  // It answers like a receiver that fails, refuses, or sends elsewhere.
+  // `local` fails the first request, refuses the second and redirects the third to `elsewhere`.
   const elsewhere = await hookReceiver(t, ok);
   const local = await hookReceiver(t, (response, n) => {
     response.writeHead([500, 200, 307][n - 1] ?? 200, { location: elsewhere.url });

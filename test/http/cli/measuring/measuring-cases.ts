@@ -4,8 +4,8 @@ import type { CommandCase, CommandScene } from "../../../support/command-cases.j
 import { listItems } from "../../../support/resources.js";
 
 /*
- * The scene has a replay set `Measured` with a finished replay of its runs under the prompt of `better.md`, and a finished
- * search of it, with a candidate `careful`.
+ * The scene has a replay set `Measured`, with a finished replay of its runs under the prompt of `better.md`. It also
+ * has a finished search of the set, with a candidate `careful`.
  */
 
 let made = 0;
@@ -19,7 +19,7 @@ async function makeSet({ signalbox }: CommandScene): Promise<string> {
   return name;
 }
 
-/** The newest replay under another prompt. */
+/** Returns the id of the newest replay of `Measured` under another prompt. */
 async function findReplay({ person, teamId }: CommandScene): Promise<string> {
   const team = `/api/teams/${teamId}`;
   const sets = listItems(await person.request("GET", `${team}/replay-sets`));

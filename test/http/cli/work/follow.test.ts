@@ -6,7 +6,7 @@ import { openWorkScene } from "./work-scene.js";
 /** Lines without colours. */
 const plain = ({ out }: Ran) => out.replace(/<\w+>|<\/>/g, "").split("\n");
 
-/** What a person types who is asked, and never answers. Aborts when the question is asked. */
+/** A person who never answers. Aborts `asked` when the question is asked. */
 function* hesitate(asked: AbortController): Generator<Promise<string>> {
   asked.abort();
   yield new Promise(() => undefined);

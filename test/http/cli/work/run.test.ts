@@ -18,7 +18,7 @@ t.test("a run", async (t) => {
     const git = (...args: readonly string[]) => inRepository(folder, ...args);
     return { folder, git, read: (name: string) => readFileSync(join(folder, name), "utf8") };
   };
-  /** The diff between the commit and what `change` makes of it. */
+  /** Returns the diff of what `change` does in a new checkout. */
   const diffOf = (
     change: (folder: string, git: ReturnType<typeof checkout>["git"]) => void,
     files?: Readonly<Record<string, string>>,

@@ -8,22 +8,22 @@ type Peer = RunnerPeer;
 type Job = Awaited<ReturnType<Peer["job"]>>;
 type Shown = Readonly<Record<string, unknown>>;
 
-/** A person on the command line, with a line `dev` whose runs the test works as a runner. */
+/** A person on the command line, and a line `dev`. The test acts as the runner of its runs. */
 export interface WorkScene extends CommandScene {
   /** A runner with many slots. */
   readonly peer: Peer;
   run(args: string, options?: RunOptions): Promise<Ran>;
-  /** Opens a task on the command line, without the runner taking it; returns its id. */
+  /** Opens a task on the command line; returns its id. Does not start its run. */
   open(title?: string): Promise<string>;
   /** Resolves with the task's next job. Jobs of other tasks before it are lost. */
   jobOf(taskId: string): Promise<Job>;
   /** Opens a task, and starts its run. */
   begin(title?: string): Promise<{ readonly taskId: string; readonly job: Job }>;
-  /** Opens a task, whose run has two steps and changes a file, and ends with a question; returns the task's id. */
+  /** Opens a task whose run makes two steps, changes a file and ends with a question; returns the task's id. */
   ended(diff?: string): Promise<string>;
-  /** Opens a task, whose agent asks a question. */
+  /** Opens a task whose agent asks a question; returns the task's id. */
   ask(title?: string, question?: string): Promise<string>;
-  /** Opens a task, whose agent asks for an approval. */
+  /** Opens a task whose agent asks for an approval. */
   askApproval(title?: string): Promise<{ readonly taskId: string; readonly job: Job; readonly approvalId: string }>;
   task(taskId: string): Promise<Shown>;
   reaches(taskId: string, state: string): Promise<void>;
