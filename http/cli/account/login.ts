@@ -41,13 +41,13 @@ async function signIn(context: Context, url: string, { email, link }: LoginOptio
   const { terminal, signal } = context;
   const client = createClient({ baseUrl: url });
   if (link === undefined) {
-    const address = email ?? (await ask(terminal, "Mail address:", { instead: "--email", signal }));
+    const address = email ?? (await ask(terminal, "Email address:", { instead: "--email", signal }));
     await client.post("/api/sign-in", { body: { email: address }, signal });
     terminal.note(
       `a mail with a link was sent to ${address} (without a mail server, the link is in the service's log)`,
     );
   }
-  const pasted = link ?? (await ask(terminal, "Link of the mail:", { instead: "--link", signal }));
+  const pasted = link ?? (await ask(terminal, "Link from the email:", { instead: "--link", signal }));
   return openSession(client, toLinkToken(pasted), signal);
 }
 

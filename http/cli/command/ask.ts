@@ -10,7 +10,7 @@ export async function ask(
   text: string,
   { instead, signal }: { readonly instead: string; readonly signal?: AbortSignal },
 ): Promise<string> {
-  if (question === null) throw new CommandError(`there is no terminal to ask in: give ${instead}`, exitCodes.usage);
+  if (question === null) throw new CommandError(`standard input is not a terminal: use ${instead}`, exitCodes.usage);
   const answer = await question(text, signal);
   if (answer === null) throw new CommandError("no answer was given", exitCodes.interrupted);
   return answer.trim();

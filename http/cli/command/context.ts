@@ -39,7 +39,7 @@ export class Context {
     this.#login ??= chooseLogin(this.terminal, this.#options);
     if (this.#login !== null) return this.#login;
     throw new CommandError(
-      "no service is known here: run signalbox login <url>, or signalbox dev in a git repository",
+      "no service is configured: run signalbox login <url>, or signalbox dev in a git repository",
       exitCodes["no-service"],
     );
   }

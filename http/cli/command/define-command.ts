@@ -80,7 +80,7 @@ export class CommandTree {
     if (!isLocal) {
       command
         .option("--url <url>", "address of the service (SIGNALBOX_URL)")
-        .option("--token <token>", "workspace token; better in the environment, as SIGNALBOX_TOKEN")
+        .option("--token <token>", "workspace token (prefer the environment variable SIGNALBOX_TOKEN)")
         .option("--team <team>", "team: its key, <workspace>/<team>, or its id");
     }
     command.addHelpText("after", `${details === undefined ? "" : `\n${details}\n`}\nExample:\n  ${example}`);

@@ -5,7 +5,7 @@ import { CommandError } from "./exit-codes.js";
 export async function openSession(client: Client, token: string, signal: AbortSignal): Promise<string> {
   const { headers } = await client.send("post", "/api/sessions", { body: { token }, signal });
   const cookie = headers.getSetCookie()[0]?.split(";")[0];
-  if (cookie === undefined) throw new CommandError("the service answered without a session");
+  if (cookie === undefined) throw new CommandError("the service did not return a session");
   return cookie;
 }
 

@@ -28,7 +28,7 @@ export function addConnectionCommands(program: CommandTree): void {
   });
   delivery.add({
     usage: "try [file]",
-    summary: "show what a delivery with this body would do, and why not",
+    summary: "preview what a delivery with this body would do",
     details: "Nothing is stored or sent, and lookups are not made. Without a file, or with -: standard input.",
     example: 'signalbox delivery try issue.json --integration tracker --header "x-event: issue"',
     declare: (command) =>
@@ -39,7 +39,7 @@ export function addConnectionCommands(program: CommandTree): void {
   });
   delivery.add({
     usage: "redeliver [delivery]",
-    summary: "process a delivery again with the current definition, or those of a period",
+    summary: "reprocess a delivery, or those of a period, with the current definition",
     details: "Of a period, those that are failed or unrouted, or in the states given, 20 per second.",
     example: "signalbox delivery redeliver --integration tracker --from 1d --state failed",
     declare: (command) =>
@@ -54,7 +54,7 @@ export function addConnectionCommands(program: CommandTree): void {
 }
 
 function addTrust(program: CommandTree): void {
-  const trust = program.group("trust", "find out which tokens of CI platforms a workspace trusts");
+  const trust = program.group("trust", "test CI tokens against a workspace's trusts");
   trust.add({
     usage: "try <jwt>",
     summary: "compare an OIDC token with the workspace's trusts, claim by claim",

@@ -12,19 +12,18 @@ export function addDevCommands(program: CommandTree): void {
       "Give the agent's program after --command, or after -- if its arguments begin with a dash. A path with a slash is\n" +
       "taken from this folder. Without a program, a built-in example agent works: it calls no model, and adds a note.\n" +
       "The settings of signalbox serve apply too, except DATA_DIR. Ctrl+C finishes the active runs and stops; a second\n" +
-      "one stops the runs. Started again, everything goes on.",
+      "one stops the runs. Run it again to continue where it stopped.",
     example: "signalbox dev --stations work,review -- node /opt/agent.js --model large",
     isLocal: true,
     declare: (command) =>
       command
         .option("--command <program...>", "the agent, with its arguments")
         .option("--port <n>", "port of the service (default: the last one, or a free one from 8787)")
-        .option("--stations <keys>", "stations of the line main, when it is made (default: work,review)")
         .option(
-          "--pass-env <name>",
-          "a variable of this environment that agents see; may be given several times",
-          gather,
+          "--stations <keys>",
+          "stations of the line main, used only when the line is created (default: work,review)",
         )
+        .option("--pass-env <name>", "environment variable to pass to agents (repeatable)", gather)
         .option("--reset", "remove the store, with all tasks and runs, and begin again; asks first")
         .option("--yes", "do not ask"),
     load: async () => (await import("./dev.js")).dev,

@@ -19,7 +19,7 @@ export function askGit(folder: string, ...args: readonly string[]): Promise<stri
   return new Promise((resolve, reject) => {
     execFile("git", args, { cwd: folder, env, maxBuffer: MAX_OUTPUT_BYTES }, (error, out, err) => {
       if (error === null) return resolve(out.replace(/\n$/, ""));
-      if (error.code === "ENOENT") return reject(new CommandError("git is needed, and is not installed"));
+      if (error.code === "ENOENT") return reject(new CommandError("git is not installed"));
       reject(new GitRefused(err.trim()));
     });
   });

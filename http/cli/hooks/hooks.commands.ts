@@ -8,7 +8,7 @@ const eventOption = () => new Option("--event <event>", "only this event").choic
 
 /** Adds the commands of hooks. A firing is one event for one hook. */
 export function addHookCommands(program: CommandTree): void {
-  const hook = program.group("hook", "show, test and resend hooks, and receive them on this machine");
+  const hook = program.group("hook", "list, test and resend hooks, and forward them to this machine");
   hook.add({
     usage: "list",
     summary: "list the team's hooks",
@@ -25,7 +25,7 @@ export function addHookCommands(program: CommandTree): void {
   });
   hook.add({
     usage: "resend [firing]",
-    summary: "fire a hook again for the same event, or all that failed in a period",
+    summary: "resend a firing, or all failed firings of a period",
     details: "Of a period, each failed firing that was not resent successfully since is sent again, 20 per second.",
     example: "signalbox hook resend --from 2h --hook tell",
     declare: (command) =>
@@ -72,7 +72,7 @@ function addHistory(hook: CommandTree): void {
 function addListen(hook: CommandTree): void {
   hook.add({
     usage: "listen",
-    summary: "send the requests of all firings to a local address too",
+    summary: "forward hook requests to a local address",
     details:
       "Each request of a firing that you may see goes there as soon as its first attempt has ended, with the\n" +
       "webhook-id of the original. It is signed (Standard Webhooks) with the secret that the command prints. Answers\n" +
@@ -87,7 +87,7 @@ function addListen(hook: CommandTree): void {
         .option("--hook <hook>", "only the firings of this hook")
         .option("--secret <secret>", "sign with this whsec_… secret instead of a new one")
         .option("--last <number>", "first send the last firings of each team", toCount)
-        .option("--limit <number>", "end after this many requests", toCount),
+        .option("--limit <number>", "stop after this many requests", toCount),
     load: async () => (await import("./listen.js")).listen,
   });
 }

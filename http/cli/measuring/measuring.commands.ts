@@ -84,7 +84,7 @@ function addSet(set: CommandTree): void {
   });
   set.add<{ readonly yes?: true }, [string]>({
     usage: "delete <set>",
-    summary: "delete a set with all its replays; asks before a guarding set goes",
+    summary: "delete a set with its replays; asks for confirmation if it guards a station",
     details: SET_NAME,
     example: 'signalbox set delete "Sent back in September"',
     declare: (command) => command.option("--yes", "do not ask"),
@@ -123,7 +123,7 @@ function addSearch(search: CommandTree): void {
   });
   search.add<{ readonly svg?: string }, [string | undefined]>({
     usage: "show [search]",
-    summary: "show a search: the best config, and the success and cost of all",
+    summary: "show a search: the best config, and the success rate and cost of each candidate",
     details: SEARCH_NAME,
     example: "signalbox search show --svg frontier.svg",
     declare: declareSvg,

@@ -50,7 +50,7 @@ export async function estimateSearch(
       ["candidates", `${runs.searchReplays} runs, ${toMoney(allotted.searchReplay)} each replay`],
       ["confirmation", `${runs.heldOutReplays} runs, ${toMoney(allotted.heldOutReplay)} each replay`],
       ["agent", `${runs.agent} runs, ${toMoney(allotted.agentRun)} each`],
-      ["a gain is real from", `${toPoints(estimate.minGain).replace("+", "")} points`],
+      ["smallest real gain", `${toPoints(estimate.minGain).replace("+", "")} points`],
     ]),
   ]);
 }

@@ -34,7 +34,7 @@ function toLines(terminal: Terminal, set: ReplaySet, replays: readonly ListedRep
       ["id", set.id],
       ["station", set.stationLeft ? `${set.stationKey}, which was removed` : set.stationKey],
       ["guards changes", set.guardsChanges ? "yes: checks of planned changes replay it" : "no"],
-      ["a gain is real from", `${toPoints(set.minGain).replace("+", "")} points`],
+      ["smallest real gain", `${toPoints(set.minGain).replace("+", "")} points`],
       ...toHealth(set.health),
       ...toBalance(set),
     ]),

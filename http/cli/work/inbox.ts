@@ -42,7 +42,7 @@ export async function showInbox(context: Context, options: InboxFilter & LimitOp
       ),
   });
   if (assignee === "me" && counts.none > 0) {
-    terminal.note(`${counts.none} more wait for nobody: signalbox inbox --assignee none`);
+    terminal.note(`${counts.none} more are unassigned: signalbox inbox --assignee none`);
   }
 }
 

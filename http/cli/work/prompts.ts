@@ -55,7 +55,7 @@ export class Prompts {
         await this.#askOne(prompt, ending.signal);
       } catch (error) {
         if (!ending.signal.aborted) return this.#fail(error);
-        this.#context.terminal.note("(no answer is needed any more)");
+        this.#context.terminal.note("(no longer needs an answer)");
       } finally {
         this.#open = null;
       }

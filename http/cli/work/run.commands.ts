@@ -17,7 +17,7 @@ export function addRunCommands(runs: CommandTree): void {
   runs.add<RunOption, [string]>({
     usage: "message <text>",
     summary: "send a message to the running agent of a task assigned to you",
-    details: `The text - stands for standard input.\n${RUN}`,
+    details: `Use - to read the text from standard input.\n${RUN}`,
     example: 'signalbox run message "Leave the old tests as they are"',
     declare: (command) => command.option("--run <run>", "the run; default: the last task's last run"),
     load: async () => (await import("./run-message.js")).sendMessage,
@@ -65,7 +65,7 @@ function addReads(runs: CommandTree): void {
 
 function addAnswers(runs: CommandTree): void {
   const addApproval = (command: Command): Command =>
-    command.option("--approval <approval>", "which approval, if the run waits for several");
+    command.option("--approval <approval>", "id of the approval, if the run waits for several");
   const details =
     "Name the approval (apr_…), or the run that waits for only one. Default: the last task's last run.\n" +
     "signalbox inbox and signalbox run show list approvals.";
@@ -90,7 +90,7 @@ function addAnswers(runs: CommandTree): void {
     summary: "deny the call that an agent waits for",
     details,
     example: 'signalbox run dismiss --reason "Not on this branch"',
-    declare: (command) => addApproval(command).option("--reason <text>", "what the agent should know"),
+    declare: (command) => addApproval(command).option("--reason <text>", "reason to show to the agent"),
     load: async () => (await import("./answer-call.js")).dismissCall,
   });
 }

@@ -66,7 +66,7 @@ function addSpeech(tasks: CommandTree): void {
   tasks.add<FollowOption & TaskOption, [string]>({
     usage: "answer <text>",
     summary: "answer the question of a task that is assigned to you",
-    details: `The text - stands for standard input.\n${FOLLOWING}`,
+    details: `Use - to read the text from standard input.\n${FOLLOWING}`,
     example: 'signalbox task answer "The second one"',
     declare: (command) => addFollow(addTask(command)),
     load: async () => (await import("./change-task.js")).answerTask,
@@ -74,7 +74,7 @@ function addSpeech(tasks: CommandTree): void {
   tasks.add<TaskOption, [string]>({
     usage: "note <text>",
     summary: "add a note, which later runs of the task read",
-    details: "The text - stands for standard input.",
+    details: "Use - to read the text from standard input.",
     example: 'signalbox task note "The flaky test is known"',
     declare: addTask,
     load: async () => (await import("./change-task.js")).addNote,
@@ -111,7 +111,7 @@ function addChanges(tasks: CommandTree): void {
   });
   tasks.add<object, [string | undefined]>({
     usage: "close [task]",
-    summary: "close a task, and withdraw its run",
+    summary: "close a task and cancel its run",
     example: "signalbox task close",
     load: async () => (await import("./change-task.js")).closeTask,
   });

@@ -12,7 +12,7 @@ export function addWorkCommands(program: CommandTree): void {
   addRunCommands(program.group("run", "read the runs of tasks, apply their changes, and answer their agents"));
   program.add<InboxFilter & LimitOption, []>({
     usage: "inbox",
-    summary: "list what waits for a person in all teams, the longest wait first",
+    summary: "list what waits for a person in all teams, oldest first",
     details: "Questions and failures are answered with signalbox task, approvals with signalbox run.",
     example: "signalbox inbox",
     declare: (command) =>

@@ -22,13 +22,13 @@ t.test("a person pastes the link of the mail, and the session is kept for the ow
   t.match(JSON.parse(readFileSync(kept, "utf8")), { current: service.baseUrl });
   t.match(await run(["whoami"]), { code: 0, out: /you|ada/ });
   t.equal((await run(["logout"])).code, 0);
-  t.match(await run(["whoami"]), { code: 3, err: /no service is known here/ });
+  t.match(await run(["whoami"]), { code: 3, err: /no service is configured/ });
 });
 
 t.test("without a terminal nothing is asked, and what to give instead is named", async (t) => {
   const service = await startTestService(t);
   const { run } = openSignalbox(t);
-  t.match(await run(["login", service.baseUrl]), { code: 64, err: /there is no terminal to ask in: give --email/ });
+  t.match(await run(["login", service.baseUrl]), { code: 64, err: /standard input is not a terminal: use --email/ });
   t.match(await run(["login"]), { code: 64, err: /give the address of the service/ });
   const secret = await run(["login", "http://ada:secret@127.0.0.1:1"]);
   t.equal(secret.code, 64);

@@ -10,7 +10,7 @@ t.test("--reset asks first, removes only what it made, and begins again", async 
   const taskId = await openTask(dev, "Old");
   t.match(await run(["dev", "--reset", "--yes", "--port", "0"]), { code: 1, err: /error: .*another process/ });
   t.equal((await dev.end()).code, 0);
-  t.match(await run(["dev", "--reset"]), { code: 64, err: /there is no terminal to ask in: give --yes/ });
+  t.match(await run(["dev", "--reset"]), { code: 64, err: /standard input is not a terminal: use --yes/ });
   t.match(await run(["dev", "--reset"], { answers: ["n"] }), { code: 1, err: /nothing was removed/ });
   const again = await scene.start();
   t.equal((await again.client.get("/api/tasks/{taskId}", { path: { taskId } })).title, "Old");

@@ -110,7 +110,7 @@ t.test("replays of a small set", async (t) => {
     t.equal((await run(["set", "add", "--new", name, ids[0] ?? ""])).code, 0);
     t.match(await run(["set", "list"], { answers: [] }), { code: 0, out: /^<bold>NAME.*\nOdd name /m });
     t.equal((await run(["set", "guard", name])).code, 0);
-    t.match(await run(["set", "delete", name]), { code: 64, err: /there is no terminal to ask in: give --yes/ });
+    t.match(await run(["set", "delete", name]), { code: 64, err: /standard input is not a terminal: use --yes/ });
     const kept = await run(["set", "delete", name], { answers: ["n"] });
     t.match(kept, { code: 1, err: /guards the changes of work.*\[y\/N\][\s\S]*the set was not deleted/ });
     t.match(await run(["set", "guard", "--off"]), { code: 0, out: /no longer guards/ });

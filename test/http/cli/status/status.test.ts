@@ -6,7 +6,7 @@ import { openSignalbox } from "../../../support/signalbox.js";
 import { runSignalbox } from "../../../support/signalbox-command.js";
 import { statusCases } from "./status-cases.js";
 
-t.test("the command that shows how a service does", async (t) =>
+t.test("the command that shows the state of a service", async (t) =>
   testCommands(t, await openCommandScene(t), statusCases),
 );
 

@@ -81,7 +81,7 @@ t.test("a followed task", async (t) => {
     await finish(await peer.job());
     const ran = await ended;
     t.equal(ran.code, 0, ran.err);
-    t.match(ran.err, /no answer is needed any more/);
+    t.match(ran.err, /no longer needs an answer/);
   });
 
   await t.test("that cannot go on ends with 1, unless the person runs the station again", async (t) => {
