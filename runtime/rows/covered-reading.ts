@@ -31,7 +31,8 @@ export function coveredVersion(reading: Reading, partition: string, group?: KeyP
 }
 
 /**
- * Returns the version of the partition's currently durable cached rows, if the reading supports it; null if unknown.
+ * Returns the version of the partition's cached rows in durable state. If the reading has no durable version, returns
+ * {@link coveredVersion} instead. Null if unknown.
  */
 export function durableVersion(reading: Reading, partition: string): number | null {
   return isDurable(reading) ? reading.durableVersion(partition) : coveredVersion(reading, partition);

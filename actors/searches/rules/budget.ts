@@ -11,11 +11,12 @@ export interface SearchBudget {
   readonly ceiling: Money;
 }
 
-/** Maximum number of candidates to hold out. */
+/** Maximum number of candidates that are replayed on the held-out runs. */
 export const MAX_HELD_OUT = 3;
 
 /**
- * Returns how many candidates may be held out: at most {@link MAX_HELD_OUT}, and at most as many as may be proposed.
+ * Returns the maximum number of replays on held-out runs: one for each of the best {@link MAX_HELD_OUT} candidates, or
+ * fewer if fewer candidates may be proposed.
  */
 export function heldOutReplays({ iterations, perIteration }: SearchBudget): number {
   return Math.min(MAX_HELD_OUT, iterations * perIteration);
