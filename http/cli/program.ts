@@ -3,7 +3,7 @@ import { readRelease } from "../wire/release.js";
 import { addAccountCommands } from "./account/account.commands.js";
 import { CommandTree, type Frame } from "./command/define-command.js";
 import { exitCodes } from "./command/exit-codes.js";
-import type { Interruption, Terminal } from "./command/terminal.js";
+import type { ProcessParts } from "./command/terminal.js";
 import { addConnectionCommands } from "./connections/connections.commands.js";
 import { addDevCommands } from "./dev/dev.commands.js";
 import { addHookCommands } from "./hooks/hooks.commands.js";
@@ -70,13 +70,6 @@ const operating = [
   "rebuild-directory",
   "recount-bodies",
 ] as const;
-
-/** What the process gives to its commands. */
-export interface ProcessParts {
-  readonly terminal: Terminal;
-  /** Starts to listen for the signals that interrupt a command. */
-  readonly interruption: () => Interruption;
-}
 
 /**
  * Runs the command line; returns its exit code. A program that parses its own arguments sets the exit code of the

@@ -30,6 +30,7 @@ export function addAccountCommands(program: CommandTree): void {
   program.add<object, [string]>({
     usage: "use <team>",
     summary: "set the default team of this folder",
+    details: "<team> takes a key, <workspace>/<key>, or an id.",
     example: "signalbox use acme/core",
     load: async () => (await import("./use.js")).use,
   });

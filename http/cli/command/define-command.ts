@@ -1,13 +1,10 @@
 import type { Command } from "commander";
 import type { CommonOptions, Context } from "./context.js";
 import type { ExitCode } from "./exit-codes.js";
-import type { Interruption, Terminal } from "./terminal.js";
+import type { ProcessParts } from "./terminal.js";
 
 /** What the commands of a process share. */
-export interface Frame {
-  readonly terminal: Terminal;
-  /** Starts to listen for the signals that interrupt a command. */
-  readonly interruption: () => Interruption;
+export interface Frame extends ProcessParts {
   /** Receives the exit code of the command that ran. */
   readonly exit: (code: ExitCode) => void;
 }

@@ -7,7 +7,7 @@ const OTHER_REPOSITORY = /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|PREFIX|OBJEC
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 
 /** The end of a git command. */
-export interface GitResult {
+interface GitResult {
   /** The exit code; null if a signal ended git. */
   readonly status: number | null;
   readonly stdout: string;

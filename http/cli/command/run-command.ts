@@ -1,13 +1,12 @@
 import { ApiError, ConnectionError } from "../../client/entry.js";
 import { type CommonOptions, Context } from "./context.js";
-import type { Frame } from "./define-command.js";
 import { CommandError, type ExitCode, exitCodes } from "./exit-codes.js";
 import { toLines } from "./printable.js";
-import type { Terminal } from "./terminal.js";
+import type { ProcessParts, Terminal } from "./terminal.js";
 
 /** Runs a command; returns its exit code. Prints errors to standard error. */
 export async function runCommand(
-  { terminal, interruption }: Pick<Frame, "terminal" | "interruption">,
+  { terminal, interruption }: ProcessParts,
   options: CommonOptions,
   run: (context: Context) => Promise<ExitCode | undefined | void>,
 ): Promise<ExitCode> {

@@ -69,6 +69,13 @@ export interface Interruption {
   readonly end: () => void;
 }
 
+/** What the process gives to its commands. */
+export interface ProcessParts {
+  readonly terminal: Terminal;
+  /** Starts to listen for the signals that interrupt a command. */
+  readonly interruption: () => Interruption;
+}
+
 /** Listens for SIGINT and SIGTERM. By default, a second interruption ends the process at once. */
 export function listenForSignals(): Interruption {
   const interrupted = new AbortController();
