@@ -40,7 +40,7 @@ export async function takeItems<Item>(items: AsyncIterable<Item>, limit: number)
   return { items: taken, hasMore: false };
 }
 
-/** Prints a list, or that it is empty, and says when there is more. */
+/** Prints a list, or that it is empty, and notes when there are more results. */
 export function showList<Item>(
   context: Context,
   list: Limited<Item>,
@@ -49,5 +49,5 @@ export function showList<Item>(
   const { items, hasMore } = list;
   if (items.length === 0) context.terminal.note(none);
   context.show(list, () => (items.length === 0 ? [] : toLines()));
-  if (hasMore) context.terminal.note(`there are more: give --limit ${items.length * 5}`);
+  if (hasMore) context.terminal.note(`more results: use --limit ${items.length * 5}`);
 }

@@ -3,6 +3,7 @@ import { Webhook } from "standardwebhooks";
 import { LEFT_OUT } from "../../../actors/hooks/delivery/recorded-headers.js";
 import { isSigningSecret } from "../../../actors/hooks/signing-secret.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
+import { parseHttpAddress } from "../command/http-address.js";
 import type { Firing } from "./hook-names.js";
 
 type Attempt = Firing["attempts"][number];
@@ -28,8 +29,8 @@ const TIMEOUT_MS = 30_000;
 
 /** Checks the address to forward to. */
 export function toTarget(text: string): string {
-  const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
-  if (url !== null && url.username === "" && url.password === "") return url.href;
+  const url = parseHttpAddress(text);
+  if (url !== null) return url.href;
   throw new CommandError(
     "--forward takes an http or https address without a user name or password, such as http://localhost:3000",
     exitCodes.usage,

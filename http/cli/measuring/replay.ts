@@ -29,7 +29,8 @@ export async function replay(context: Context, options: ReplayOptions): Promise<
   const started = await context.client.post("/api/teams/{teamId}/replay-sets/{setId}/replays", {
     path: { teamId: team.id, setId },
     body: { candidate, ceiling, repeats, oracle: options.withAnswer === true },
-    // No signal: after an interruption, the command names the replay that it started.
+    // After an interruption, the command names the replay that it started.
+    signal: null,
   });
   rememberSet(context, team, setId);
   context.remember({ replay: started.id });

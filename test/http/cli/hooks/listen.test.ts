@@ -107,7 +107,7 @@ t.test("it connects again after a restart of the service, and forwards what it m
   await local.arrived(2);
   const { code, err } = await ran;
   t.equal(code, 0);
-  t.match(err, /the connection was lost: next attempt in/);
+  t.match(err, /connection lost: reconnecting in/);
   t.match(local.requests[1]?.text, /"title":"Again"/);
 });
 
