@@ -1,6 +1,8 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { CommandError, exitCodes } from "./exit-codes.js";
+import { parseHttpAddress } from "./http-address.js";
 import { configFolder, DEV_LOGIN, findDevFolder } from "./places.js";
 import { readPrivateFile, writePrivateFile } from "./private-file.js";
 import type { Terminal } from "./terminal.js";
@@ -40,12 +42,19 @@ export function chooseLogin(terminal: Terminal, wish: LoginWish): Login | null {
   const { SIGNALBOX_URL: envUrl = "", SIGNALBOX_TOKEN: envToken = "" } = terminal.env;
   const token = wish.token ?? (envToken === "" ? undefined : envToken);
   const given = wish.url ?? (envUrl === "" ? undefined : envUrl);
-  const { current, logins } = readLogins(terminal);
-  const dev = readDevLogin(terminal);
-  const url = given === undefined ? (dev?.url ?? current) : toAddress(given);
-  if (url === null || url === undefined) return null;
+  const url = given === undefined ? findDefaultService(terminal) : toAddress(given);
+  if (url === null) return null;
   if (token !== undefined) return { url, token };
-  return (dev?.url === url ? dev : logins[url]) ?? { url };
+  const dev = readDevLogin(terminal)?.login;
+  return (dev?.url === url ? dev : readLogins(terminal).logins[url]) ?? { url };
+}
+
+/**
+ * Returns the address of the service that commands in this folder use by default, if neither an option nor a variable
+ * gives one; null if there is none.
+ */
+export function findDefaultService(terminal: Terminal): string | null {
+  return readDevLogin(terminal)?.login.url ?? readLogins(terminal).current;
 }
 
 /** Stores a sign-in. Later commands use its service by default. */
@@ -54,8 +63,10 @@ export function saveLogin(terminal: Terminal, login: Login): void {
   writePrivateFile(loginsPath(terminal), { current: login.url, logins: { ...logins, [login.url]: login } });
 }
 
-/** Removes the sign-in at an address. */
+/** Removes the sign-in at an address; also that of `signalbox dev` in this folder or one above it. */
 export function removeLogin(terminal: Terminal, url: string): void {
+  const dev = readDevLogin(terminal);
+  if (dev?.login.url === url) rmSync(dev.path, { force: true });
   const { current, logins } = readLogins(terminal);
   const { [url]: _removed, ...others } = logins;
   writePrivateFile(loginsPath(terminal), { current: current === url ? null : current, logins: others });
@@ -63,11 +74,11 @@ export function removeLogin(terminal: Terminal, url: string): void {
 
 /**
  * Returns the address without trailing slashes, which is the key of its sign-in. Throws a {@link CommandError} if it is
- * not an http or https address or has a user name. The error does not repeat the address, because it may contain a
+ * not an http or https address, or has a user name or password. The error does not repeat the address, because it may contain a
  * password.
  */
 export function toAddress(url: string): string {
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url) || new URL(url).username !== "") {
+  if (parseHttpAddress(url) === null) {
     throw new CommandError(
       "the address of the service must be an http or https address without a user name or password",
       exitCodes.usage,
@@ -80,9 +91,15 @@ function readLogins(terminal: Terminal): z.output<typeof loginsSchema> {
   return readPrivateFile(loginsPath(terminal), loginsSchema) ?? { current: null, logins: {} };
 }
 
-function readDevLogin({ folder }: Terminal): Login | null {
+/**
+ * Reads the sign-in of `signalbox dev` in this folder or one above it; null if there is none. It remains after the
+ * service has stopped.
+ */
+function readDevLogin({ folder }: Terminal): { readonly path: string; readonly login: Login } | null {
   const dev = findDevFolder(folder);
-  return dev === null ? null : readPrivateFile(join(dev, DEV_LOGIN), loginSchema);
+  const path = join(dev ?? "", DEV_LOGIN);
+  const login = dev === null ? null : readPrivateFile(path, loginSchema);
+  return login === null ? null : { path, login };
 }
 
 function loginsPath(terminal: Terminal): string {

@@ -1,6 +1,8 @@
 import { WrongSetting } from "../../process/config.js";
 import { isStoreError } from "../../process/open-store.js";
 import { FolderTaken } from "../../runner/checkout/work-folder.js";
+import { toDetail } from "../../wire/problem.js";
+import { Refused } from "../../wire/refused.js";
 import { CommandError } from "../command/exit-codes.js";
 
 /** Waits for a part of `signalbox dev`. Errors that a person can do something about become {@link CommandError}s. */
@@ -8,6 +10,7 @@ export async function explained<Value>(part: Promise<Value>): Promise<Value> {
   try {
     return await part;
   } catch (error) {
+    if (error instanceof Refused) throw new CommandError(toDetail(error.refusal));
     const isKnown = isStoreError(error) || error instanceof WrongSetting || error instanceof FolderTaken;
     throw isKnown ? new CommandError(error.message) : error;
   }

@@ -44,7 +44,7 @@ export async function signIn(options: {
 
   async function open(): Promise<string> {
     const token = toLinkToken(await service.signInLink(email));
-    const opened = await openSession(createClient({ baseUrl: url }), token, signal);
+    const opened = await openSession(createClient({ baseUrl: url, signal }), token);
     await setName(url, opened, options);
     return opened;
   }
@@ -52,7 +52,7 @@ export async function signIn(options: {
 
 async function isSignedIn(url: string, cookie: string, signal: AbortSignal): Promise<boolean> {
   try {
-    await createClient({ baseUrl: url, cookie }).get("/api/sessions/me", { signal });
+    await createClient({ baseUrl: url, cookie, signal }).get("/api/sessions/me");
     return true;
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return false;
@@ -66,9 +66,9 @@ async function setName(
   cookie: string,
   { checkout, email, signal }: { readonly checkout: Checkout; readonly email: string; readonly signal: AbortSignal },
 ): Promise<void> {
-  const client = createClient({ baseUrl: url, cookie });
+  const client = createClient({ baseUrl: url, cookie, signal });
   const wanted = userName.safeParse(checkout.name);
   const { name } = await client.get("/api/sessions/me", { signal });
   if (!wanted.success || name !== email.slice(0, email.indexOf("@"))) return;
-  await client.patch("/api/sessions/me", { body: { name: wanted.data }, signal });
+  await client.patch("/api/sessions/me", { body: { name: wanted.data } });
 }
