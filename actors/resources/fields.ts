@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { writeJson } from "../exact-json.js";
-import { hasHiddenCharacters } from "../hidden-characters.js";
 
 /** Field schemas that several kinds share. The schemas' error messages say what to change. */
 
@@ -12,12 +11,8 @@ export const slug = z
   .max(64, "must be at most 64 characters")
   .regex(SLUG, "must be lowercase words joined by dashes");
 
-/** Text of 1 to 100 characters, without control characters. */
-export const displayName = z
-  .string()
-  .min(1, "must not be empty")
-  .max(100, "must be at most 100 characters")
-  .refine((name) => !hasHiddenCharacters(name), "must not contain control characters");
+/** Text of 1 to 100 characters. */
+export const displayName = z.string().min(1, "must not be empty").max(100, "must be at most 100 characters");
 
 const label = z
   .string()
