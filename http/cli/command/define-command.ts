@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { ApiError, ConnectionError } from "../../client/entry.js";
 import { type CommonOptions, Context } from "./context.js";
 import { CommandError, type ExitCode, exitCodes } from "./exit-codes.js";
-import { toLines } from "./printable.js";
+import { toJson, toLines } from "./printable.js";
 import type { Interruption, Terminal } from "./terminal.js";
 
 /** What the commands of a process share. */
@@ -117,7 +117,7 @@ async function runCommand(
 /** Prints an error for a person, or as JSON; returns the exit code. Unexpected errors are printed with their stack. */
 function report(terminal: Terminal, error: unknown, isJson: boolean): ExitCode {
   const { message, exitCode, problem } = describe(error);
-  if (isJson) terminal.note(JSON.stringify({ error: message, ...problem }));
+  if (isJson) terminal.note(toJson({ error: message, ...problem }));
   else terminal.note(`${terminal.paint("red", "error:")} ${toLines(message)}`);
   return exitCode;
 }

@@ -2,8 +2,12 @@ import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import { styleText } from "node:util";
 import { CommandError, exitCodes } from "./exit-codes.js";
+import { toLines, toStyledLines } from "./printable.js";
 
-/** Where a command reads and writes. */
+/**
+ * Where a command reads and writes. Text for a person may contain text of others: `print`, `note` and `ask` remove
+ * control characters from it, except line breaks, tabs and the styles of `paint`.
+ */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The folder that the command runs in. */
@@ -21,6 +25,8 @@ export interface Terminal {
   readonly columns: number;
   /** Writes a line of the result to standard output. */
   print(line: string): void;
+  /** Writes text to standard output as it is. Only for programs: use it only if standard output is no terminal. */
+  write(text: string): void;
   /** Writes a line for the person (progress, warnings, hints) to standard error. */
   note(line: string): void;
   /**
@@ -40,6 +46,7 @@ export function processTerminal(): Terminal {
   const { env, stdin, stdout, stderr } = process;
   const isTerminal = stdout.isTTY === true;
   const hasColour = hasColours(env, isTerminal);
+  const toShown = hasColour ? toStyledLines : toLines;
   // The reader of a pipe, such as `head`, may end first.
   stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
@@ -48,12 +55,14 @@ export function processTerminal(): Terminal {
   return {
     env,
     folder: process.cwd(),
-    ask: stdin.isTTY === true && stderr.isTTY === true ? askLine : null,
+    ask:
+      stdin.isTTY === true && stderr.isTTY === true ? (question, signal) => askLine(toShown(question), signal) : null,
     readInput: () => text(stdin),
     isTerminal,
     columns: isTerminal ? stdout.columns : WIDE,
-    print: (line) => void stdout.write(`${line}\n`),
-    note: (line) => void stderr.write(`${line}\n`),
+    print: (line) => void stdout.write(`${toShown(line)}\n`),
+    write: (text) => void stdout.write(text),
+    note: (line) => void stderr.write(`${toShown(line)}\n`),
     paint: (colour, text) => (hasColour ? styleText(colour, text, { validateStream: false }) : text),
   };
 }
