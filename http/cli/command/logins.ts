@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { CommandError, exitCodes } from "./exit-codes.js";
@@ -6,7 +7,7 @@ import { readPrivateFile, writePrivateFile } from "./private-file.js";
 import type { Terminal } from "./terminal.js";
 
 /** A sign-in, as a file stores it. */
-export const loginSchema = z.object({
+const loginSchema = z.object({
   url: z.string(),
   /** The `session` cookie of a person, as `name=value`. */
   cookie: z.string().optional(),
@@ -16,6 +17,12 @@ export const loginSchema = z.object({
 
 /** A service, and the credential for it. */
 export type Login = z.output<typeof loginSchema>;
+
+/** The sign-in of `signalbox dev`, as a file stores it. */
+export const devLoginSchema = loginSchema.extend({
+  /** The process of the service. When it has ended, another program may listen at the address. */
+  pid: z.int().positive(),
+});
 
 const loginsSchema = z.object({
   /** The address of the service that commands use. */
@@ -34,28 +41,45 @@ export interface LoginWish {
  * Returns the service and the credential for a command; null if no service is known. The address comes from the first
  * of: `--url`, `SIGNALBOX_URL`, the service that `signalbox dev` runs in this folder or one above it, the last sign-in.
  * The credential comes from `--token`, `SIGNALBOX_TOKEN`, or the sign-in at that address; it is omitted if there is
- * none.
+ * none. A token goes only to an address that the person has given or signed in at, so not to the service of `signalbox
+ * dev` by default. Throws a {@link CommandError} for a token without an address.
  */
 export function chooseLogin(terminal: Terminal, wish: LoginWish): Login | null {
   const { SIGNALBOX_URL: envUrl = "", SIGNALBOX_TOKEN: envToken = "" } = terminal.env;
   const token = wish.token ?? (envToken === "" ? undefined : envToken);
   const given = wish.url ?? (envUrl === "" ? undefined : envUrl);
   const { current, logins } = readLogins(terminal);
-  const dev = readDevLogin(terminal);
+  if (token !== undefined) {
+    const url = given === undefined ? current : toAddress(given);
+    if (url !== null) return { url, token };
+    throw new CommandError(
+      "a token needs the address of its service: give --url, or set SIGNALBOX_URL",
+      exitCodes["no-service"],
+    );
+  }
+  const dev = readDevLogin(terminal)?.login;
   const url = given === undefined ? (dev?.url ?? current) : toAddress(given);
-  if (url === null || url === undefined) return null;
-  if (token !== undefined) return { url, token };
-  return (dev?.url === url ? dev : logins[url]) ?? { url };
+  if (url === null) return null;
+  if (dev?.url !== url) return logins[url] ?? { url };
+  const { pid: _pid, ...login } = dev;
+  return login;
 }
 
-/** Stores a sign-in. Later commands use its service by default. */
+/**
+ * Stores a sign-in. Later commands use its service by default. A sign-in at the service that `signalbox dev` runs in
+ * this folder or one above it replaces the one there.
+ */
 export function saveLogin(terminal: Terminal, login: Login): void {
+  const dev = readDevLogin(terminal);
+  if (dev?.login.url === login.url) return writePrivateFile(dev.path, { ...login, pid: dev.login.pid });
   const { logins } = readLogins(terminal);
   writePrivateFile(loginsPath(terminal), { current: login.url, logins: { ...logins, [login.url]: login } });
 }
 
-/** Removes the sign-in at an address. */
+/** Removes the sign-in at an address; also that of `signalbox dev` in this folder or one above it. */
 export function removeLogin(terminal: Terminal, url: string): void {
+  const dev = readDevLogin(terminal);
+  if (dev?.login.url === url) rmSync(dev.path, { force: true });
   const { current, logins } = readLogins(terminal);
   const { [url]: _removed, ...others } = logins;
   writePrivateFile(loginsPath(terminal), { current: current === url ? null : current, logins: others });
@@ -80,9 +104,27 @@ function readLogins(terminal: Terminal): z.output<typeof loginsSchema> {
   return readPrivateFile(loginsPath(terminal), loginsSchema) ?? { current: null, logins: {} };
 }
 
-function readDevLogin({ folder }: Terminal): Login | null {
-  const dev = findDevFolder(folder);
-  return dev === null ? null : readPrivateFile(join(dev, DEV_LOGIN), loginSchema);
+/**
+ * Reads the sign-in of `signalbox dev` in this folder or one above it; null if there is none, or if the process of the
+ * service has ended.
+ */
+function readDevLogin(
+  terminal: Terminal,
+): { readonly path: string; readonly login: z.output<typeof devLoginSchema> } | null {
+  const folder = findDevFolder(terminal);
+  if (folder === null) return null;
+  const path = join(folder, DEV_LOGIN);
+  const login = readPrivateFile(path, devLoginSchema);
+  return login === null || !isAlive(login.pid) ? null : { path, login };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // The process of another user also runs.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
 }
 
 function loginsPath(terminal: Terminal): string {

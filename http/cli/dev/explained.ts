@@ -8,7 +8,11 @@ export async function explained<Value>(part: Promise<Value>): Promise<Value> {
   try {
     return await part;
   } catch (error) {
-    const isKnown = isStoreError(error) || error instanceof WrongSetting || error instanceof FolderTaken;
+    // Here the folder cannot be chosen.
+    if (error instanceof FolderTaken) {
+      throw new CommandError(`the runner with process id ${error.pid} uses ${error.folder}: stop that runner first`);
+    }
+    const isKnown = isStoreError(error) || error instanceof WrongSetting;
     throw isKnown ? new CommandError(error.message) : error;
   }
 }
