@@ -7,10 +7,10 @@ import { build } from "esbuild";
  * files instead of 1,400. Types are not checked here.
  */
 
-/** As deep below the package as what is compiled, and flat: what stands beside a program, or above it, is found from both. */
+/** Same depth as the compiled sources, and flat, so that paths relative to a program resolve in both. */
 const folder = "dist/bundle/programs";
 
-/** The command, and what is started as a process or thread of its own. */
+/** The command, and programs that run as separate processes or threads. */
 const programs = [
   "http/cli/main.ts",
   "http/cli/dev/example-agent.ts",

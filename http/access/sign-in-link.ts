@@ -6,7 +6,10 @@ import { granted } from "../wire/refused.js";
 /** The recipient of a sign-in link, and the mail that brings it. */
 export interface WantedLink {
   readonly to: string;
-  /** The client address of the request, as a SHA-256 digest. It limits the links of one source. */
+  /**
+   * Identifies who asked, to limit the links of one source: the client address of the request, as a SHA-256 digest, or
+   * a random text for a link that no request asked for.
+   */
   readonly source: string;
   /** Returns the sealed mail with the link. Null to send no mail. */
   readonly sealedMailOf: ((link: string) => string) | null;

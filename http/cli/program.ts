@@ -3,7 +3,7 @@ import { readRelease } from "../wire/release.js";
 import { addAccountCommands } from "./account/account.commands.js";
 import { CommandTree, type Frame } from "./command/define-command.js";
 import { exitCodes } from "./command/exit-codes.js";
-import { type Interruption, listenForSignals, processTerminal, type Terminal } from "./command/terminal.js";
+import type { ProcessParts } from "./command/terminal.js";
 import { addConnectionCommands } from "./connections/connections.commands.js";
 import { addDevCommands } from "./dev/dev.commands.js";
 import { addHookCommands } from "./hooks/hooks.commands.js";
@@ -17,46 +17,59 @@ import { addWorkCommands } from "./work/work.commands.js";
  */
 
 interface Program {
-  readonly says: string;
+  readonly summary: string;
   readonly load: () => Promise<unknown>;
 }
 
-const programs: Readonly<Record<string, Program>> = {
-  runner: { says: "works the runs of a service", load: () => import("../runner/main.js") },
+const programs = {
+  runner: {
+    summary: "run the agents of a service on this machine",
+    load: () => import("../runner/main.js"),
+  },
   check: {
-    says: "replays what a planned change would do to past runs, and says whether it does worse",
+    summary: "replay past runs with a planned change, and fail if it does worse",
     load: () => import("./check/main.js"),
   },
-  backup: { says: "copies a store, also while the service runs", load: () => import("./store/backup.js") },
-  restore: { says: "puts a backup into an empty folder", load: () => import("./store/restore.js") },
+  backup: {
+    summary: "back up a store, also while the service runs",
+    load: () => import("./store/backup.js"),
+  },
+  restore: {
+    summary: "restore a backup into an empty folder",
+    load: () => import("./store/restore.js"),
+  },
   "dead-letters": {
-    says: "lists messages that were set aside, and sends one again",
+    summary: "list dead letters, or retry one",
     load: () => import("./store/dead-letters.js"),
   },
   doctor: {
-    says: "looks for damage in a stopped service's folder or a backup, and repairs it where it can",
+    summary: "check a stopped service's store or a backup for damage, and repair it",
     load: () => import("./store/doctor.js"),
   },
   compact: {
-    says: "gives the free room in a stopped service's file back to the disk",
+    summary: "shrink a stopped service's store file",
     load: () => import("./store/compact.js"),
   },
   "rebuild-directory": {
-    says: "makes anew by which ids, tokens and members are found, in a stopped service's folder",
+    summary: "rebuild the index of ids, tokens and members in a stopped service's store",
     load: () => import("./store/rebuild-directory.js"),
   },
   "recount-bodies": {
-    says: "counts again which rows refer to large bodies, in a stopped service's folder",
+    summary: "recount references to large bodies in a stopped service's store",
     load: () => import("./store/recount-bodies.js"),
   },
-};
+} satisfies Readonly<Record<string, Program>>;
 
-/** What the process gives to its commands. */
-export interface ProcessParts {
-  readonly terminal: Terminal;
-  /** Starts to listen for the signals that interrupt a command. */
-  readonly interruption: () => Interruption;
-}
+/** The programs on a store. */
+const operating = [
+  "backup",
+  "restore",
+  "dead-letters",
+  "doctor",
+  "compact",
+  "rebuild-directory",
+  "recount-bodies",
+] as const;
 
 /**
  * Runs the command line; returns its exit code. A program that parses its own arguments sets the exit code of the
@@ -87,35 +100,19 @@ async function addCompletion(program: Command): Promise<void> {
   complete(program);
 }
 
-/** Lists the names of all commands with their groups, such as `task open`, in alphabetical order. */
-export function listCommands(): readonly string[] {
-  const listUnder = (command: Command, before: string): readonly string[] =>
-    command.commands.flatMap((each) => {
-      const name = `${before}${each.name()}`;
-      // A group of commands has no options, unless it is a command too.
-      const isCommand = each.commands.length === 0 || each.options.length > 0;
-      return [...(isCommand ? [name] : []), ...listUnder(each, `${name} `)];
-    });
-  return [
-    ...listUnder(
-      createProgram({ terminal: processTerminal(), interruption: listenForSignals, exit: () => undefined }),
-      "",
-    ),
-  ].sort();
-}
-
-function createProgram(frame: Frame): Command {
+/** Creates the program with all commands. */
+export function createProgram(frame: Frame): Command {
   const { terminal } = frame;
   const program = new Command("signalbox")
     .description("A self-hosted control plane for agent work.")
-    .version(readRelease(), "--version", "says which release this is")
-    .helpOption("--help", "says this, and after a command what that takes")
+    .version(readRelease(), "--version", "print the version")
+    .helpOption("--help", "show help")
     .helpCommand(false)
     .enablePositionalOptions()
     .exitOverride()
     .addHelpText(
       "after",
-      "\nExit codes: 0 done, 1 failed, 2 something would change, 3 no service or not signed in, 64 wrong arguments." +
+      "\nExit codes: 0 done, 1 failed, 3 no service or not signed in, 64 wrong arguments." +
         "\nShell completion: signalbox complete bash|zsh|fish|powershell prints a script to load.",
     )
     .configureOutput({
@@ -123,29 +120,43 @@ function createProgram(frame: Frame): Command {
       writeErr: (text) => terminal.note(text.trimEnd()),
       outputError: (text, write) => write(text.trimEnd().replaceAll("\n", " ")),
     });
-  addServe(program);
-  for (const [name, { says, load }] of Object.entries(programs)) {
-    program
-      .command(`${name} [arguments...]`)
-      .summary(says)
-      .helpOption(false)
-      .allowUnknownOption()
-      .passThroughOptions()
-      .action(async () => {
-        // Remove the command's name, so that the program finds its arguments in the usual place.
-        process.argv.splice(process.argv.indexOf(name, 2), 1);
-        await load();
-      });
-  }
-  const tree = new CommandTree(program, frame);
-  addAccountCommands(tree);
-  addConnectionCommands(tree);
-  addHookCommands(tree);
-  addMeasuringCommands(tree);
-  addWorkCommands(tree);
-  addDevCommands(tree);
-  addStatusCommands(tree);
+  addCommands(program, new CommandTree(program, frame));
   return program;
+}
+
+/** Adds the commands in groups, which `--help` shows in this order. */
+function addCommands(program: Command, tree: CommandTree): void {
+  program.commandsGroup("Start:");
+  addDevCommands(tree);
+  addServe(program);
+  addProgram(program, "runner");
+  addAccountCommands(tree);
+  program.commandsGroup("Work:");
+  addWorkCommands(tree);
+  program.commandsGroup("Hooks and connections:");
+  addHookCommands(tree);
+  addConnectionCommands(tree);
+  program.commandsGroup("Measure:");
+  addMeasuringCommands(tree);
+  addProgram(program, "check");
+  program.commandsGroup("Operate:");
+  addStatusCommands(tree);
+  for (const name of operating) addProgram(program, name);
+}
+
+function addProgram(program: Command, name: keyof typeof programs): void {
+  const { summary, load } = programs[name];
+  program
+    .command(`${name} [arguments...]`)
+    .summary(summary)
+    .helpOption(false)
+    .allowUnknownOption()
+    .passThroughOptions()
+    .action(async () => {
+      // Remove the command's name, so that the program finds its arguments in the usual place.
+      process.argv.splice(process.argv.indexOf(name, 2), 1);
+      await load();
+    });
 }
 
 function addServe(program: Command): void {
@@ -153,13 +164,13 @@ function addServe(program: Command): void {
     .command("serve")
     // A separate option, so that the table of settings is loaded only for `--help`.
     .helpOption(false)
-    .option("--help", "says this")
+    .option("--help", "show help")
     .option(
       "--read-only",
-      "serves a restored copy for looking: reads and sign-in, with the link in the log; nothing is sent",
+      "serve a restored copy read-only: reads and sign-in; the log has the sign-in link, and nothing is sent",
     )
-    .summary("starts the service")
-    .description("Starts the service. Its settings are environment variables.")
+    .summary("start the service")
+    .description("Start the service. Its settings are environment variables.")
     .action(async ({ help }: { readonly help?: true }, serve: Command) => {
       if (help !== true) return void (await import("../process/main.js"));
       const { settingsHelp } = await import("../process/settings-help.js");

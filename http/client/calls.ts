@@ -38,7 +38,8 @@ type VersionPart<Op> = Op extends { readonly parameters: { readonly header: { re
 
 /** Options that every call takes. */
 export interface CallOptions {
-  readonly signal?: AbortSignal;
+  /** Replaces the client's signal. Null: the call does not abort. */
+  readonly signal?: AbortSignal | null;
   /**
    * The `Idempotency-Key` of a POST. Default: a new random key. The client uses one key for all attempts of a call.
    * Pass your own key to repeat a call after the program has restarted.

@@ -9,6 +9,8 @@ export interface ClientOptions {
   readonly token?: string;
   /** The `session` cookie of a signed-in person, as `name=value`. Browsers send it themselves. */
   readonly cookie?: string;
+  /** Aborts every call that has no `signal` of its own. */
+  readonly signal?: AbortSignal;
   /** More headers for every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Default: the global `fetch`. */
@@ -105,12 +107,17 @@ async function request(options: ClientOptions, verb: Verb, path: string, call: A
   const name = `${verb.toUpperCase()} ${path}`;
   const url = `${options.baseUrl ?? ""}${fill(path, call)}`;
   const init = toInit(options, verb, call);
+  const signal = (call.signal === undefined ? options.signal : call.signal) ?? undefined;
   const mayRepeat = retriesLost && (verb === "get" || verb === "post");
   let waitedMs = 0;
   for (let attempt = 0; ; attempt++) {
-    const received = await attemptOnce(options, url, init, call.signal).catch((error: unknown) => {
-      if (call.signal?.aborted === true) throw error;
-      return new ConnectionError(`${name} got no answer from ${options.baseUrl ?? "the service"}`, { cause: error });
+    const received = await attemptOnce(options, url, init, signal).catch((error: unknown) => {
+      if (signal?.aborted === true) throw error;
+      const { baseUrl = null } = options;
+      return new ConnectionError(`${name} got no answer from ${baseUrl ?? "the service"}`, {
+        url: baseUrl,
+        cause: error,
+      });
     });
     const isAnswer = !(received instanceof Error);
     if (isAnswer && received.status >= 200 && received.status < 300) return received;
@@ -121,7 +128,7 @@ async function request(options: ClientOptions, verb: Verb, path: string, call: A
     const waitMs = afterMs === null || backoffMs === null ? (afterMs ?? backoffMs) : Math.max(afterMs, backoffMs);
     if (waitMs === null || (afterMs ?? 0) > maxRetryAfterMs || waitedMs + waitMs > retryMs) throw failure;
     onRetry?.({ call: name, status: isAnswer ? received.status : null, message: failure.message, waitMs });
-    await wait(waitMs, call.signal);
+    await wait(waitMs, signal);
     waitedMs += waitMs;
   }
 }

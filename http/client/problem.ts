@@ -54,6 +54,13 @@ export class ApiError extends Error {
 /** No complete response arrived: the service is not reachable, or the connection was lost. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
+  /** The address of the service that cannot be reached. Null if the service closed the stream. */
+  readonly url: string | null;
+
+  constructor(message: string, { url = null, cause }: { readonly url?: string | null; readonly cause?: unknown } = {}) {
+    super(message, { cause });
+    this.url = url;
+  }
 }
 
 function readProblem(text: string): Problem | null {

@@ -154,6 +154,7 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
     stopped ??= close();
     return stopped;
   };
+  // No request asked for this link: a random source is new, so the limit of links per source does not apply.
   const signInLink = (to: string): Promise<string> =>
     issueSignInLink({ runtime, baseUrl: () => baseUrl }, { to, source: makeToken(runtime), sealedMailOf: null });
   return { baseUrl, port, runtime, allow, signInLink, stop };

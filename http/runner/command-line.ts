@@ -21,7 +21,7 @@ export type RunnerWish = Omit<RunnerOptions, "clock" | "random" | "instance" | "
 /** Defines the runner's command line, without parsing any arguments. */
 export function createCommandLine(): Command {
   return new Command("signalbox runner")
-    .description("Works the runs of a Signalbox service: lays out git checkouts, starts agents in them, reports.")
+    .description("Run the agents of a Signalbox service on this machine, in git checkouts, and report their results.")
     .requiredOption("--url <url>", "the service's address", httpUrl)
     .addOption(
       new Option(

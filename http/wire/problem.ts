@@ -81,7 +81,8 @@ export function problemAnswer(refusal: AnyRefusal, status?: number): ProblemAnsw
   };
 }
 
-function toDetail(refusal: AnyRefusal): string {
+/** Returns the detail of a refusal, as a problem has it: one line for each invalid field. */
+export function toDetail(refusal: AnyRefusal): string {
   if (refusal.refused === "invalid") return [...refusal.errors.map(errorLine), refusal.hint ?? []].flat().join("\n");
   if (refusal.refused === "not-found")
     return refusal.detail ?? "This resource does not exist, or you do not have access to it.";

@@ -80,7 +80,7 @@ async function run(home: string, args: readonly string[], options: RunOptions = 
   };
   const code = await runCommandLine(args, {
     terminal,
-    interruption: () => ({ signal: ended.signal, end: () => undefined }),
+    interruption: () => ({ signal: ended.signal, onAgain: () => undefined, end: () => undefined }),
   });
   interrupted?.removeEventListener("abort", interrupt);
   return { code, out: out.join("\n"), err: err.join("\n") };

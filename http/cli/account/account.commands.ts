@@ -6,13 +6,13 @@ export function addAccountCommands(program: CommandTree): void {
     usage: "login [url]",
     summary: "sign in to a service with an emailed link or a workspace token",
     details:
-      "Without --token, the service sends a mail with a link to your address. Paste the link, or only its last part.\n" +
+      "Without --token, the service emails you a sign-in link. Paste the whole link or its last part.\n" +
       "A token is read from SIGNALBOX_TOKEN or, with --token -, from standard input.",
     example: "signalbox login https://signalbox.example.com --email you@example.com",
     declare: (command) =>
       command
         .option("--email <address>", "your email address (prompted for in a terminal)")
-        .option("--link <link>", "the link of the mail, if you have it already"),
+        .option("--link <link>", "the sign-in link, if you already have it"),
     load: async () => (await import("./login.js")).login,
   });
   program.add<object, []>({
@@ -29,7 +29,8 @@ export function addAccountCommands(program: CommandTree): void {
   });
   program.add<object, [string]>({
     usage: "use <team>",
-    summary: "make a team the default in this folder: <workspace>/<team>, or a team's key",
+    summary: "set the default team of this folder",
+    details: "<team> takes a key, <workspace>/<key>, or an id.",
     example: "signalbox use acme/core",
     load: async () => (await import("./use.js")).use,
   });

@@ -2,7 +2,7 @@ import { createClient } from "../../client/entry.js";
 import { ask } from "../command/ask.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
-import { chooseLogin, type Login, saveLogin, toAddress } from "../command/logins.js";
+import { chooseLogin, findDefaultService, type Login, saveLogin, toAddress } from "../command/logins.js";
 import { openSession, toLinkToken } from "../command/session.js";
 
 interface LoginOptions extends CommonOptions {
@@ -20,8 +20,12 @@ export async function login(context: Context, options: LoginOptions, given: stri
   }
   const url = toAddress(known);
   const credential = token === null ? { url, cookie: await signIn(context, url, options) } : { url, token };
-  const who = await check(credential);
+  const who = await check(context, credential);
   saveLogin(terminal, credential);
+  const used = findDefaultService(terminal);
+  if (used !== null && used !== url) {
+    terminal.note(`commands in this folder still use ${used} (signalbox dev): signalbox logout here ends that`);
+  }
   context.show({ url, ...who }, () => [
     `signed in to ${url}${who.email === undefined ? " with a token" : ` as ${who.email}`}`,
   ]);
@@ -39,32 +43,29 @@ async function readToken({ terminal }: Context, { token }: LoginOptions): Promis
  */
 async function signIn(context: Context, url: string, { email, link }: LoginOptions): Promise<string> {
   const { terminal, signal } = context;
-  const client = createClient({ baseUrl: url });
+  const client = createClient({ baseUrl: url, signal });
   if (link === undefined) {
     const address = email ?? (await ask(terminal, "Email address:", { instead: "--email", signal }));
-    await client.post("/api/sign-in", { body: { email: address }, signal });
-    terminal.note(
-      `a mail with a link was sent to ${address} (without a mail server, the link is in the service's log)`,
-    );
+    await client.post("/api/sign-in", { body: { email: address } });
+    terminal.note(`sent a sign-in link to ${address} (without a mail server, find the link in the service's log)`);
   }
   const pasted = link ?? (await ask(terminal, "Link from the email:", { instead: "--link", signal }));
-  return openSession(client, toLinkToken(pasted), signal);
+  return openSession(client, toLinkToken(pasted));
 }
 
 /**
  * Returns the email address of the signed-in person (omitted for a token) and the slugs of the credential's workspaces.
  * Throws if the service rejects the credential.
  */
-async function check({
-  url,
-  cookie,
-  token,
-}: Login): Promise<{ readonly email?: string; readonly workspaces: readonly string[] }> {
+async function check(
+  { signal }: Context,
+  { url, cookie, token }: Login,
+): Promise<{ readonly email?: string; readonly workspaces: readonly string[] }> {
   if (cookie !== undefined) {
-    const { email, workspaces } = await createClient({ baseUrl: url, cookie }).get("/api/sessions/me");
+    const { email, workspaces } = await createClient({ baseUrl: url, cookie, signal }).get("/api/sessions/me");
     return { email, workspaces: workspaces.map(({ slug }) => slug) };
   }
-  const client = createClient({ baseUrl: url, token: token ?? "" });
+  const client = createClient({ baseUrl: url, token: token ?? "", signal });
   const { items } = await client.get("/api/resources/workspaces");
   return { workspaces: items.map(({ slug }) => slug) };
 }

@@ -1,14 +1,18 @@
-import { ApiError } from "../../client/entry.js";
+import { ApiError, ConnectionError } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { removeLogin } from "../command/logins.js";
 
-/** Ends a person's session at the service and removes the credential from this machine. */
+/**
+ * Ends a person's session at the service and removes the credential from this machine. Without an answer from the
+ * service, only removes the credential: the service may have stopped for good.
+ */
 export async function logout(context: Context): Promise<void> {
   const { url, cookie } = context.login;
   if (cookie !== undefined) {
-    await context.client.delete("/api/sessions", { signal: context.signal }).catch((error: unknown) => {
-      // The session has ended already.
-      if (!(error instanceof ApiError && error.status === 401)) throw error;
+    await context.client.delete("/api/sessions").catch((error: unknown) => {
+      if (error instanceof ConnectionError) {
+        context.terminal.note(`cannot reach ${url}: the session there remains until it expires`);
+      } else if (!(error instanceof ApiError && error.status === 401)) throw error;
     });
   }
   removeLogin(context.terminal, url);

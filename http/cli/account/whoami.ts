@@ -5,7 +5,7 @@ import { toFields } from "../command/table.js";
 export async function whoami(context: Context): Promise<void> {
   const { url, token } = context.login;
   const { workspace = null, team = null } = context.defaults;
-  const me = token === undefined ? await context.client.get("/api/sessions/me", { signal: context.signal }) : null;
+  const me = token === undefined ? await context.client.get("/api/sessions/me") : null;
   const workspaces = me?.workspaces ?? (await context.names.workspaces());
   const { name = null, email = null, userId = null } = me ?? {};
   context.show({ url, userId, name, email, isToken: me === null, workspaces, workspace, team }, () =>

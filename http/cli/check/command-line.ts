@@ -67,7 +67,7 @@ interface Options {
 /** Creates the parser. Wrong arguments end the process with exit code 3, because 1 means that a change failed. */
 export function createCommandLine(): Command {
   return new Command("signalbox check")
-    .description("Replays what a planned change would do to past runs, waits, and says whether it does worse.")
+    .description("Replay past runs with a planned change, wait for the result, and fail if it does worse.")
     .addOption(
       new Option("--url <url>", "the service's address").env("SIGNALBOX_URL").argParser(httpUrl).makeOptionMandatory(),
     )

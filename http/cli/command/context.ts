@@ -4,7 +4,7 @@ import { CommandError, exitCodes } from "./exit-codes.js";
 import { chooseLogin, type Login, type LoginWish } from "./logins.js";
 import { Names } from "./names.js";
 import { toJson } from "./printable.js";
-import type { Terminal } from "./terminal.js";
+import type { Interruption, Terminal } from "./terminal.js";
 
 /** The options that every command has. */
 export interface CommonOptions extends LoginWish {
@@ -18,17 +18,21 @@ export class Context {
   readonly terminal: Terminal;
   /** Whether to print JSON for programs instead of text for people. */
   readonly isJson: boolean;
-  /** Aborts when the person interrupts the command. */
+  /** Aborts when the person interrupts the command. The calls of {@link client} abort with it. */
   readonly signal: AbortSignal;
+  /** Replaces what further interruptions do; see {@link Interruption}. */
+  readonly onInterruptedAgain: Interruption["onAgain"];
   readonly #options: CommonOptions;
   #login: Login | null | undefined;
   #client: Client | undefined;
   #names: Names | undefined;
+  #hasFailedToRemember = false;
 
-  constructor(terminal: Terminal, options: CommonOptions, signal: AbortSignal) {
+  constructor(terminal: Terminal, options: CommonOptions, { signal, onAgain }: Interruption) {
     this.terminal = terminal;
     this.isJson = options.json === true;
     this.signal = signal;
+    this.onInterruptedAgain = onAgain;
     this.#options = options;
   }
 
@@ -53,15 +57,15 @@ export class Context {
     const { url, token, cookie } = this.login;
     this.#client ??= createClient({
       baseUrl: url,
+      signal: this.signal,
       ...(token === undefined ? {} : { token }),
       ...(cookie === undefined ? {} : { cookie }),
-      onRetry: ({ message, waitMs }) =>
-        this.terminal.note(`${message}: next attempt in ${Math.ceil(waitMs / 1_000)} s`),
+      onRetry: ({ message, waitMs }) => this.terminal.note(`${message}: retrying in ${Math.ceil(waitMs / 1_000)} s`),
     });
     return this.#client;
   }
 
-  /** Finds ids by names, addresses, and beginnings of ids. */
+  /** Finds ids by names, addresses, and prefixes of ids. */
   get names(): Names {
     this.#names ??= new Names(this.client, this.defaults, this.#options.team);
     return this.#names;
@@ -74,10 +78,17 @@ export class Context {
 
   /**
    * Changes defaults of this folder for later commands. Defaults that are not given stay, unless the workspace or team
-   * changes.
+   * changes. If they cannot be saved, for example in a home folder that is read-only, prints a note: the work is done.
    */
   remember(change: Defaults): void {
-    saveDefaults(this.terminal, this.login.url, change);
+    try {
+      saveDefaults(this.terminal, this.login.url, change);
+    } catch (error) {
+      if (this.#hasFailedToRemember) return;
+      this.#hasFailedToRemember = true;
+      const why = error instanceof Error ? error.message : String(error);
+      this.terminal.note(`cannot save the defaults of this folder for later commands: ${why}`);
+    }
   }
 
   /** Prints a result: as JSON for programs, or the lines for people. */

@@ -1,15 +1,10 @@
 import type { Command } from "commander";
-import { ApiError, ConnectionError } from "../../client/entry.js";
-import { type CommonOptions, Context } from "./context.js";
-import { CommandError, type ExitCode, exitCodes } from "./exit-codes.js";
-import { toJson, toLines } from "./printable.js";
-import type { Interruption, Terminal } from "./terminal.js";
+import type { CommonOptions, Context } from "./context.js";
+import type { ExitCode } from "./exit-codes.js";
+import type { ProcessParts } from "./terminal.js";
 
 /** What the commands of a process share. */
-export interface Frame {
-  readonly terminal: Terminal;
-  /** Starts to listen for the signals that interrupt a command. */
-  readonly interruption: () => Interruption;
+export interface Frame extends ProcessParts {
   /** Receives the exit code of the command that ran. */
   readonly exit: (code: ExitCode) => void;
 }
@@ -58,6 +53,7 @@ export class CommandTree {
   group(name: string, summary: string): CommandTree {
     const command = this.#command
       .command(name)
+      .helpCommand(false)
       .summary(summary)
       .description(`${toSentence(summary)}.`);
     return new CommandTree(command, this.#frame);
@@ -73,6 +69,7 @@ export class CommandTree {
     const { usage, summary, example, details, isLocal = false, declare, load } = definition;
     const command = this.#command
       .command(usage)
+      .helpCommand(false)
       .summary(summary)
       .description(`${toSentence(summary)}.`);
     declare?.(command);
@@ -87,6 +84,8 @@ export class CommandTree {
     command.action(async (...given: unknown[]) => {
       const args = given.slice(0, -2) as unknown as Args;
       const options = command.opts<Options & CommonOptions>();
+      // Loaded only now, because it loads the client and the validation of files.
+      const { runCommand } = await import("./run-command.js");
       const code = await runCommand(this.#frame, options, async (context) => (await load())(context, options, ...args));
       this.#frame.exit(code);
     });
@@ -96,42 +95,4 @@ export class CommandTree {
 
 function toSentence(summary: string): string {
   return summary.charAt(0).toUpperCase() + summary.slice(1);
-}
-
-/** Runs a command; returns its exit code. Prints errors to standard error. */
-async function runCommand(
-  { terminal, interruption }: Frame,
-  options: CommonOptions,
-  run: (context: Context) => Promise<ExitCode | undefined | void>,
-): Promise<ExitCode> {
-  const { signal, end } = interruption();
-  try {
-    return (await run(new Context(terminal, options, signal))) ?? exitCodes.done;
-  } catch (error) {
-    return report(terminal, signal.aborted ? signal.reason : error, options.json === true);
-  } finally {
-    end();
-  }
-}
-
-/** Prints an error for a person, or as JSON; returns the exit code. Unexpected errors are printed with their stack. */
-function report(terminal: Terminal, error: unknown, isJson: boolean): ExitCode {
-  const { message, exitCode, problem } = describe(error);
-  if (isJson) terminal.note(toJson({ error: message, ...problem }));
-  else terminal.note(`${terminal.paint("red", "error:")} ${toLines(message)}`);
-  return exitCode;
-}
-
-function describe(error: unknown): { message: string; exitCode: ExitCode; problem?: object } {
-  if (error instanceof CommandError) return { message: error.message, exitCode: error.exitCode };
-  if (error instanceof ConnectionError) return { message: error.message, exitCode: exitCodes["no-service"] };
-  if (error instanceof ApiError) {
-    const { status, requestId } = error;
-    const problem = { status, requestId, ...error.problem };
-    if (status !== 401) return { message: error.message, exitCode: exitCodes.failed, problem };
-    const message = `${error.message}\nRun signalbox login to sign in, or set SIGNALBOX_TOKEN.`;
-    return { message, exitCode: exitCodes["no-service"], problem };
-  }
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { message, exitCode: exitCodes.failed };
 }

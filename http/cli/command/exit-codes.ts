@@ -1,12 +1,8 @@
-/**
- * The exit codes of the commands, except `signalbox check` and the programs on a store, which document their own.
- * `differs` is reserved for commands that preview a change.
- */
+/** The exit codes of the commands, except `signalbox check` and the programs on a store, which document their own. */
 export const exitCodes = {
   done: 0,
   /** The service refused, the object does not exist, or the work ended badly. */
   failed: 1,
-  differs: 2,
   /** The service cannot be reached, or nobody is signed in. */
   "no-service": 3,
   /** Wrong arguments, as `EX_USAGE` of sysexits. */

@@ -1,5 +1,6 @@
-import { InvalidArgumentError, Option } from "commander";
+import type { Option } from "commander";
 import type { Context } from "./context.js";
+import { countOption } from "./count-option.js";
 
 /** The option `--limit`. */
 export interface LimitOption {
@@ -12,12 +13,7 @@ const MAX_PAGE = 200;
 
 /** Creates the option `--limit`. */
 export function limitOption(): Option {
-  return new Option("--limit <number>", "how many to list").default(DEFAULT_LIMIT).argParser(toLimit);
-}
-
-function toLimit(text: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number, at least 1.");
+  return countOption("--limit <number>", "how many to list", { default: DEFAULT_LIMIT });
 }
 
 /**
@@ -44,7 +40,7 @@ export async function takeItems<Item>(items: AsyncIterable<Item>, limit: number)
   return { items: taken, hasMore: false };
 }
 
-/** Prints a list, or that it is empty, and says when there is more. */
+/** Prints a list, or that it is empty, and notes when there are more results. */
 export function showList<Item>(
   context: Context,
   list: Limited<Item>,
@@ -53,5 +49,5 @@ export function showList<Item>(
   const { items, hasMore } = list;
   if (items.length === 0) context.terminal.note(none);
   context.show(list, () => (items.length === 0 ? [] : toLines()));
-  if (hasMore) context.terminal.note(`there are more: give --limit ${items.length * 5}`);
+  if (hasMore) context.terminal.note(`more results: use --limit ${items.length * 5}`);
 }

@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { CommandError, exitCodes } from "./exit-codes.js";
+import { parseHttpAddress } from "./http-address.js";
 import { configFolder, DEV_LOGIN, findDevFolder } from "./places.js";
 import { readPrivateFile, writePrivateFile } from "./private-file.js";
 import type { Terminal } from "./terminal.js";
@@ -48,21 +49,28 @@ export function chooseLogin(terminal: Terminal, wish: LoginWish): Login | null {
   const { SIGNALBOX_URL: envUrl = "", SIGNALBOX_TOKEN: envToken = "" } = terminal.env;
   const token = wish.token ?? (envToken === "" ? undefined : envToken);
   const given = wish.url ?? (envUrl === "" ? undefined : envUrl);
-  const { current, logins } = readLogins(terminal);
   if (token !== undefined) {
-    const url = given === undefined ? current : toAddress(given);
+    const url = given === undefined ? readLogins(terminal).current : toAddress(given);
     if (url !== null) return { url, token };
     throw new CommandError(
       "a token needs the address of its service: give --url, or set SIGNALBOX_URL",
       exitCodes["no-service"],
     );
   }
-  const dev = readDevLogin(terminal)?.login;
-  const url = given === undefined ? (dev?.url ?? current) : toAddress(given);
+  const url = given === undefined ? findDefaultService(terminal) : toAddress(given);
   if (url === null) return null;
-  if (dev?.url !== url) return logins[url] ?? { url };
+  const dev = readDevLogin(terminal)?.login;
+  if (dev?.url !== url) return readLogins(terminal).logins[url] ?? { url };
   const { pid: _pid, ...login } = dev;
   return login;
+}
+
+/**
+ * Returns the address of the service that commands in this folder use by default, if neither an option nor a variable
+ * gives one or a token; null if there is none.
+ */
+export function findDefaultService(terminal: Terminal): string | null {
+  return readDevLogin(terminal)?.login.url ?? readLogins(terminal).current;
 }
 
 /**
@@ -87,11 +95,11 @@ export function removeLogin(terminal: Terminal, url: string): void {
 
 /**
  * Returns the address without trailing slashes, which is the key of its sign-in. Throws a {@link CommandError} if it is
- * not an http or https address or has a user name. The error does not repeat the address, because it may contain a
- * password.
+ * not an http or https address, or has a user name or password. The error does not repeat the address, because it may
+ * contain a password.
  */
 export function toAddress(url: string): string {
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url) || new URL(url).username !== "") {
+  if (parseHttpAddress(url) === null) {
     throw new CommandError(
       "the address of the service must be an http or https address without a user name or password",
       exitCodes.usage,

@@ -17,7 +17,7 @@ export interface NamedTeam {
 }
 
 /**
- * Finds objects by what people type: ids, keys, and addresses such as `core/fix`. Without a name, uses the folder's
+ * Resolves names that users type: ids, keys, and addresses such as `core/fix`. Without a name, uses the folder's
  * default, or the only object if there is just one. Throws a {@link CommandError} if it finds none, or several and no
  * default.
  */
@@ -52,7 +52,7 @@ export class Names {
     throw new CommandError(
       only === undefined
         ? "you are in no workspace"
-        : `name the workspace: run signalbox use <workspace>/<team>, or give --team <workspace>/<team>; yours: ${slugs}`,
+        : `you are in several workspaces (${slugs}): run signalbox use <workspace>/<team>, or pass --team`,
     );
   }
 
@@ -74,7 +74,7 @@ export class Names {
     throw new CommandError(
       only === undefined
         ? `the workspace ${workspace.slug} has no team`
-        : `name the team: run signalbox use ${workspace.slug}/<team>, or give --team <team>; there are: ${keys}`,
+        : `the workspace ${workspace.slug} has several teams (${keys}): run signalbox use ${workspace.slug}/<team>, or pass --team`,
     );
   }
 
@@ -94,7 +94,9 @@ export class Names {
     if (only !== undefined && others.length === 0) return { team, line: only };
     const keys = items.map((line) => line.key).join(", ");
     throw new CommandError(
-      only === undefined ? `the team ${team.key} has no line` : `name the line with --line; there are: ${keys}`,
+      only === undefined
+        ? `the team ${team.key} has no line`
+        : `the team ${team.key} has several lines (${keys}): pass --line`,
     );
   }
 
@@ -117,19 +119,6 @@ export class Names {
     const [slug, team] = (this.#wish ?? "").split("/");
     return team === undefined ? undefined : slug;
   }
-}
-
-/**
- * Returns the only id in the list that begins with the text, or the id that equals it. Throws a {@link CommandError} if
- * several begin with it. If none does, returns the text, because it may be a whole id that is not in the list: `listed`
- * may contain only the latest ids.
- */
-export function pickId(what: string, text: string, listed: readonly string[]): string {
-  const found = listed.filter((id) => id.startsWith(text));
-  const [only, second] = found;
-  if (only !== undefined && (second === undefined || only === text)) return only;
-  if (second === undefined) return text;
-  throw new CommandError(`${found.length} ${what}s begin with ${text}: ${found.slice(0, 5).join(", ")}`);
 }
 
 /** Whether the service says that the object does not exist, or that the caller cannot see it. */

@@ -1,7 +1,8 @@
 import { CommandError } from "./exit-codes.js";
+import { pickId } from "./id-prefix.js";
 
 /** How people name the resources of a kind. */
-export interface NamedKind<Resource> {
+interface NamedKind<Resource> {
   /** The kind, such as `hook`. */
   readonly what: string;
   /** Where the resources are, such as `the team core`. */
@@ -10,29 +11,31 @@ export interface NamedKind<Resource> {
 }
 
 /**
- * Picks a resource by its key, its id or a unique beginning of its id. Without a name, picks the only one. Throws a
- * {@link CommandError} if no resource or several fit.
+ * Picks a resource by its key, its id or a unique prefix of its id. Without a name, picks the only one. Throws a {@link
+ * CommandError} if no resource or several fit.
  */
 export function pickResource<Resource extends { readonly id: string }>(
   { what, where, key }: NamedKind<Resource>,
   listed: readonly Resource[],
   name: string | undefined,
 ): Resource {
-  const isNamed = (resource: Resource) => resource.id === name || key(resource) === name;
-  const found = name === undefined ? listed : (find(listed, isNamed) ?? listed.filter(({ id }) => id.startsWith(name)));
-  const [only, second] = found;
-  if (only !== undefined && second === undefined) return only;
+  const [only, second] = listed;
+  if (only === undefined) throw new CommandError(`${where} has no ${what}`);
   const keys = listed.map(key).join(", ");
-  if (listed.length === 0) throw new CommandError(`${where} has no ${what}`);
-  if (name === undefined) throw new CommandError(`name the ${what}; ${where} has: ${keys}`);
-  if (only === undefined) throw new CommandError(`${where} has no ${what} ${name}; it has: ${keys}`);
-  throw new CommandError(`several ${what}s begin with ${name}: ${found.map(key).join(", ")}`);
+  if (name === undefined) {
+    if (second === undefined) return only;
+    throw new CommandError(`${where} has several ${what}s (${keys}): name one`);
+  }
+  const found = listed.find((resource) => key(resource) === name) ?? findById(listed, name);
+  if (found !== undefined) return found;
+  throw new CommandError(`${where} has no ${what} ${name}; it has: ${keys}`);
 }
 
-function find<Resource>(
+function findById<Resource extends { readonly id: string }>(
   listed: readonly Resource[],
-  fits: (resource: Resource) => boolean,
-): readonly Resource[] | undefined {
-  const found = listed.find(fits);
-  return found === undefined ? undefined : [found];
+  name: string,
+): Resource | undefined {
+  const ids = listed.map(({ id }) => id);
+  const picked = pickId(name, ids);
+  return listed.find(({ id }) => id === picked);
 }

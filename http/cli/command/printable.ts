@@ -15,7 +15,7 @@ export function toLine(text: string): string {
   return text.replace(UNSEEN, " ").replace(/\s+/g, " ").trim();
 }
 
-/** Makes text printable and keeps its lines. Windows line ends become `\n`. */
+/** Replaces control characters with spaces and keeps the lines. Windows line ends become `\n`. */
 export function toLines(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(UNSEEN_IN_LINES, " ");
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { z } from "zod";
 import { CommandError } from "./exit-codes.js";
@@ -19,7 +19,7 @@ export function readPrivateFile<Shape>(path: string, schema: z.ZodType<Shape>): 
   try {
     return schema.parse(JSON.parse(text));
   } catch {
-    throw new CommandError(`${path} is damaged: remove it, and sign in again`);
+    throw new CommandError(`${path} is not valid: delete it and run the command again`);
   }
 }
 
@@ -30,6 +30,11 @@ export function readPrivateFile<Shape>(path: string, schema: z.ZodType<Shape>): 
 export function writePrivateFile(path: string, value: unknown): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomUUID()}`;
-  writeFileSync(temporary, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
-  renameSync(temporary, path);
+  try {
+    writeFileSync(temporary, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
 }

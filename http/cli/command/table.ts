@@ -3,7 +3,7 @@ import { toLine } from "./printable.js";
 import type { Terminal } from "./terminal.js";
 
 /** A column of a table. */
-export interface Column<Row> {
+interface Column<Row> {
   readonly title: string;
   readonly of: (row: Row) => string | number | null | undefined;
   /**

@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import { styleText } from "node:util";
+import { onEndSignal } from "../../wire/end-signals.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
 import { toLines, toStyledLines } from "./printable.js";
 
@@ -71,24 +72,37 @@ export function processTerminal(): Terminal {
 export interface Interruption {
   /** Aborts with a {@link CommandError} as its reason. */
   readonly signal: AbortSignal;
+  /** Replaces what further interruptions do. `act` gets 2 for the second one, and so on. */
+  readonly onAgain: (act: (times: number) => void) => void;
   /** Ends listening. */
   readonly end: () => void;
 }
 
-/** Listens for SIGINT and SIGTERM. A second signal ends the process at once. */
+/** What the process gives to its commands. */
+export interface ProcessParts {
+  readonly terminal: Terminal;
+  /** Starts to listen for the signals that interrupt a command. */
+  readonly interruption: () => Interruption;
+}
+
+/** Listens for SIGINT and SIGTERM. By default, a second interruption ends the process at once. */
 export function listenForSignals(): Interruption {
   const interrupted = new AbortController();
-  const end = (): void => {
-    process.off("SIGINT", interrupt);
-    process.off("SIGTERM", interrupt);
+  let act: (times: number) => void = () => process.exit(exitCodes.interrupted);
+  const stop = onEndSignal((times) => {
+    if (times > 1) act(times);
+    else interrupted.abort(new CommandError("interrupted", exitCodes.interrupted));
+  });
+  return {
+    signal: interrupted.signal,
+    onAgain: (given) => {
+      act = given;
+    },
+    end: () => {
+      act = () => undefined;
+      stop();
+    },
   };
-  const interrupt = (): void => {
-    end();
-    interrupted.abort(new CommandError("interrupted", exitCodes.interrupted));
-  };
-  process.on("SIGINT", interrupt);
-  process.on("SIGTERM", interrupt);
-  return { signal: interrupted.signal, end };
 }
 
 async function askLine(question: string, signal?: AbortSignal): Promise<string | null> {

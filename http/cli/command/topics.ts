@@ -26,7 +26,7 @@ export function openTopics({ login, signal, terminal }: Context): Topics {
     ...(token === undefined ? {} : { token }),
     ...(cookie === undefined ? {} : { cookie }),
     open: (address, headers) => new WebSocket(address, { headers }),
-    onLost: (waitMs) => terminal.note(`the connection was lost: next attempt in ${waitMs / 1_000} s`),
+    onLost: (waitMs) => terminal.note(`connection lost: reconnecting in ${waitMs / 1_000} s`),
   });
   const endWith = (reason: unknown): void => {
     end ??= { reason };

@@ -1,8 +1,8 @@
 import type { Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
-import { type IdBeginning, parseIdBeginning, toIdAfter } from "../command/id-beginning.js";
-import { isNotFound, type NamedTeam, pickId } from "../command/names.js";
+import { type IdPrefix, parseIdPrefix, pickId, toIdAfter } from "../command/id-prefix.js";
+import { isNotFound, type NamedTeam } from "../command/names.js";
 import { pickResource } from "../command/pick-resource.js";
 
 /** A delivery, with the start of its body and the results of its entries. */
@@ -45,7 +45,7 @@ export async function findDelivery(
     if (delivery !== null) return { ...found, delivery };
     throw new CommandError(`the integration ${toKey(found.integration)} has no deliveries`);
   }
-  const beginning = parseIdBeginning("dlv", name);
+  const beginning = parseIdPrefix("dlv", name);
   if (beginning === null)
     throw new CommandError(`${name} is not the id of a delivery: signalbox delivery list shows them`);
   const { team, integrations } = await findIntegrations(context, integrationName);
@@ -54,7 +54,7 @@ export async function findDelivery(
     const ids = beginning.isWhole ? [beginning.text] : await listBeginning(context, integration, beginning);
     found.push(...ids.map((id) => ({ integration, id })));
   }
-  const id = pickId("delivery", beginning.text, [...new Set(found.map((one) => one.id))]);
+  const id = pickId(beginning.text, [...new Set(found.map((one) => one.id))]);
   for (const { integration } of found.filter((one) => one.id === id)) {
     const delivery = await readDelivery(context, integration, id);
     if (delivery !== null) return { team, integration, delivery };
@@ -69,7 +69,7 @@ export async function findDelivery(
 async function listBeginning(
   context: Context,
   integration: Schema<"Integration">,
-  beginning: IdBeginning,
+  beginning: IdPrefix,
 ): Promise<readonly string[]> {
   const before = toIdAfter("dlv", beginning);
   const ids = await listIds(context, integration, { limit: 200, ...(before === undefined ? {} : { before }) });

@@ -20,7 +20,7 @@ export function toAgent(folder: string, [program, ...args]: readonly string[]): 
   if (program === undefined) {
     return {
       command: [process.execPath, EXAMPLE],
-      title: "the built-in example agent: it calls no model, and adds a note (your own: --command)",
+      title: "built-in example agent: calls no model, adds a note (use --command for your own)",
     };
   }
   const path = resolve(folder, program);

@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { CommandError } from "../command/exit-codes.js";
+import { askGit, askGitOrNull, GitRefused } from "../command/git.js";
 import { DEV_FOLDER } from "../command/places.js";
-import { askGit, askGitOrNull, GitRefused } from "./git.js";
 
 /** The person's checkout. Agents work on copies of it. */
 export interface Checkout {
@@ -19,13 +19,13 @@ export interface Checkout {
  * Finds the checkout that a folder is in. Throws a {@link CommandError} if the folder is in none, or if agents cannot
  * start from it: without a commit, or with a detached HEAD.
  */
-export async function findCheckout(folder: string): Promise<Checkout> {
-  const top = await findTop(folder);
-  const branch = await askGitOrNull(top, "symbolic-ref", "--quiet", "--short", "HEAD");
-  const commit = await askGitOrNull(top, "rev-parse", "--quiet", "--verify", "HEAD^{commit}");
+export function findCheckout(folder: string): Checkout {
+  const top = findTop(folder);
+  const branch = askGitOrNull(top, "symbolic-ref", "--quiet", "--short", "HEAD");
+  const commit = askGitOrNull(top, "rev-parse", "--quiet", "--verify", "HEAD^{commit}");
   if (commit === null) {
     throw new CommandError(
-      `${top} has no commit yet, so agents have nothing to start from: make a first commit, then run this again`,
+      `${top} has no commit, and agents start from a commit: create one, then run signalbox dev again`,
     );
   }
   if (branch === null) {
@@ -34,16 +34,14 @@ export async function findCheckout(folder: string): Promise<Checkout> {
         "git switch -c <name> for a new one",
     );
   }
-  const [email, name] = await Promise.all([
-    askGitOrNull(top, "config", "--get", "user.email"),
-    askGitOrNull(top, "config", "--get", "user.name"),
-  ]);
+  const email = askGitOrNull(top, "config", "--get", "user.email");
+  const name = askGitOrNull(top, "config", "--get", "user.name");
   return { top, branch, email, name };
 }
 
-async function findTop(folder: string): Promise<string> {
+function findTop(folder: string): string {
   try {
-    const top = await askGit(folder, "rev-parse", "--show-toplevel");
+    const top = askGit(folder, "rev-parse", "--show-toplevel");
     if (top !== "") return top;
   } catch (error) {
     if (!(error instanceof GitRefused)) throw error;
@@ -56,8 +54,8 @@ async function findTop(folder: string): Promise<string> {
 }
 
 /** Counts the files whose changes agents do not see, because they are in no commit. */
-export async function countUncommitted(top: string): Promise<number> {
-  const listed = await askGit(top, "status", "--porcelain", "-z", "--no-renames");
+export function countUncommitted(top: string): number {
+  const listed = askGit(top, "status", "--porcelain", "-z", "--no-renames");
   return listed.split("\0").filter((entry) => entry !== "").length;
 }
 
@@ -66,8 +64,8 @@ const EXCLUDED = `/${DEV_FOLDER}/`;
 /**
  * Makes git ignore the folder of `signalbox dev` in this repository and its worktrees. Changes no file that git tracks.
  */
-export async function exclude(top: string): Promise<void> {
-  const path = resolve(top, await askGit(top, "rev-parse", "--git-path", "info/exclude"));
+export function exclude(top: string): void {
+  const path = resolve(top, askGit(top, "rev-parse", "--git-path", "info/exclude"));
   const text = readText(path);
   if (text.split(/\r?\n/).includes(EXCLUDED)) return;
   mkdirSync(dirname(path), { recursive: true });

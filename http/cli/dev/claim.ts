@@ -3,10 +3,10 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "
 import { join } from "node:path";
 import { z } from "zod";
 import { CommandError } from "../command/exit-codes.js";
+import { askGit } from "../command/git.js";
 import { DEV_FOLDER } from "../command/places.js";
 import { readPrivateFile, writePrivateFile } from "../command/private-file.js";
 import type { DevPlaces } from "./dev-folder.js";
-import { askGit } from "./git.js";
 
 /*
  * A repository can bring a folder `.signalbox`: committed, or in a copy of somebody's checkout. A store in it holds tasks
@@ -24,9 +24,9 @@ const markSchema = z.object({
  * Throws a {@link CommandError} if git tracks something in `.signalbox`, or if it has something other than the files and
  * folders that `signalbox dev` makes there, such as a link. Reads and changes nothing through links.
  */
-export async function refuseBrought(places: DevPlaces, top: string): Promise<void> {
+export function refuseBrought(places: DevPlaces, top: string): void {
   // Git fails if the environment forbids the option. It applies on file systems that ignore the case of names.
-  const tracked = await askGit(top, "--icase-pathspecs", "ls-files", "-z", "--", DEV_FOLDER);
+  const tracked = askGit(top, "--icase-pathspecs", "ls-files", "-z", "--", DEV_FOLDER);
   if (tracked !== "") {
     throw new CommandError(
       `git tracks files in ${DEV_FOLDER}, which signalbox dev keeps for itself and never takes from a repository: ` +

@@ -45,7 +45,7 @@ export function readSettings(
 }
 
 /** Whether only this machine can reach a host. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   if (host.toLowerCase() === "localhost") return true;
   return ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback";
 }

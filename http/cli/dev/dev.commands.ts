@@ -5,14 +5,14 @@ import type { DevOptions } from "./dev.js";
 export function addDevCommands(program: CommandTree): void {
   program.add<DevOptions, [readonly string[]]>({
     usage: "dev [program...]",
-    summary: "start a service and a runner for this git repository, on this machine alone",
+    summary: "start a local service and runner for this git repository",
     details:
-      "The store is in .signalbox/ of the repository, which git ignores. Agents start from the last commit of the current\n" +
-      "branch, in checkouts of their own. They run as you, without a sandbox.\n" +
-      "Give the agent's program after --command, or after -- if its arguments begin with a dash. A path with a slash is\n" +
-      "taken from this folder. Without a program, a built-in example agent works: it calls no model, and adds a note.\n" +
-      "The settings of signalbox serve apply too, except DATA_DIR. Ctrl+C finishes the active runs and stops; a second\n" +
-      "one stops the runs. Run it again to continue where it stopped.",
+      "Keeps everything in .signalbox/, which git ignores. Agents start from the last commit of the current branch, in\n" +
+      "separate checkouts, and run with your permissions, without a sandbox.\n" +
+      "Pass the agent after --command, or after -- if its arguments begin with a dash. A path with a slash is relative\n" +
+      "to this folder. Default: a built-in example agent, which calls no model and adds a note.\n" +
+      "All settings of signalbox serve apply, except DATA_DIR. Ctrl+C finishes active runs, then stops; press it again\n" +
+      "to stop them. The next start continues with the same data.",
     example: "signalbox dev --stations work,review -- node /opt/agent.js --model large",
     isLocal: true,
     declare: (command) =>
@@ -24,8 +24,8 @@ export function addDevCommands(program: CommandTree): void {
           "stations of the line main, used only when the line is created (default: work,review)",
         )
         .option("--pass-env <name>", "environment variable to pass to agents (repeatable)", gather)
-        .option("--reset", "remove the store, with all tasks and runs, and begin again; asks first")
-        .option("--yes", "do not ask"),
+        .option("--reset", "delete all tasks, runs and settings, and start again (asks first)")
+        .option("--yes", "skip the confirmation"),
     load: async () => (await import("./dev.js")).dev,
   });
 }

@@ -29,14 +29,14 @@ export async function dev(context: Context, options: DevOptions, words: readonly
   const { terminal, signal } = context;
   const stations = toStations(options.stations ?? "work,review");
   const agent = toAgent(terminal.folder, [...(options.command ?? []), ...words]);
-  const checkout = await findCheckout(terminal.folder);
+  const checkout = findCheckout(terminal.folder);
   const places = toPlaces(terminal, checkout.top);
   const settings = readSettings(terminal, { dataFolder: places.data, port: options.port });
-  await refuseBrought(places, checkout.top);
+  refuseBrought(places, checkout.top);
   if (options.reset === true) await reset(context, places, options.yes === true);
   claim(places, checkout.top);
-  await exclude(checkout.top);
-  await warnOfUncommitted(context, checkout);
+  exclude(checkout.top);
+  warnOfUncommitted(context, checkout);
   const running = await explained(
     start({ terminal, signal, checkout, places, settings, agent, stations, passEnv: options.passEnv ?? [] }),
   );
@@ -73,8 +73,11 @@ function toStations(text: string): readonly string[] {
 /** Says that `--stations` has no effect, unless the line has exactly the wanted stations. */
 function noteOtherStations({ terminal }: Context, there: readonly string[] | null, wanted: readonly string[]): void {
   if (there?.join() === wanted.join()) return;
-  const what = there === null ? "other lines" : `the line main with the stations ${there.join(", ")}`;
-  terminal.note(`--stations has no effect: there is ${what} already; change lines in the service, or use --reset`);
+  const why =
+    there === null
+      ? "the workspace already has other lines"
+      : `the line main already has the stations ${there.join(", ")}`;
+  terminal.note(`--stations has no effect: ${why}; change lines in the service, or use --reset`);
 }
 
 async function reset({ terminal, signal }: Context, places: DevPlaces, isGiven: boolean): Promise<void> {
@@ -83,8 +86,8 @@ async function reset({ terminal, signal }: Context, places: DevPlaces, isGiven: 
   await explained(removeAll(places));
 }
 
-async function warnOfUncommitted({ terminal }: Context, { top, branch }: Checkout): Promise<void> {
-  const count = await countUncommitted(top);
+function warnOfUncommitted({ terminal }: Context, { top, branch }: Checkout): void {
+  const count = countUncommitted(top);
   if (count === 0) return;
   const files = count === 1 ? "1 file has" : `${count} files have`;
   terminal.note(

@@ -1,37 +1,45 @@
 import { once } from "node:events";
-import { onEndSignal } from "../../wire/end-signals.js";
 import type { Context } from "../command/context.js";
 import { exitCodes } from "../command/exit-codes.js";
 import type { Running } from "./start.js";
 
 /**
  * Runs until the person interrupts the command, or until the store fails. Then finishes the active runs and stops the
- * service. A second interruption stops the runs, a third kills them.
+ * service. A second interruption stops the runs, a third kills them. If the store fails, kills the runs, stops both, and
+ * rejects.
  */
 export async function runUntilInterrupted(
-  { service, runner, failed }: Running,
-  { terminal, signal }: Context,
+  {
+    service,
+    runner,
+    failed,
+  }: Pick<Running, "failed"> & {
+    readonly service: Pick<Running["service"], "stop">;
+    readonly runner: Running["runner"];
+  },
+  { terminal, signal, onInterruptedAgain }: Pick<Context, "terminal" | "signal" | "onInterruptedAgain">,
   show: () => void,
 ): Promise<void> {
   const kill = () => runner.kill();
   process.on("exit", kill);
-  const endListening = onEndSignal((times) => {
-    // The first interruption aborts the context's `signal`, which starts the drain below.
-    if (times === 2) {
-      terminal.note("stopping the active runs");
-      runner.stop().catch(() => undefined);
-    }
+  onInterruptedAgain((times) => {
     if (times > 2) process.exit(exitCodes.interrupted);
+    terminal.note("stopping the active runs");
+    runner.stop().catch(() => undefined);
   });
   try {
     show();
     if (!signal.aborted) await Promise.race([once(signal, "abort"), failed]);
     terminal.note("draining: finishing the active runs; Ctrl+C again stops them");
     await Promise.race([runner.drain(), failed]);
-  } finally {
+    await service.stop();
+  } catch (error) {
+    // First the service, so that the runner does not wait for its acknowledgments.
     kill();
     await service.stop();
-    endListening();
+    await runner.stop();
+    throw error;
+  } finally {
     process.off("exit", kill);
   }
 }

@@ -1,6 +1,8 @@
 import { WrongSetting } from "../../process/config.js";
 import { isStoreError } from "../../process/open-store.js";
 import { FolderTaken } from "../../runner/checkout/work-folder.js";
+import { toDetail } from "../../wire/problem.js";
+import { Refused } from "../../wire/refused.js";
 import { CommandError } from "../command/exit-codes.js";
 
 /** Waits for a part of `signalbox dev`. Errors that a person can do something about become {@link CommandError}s. */
@@ -8,7 +10,8 @@ export async function explained<Value>(part: Promise<Value>): Promise<Value> {
   try {
     return await part;
   } catch (error) {
-    // Here the folder cannot be chosen.
+    if (error instanceof Refused) throw new CommandError(toDetail(error.refusal));
+    // The person cannot choose the folder here.
     if (error instanceof FolderTaken) {
       throw new CommandError(`the runner with process id ${error.pid} uses ${error.folder}: stop that runner first`);
     }

@@ -46,9 +46,9 @@ export async function signIn(
 ): Promise<string> {
   const { service, url, places, email, signal } = options;
   const earlier = readPrivateFile(places.login, devLoginSchema)?.cookie;
-  if (earlier !== undefined) await endSession(createClient({ baseUrl: url, cookie: earlier }), signal);
+  if (earlier !== undefined) await endSession(createClient({ baseUrl: url, cookie: earlier, signal }));
   const token = toLinkToken(await service.signInLink(email));
-  const cookie = await openSession(createClient({ baseUrl: url }), token, signal);
+  const cookie = await openSession(createClient({ baseUrl: url, signal }), token);
   writePrivateFile(places.login, { url, cookie, pid: process.pid });
   await setName(url, cookie, options);
   return cookie;
@@ -68,9 +68,9 @@ export async function signOut({ url, places }: SignInPlace, cookie: string): Pro
 }
 
 /** Ends the client's session. It may have ended already. */
-async function endSession(client: Client, signal?: AbortSignal): Promise<void> {
+async function endSession(client: Client): Promise<void> {
   try {
-    await client.delete("/api/sessions", signal === undefined ? {} : { signal });
+    await client.delete("/api/sessions");
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 401)) throw error;
   }
@@ -82,9 +82,9 @@ async function setName(
   cookie: string,
   { checkout, email, signal }: { readonly checkout: Checkout; readonly email: string; readonly signal: AbortSignal },
 ): Promise<void> {
-  const client = createClient({ baseUrl: url, cookie });
+  const client = createClient({ baseUrl: url, cookie, signal });
   const wanted = userName.safeParse(checkout.name);
   const { name } = await client.get("/api/sessions/me", { signal });
   if (!wanted.success || name !== email.slice(0, email.indexOf("@"))) return;
-  await client.patch("/api/sessions/me", { body: { name: wanted.data }, signal });
+  await client.patch("/api/sessions/me", { body: { name: wanted.data } });
 }

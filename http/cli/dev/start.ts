@@ -71,13 +71,14 @@ export async function start(options: StartOptions): Promise<Running> {
     const url = toSite({ ...config, baseUrl: null }, service.port).baseUrl;
     const cookie = await signIn({ service, url, places, checkout, email: state.email, signal });
     service = signingOut(service, () => signOut({ url, places }, cookie));
-    const stations = await makeFirstObjects(createClient({ baseUrl: url, cookie }), {
+    const stations = await makeFirstObjects(createClient({ baseUrl: url, cookie, signal }), {
       repository: state.repository,
       pool: { token: state.poolToken, isNew: before === null },
       stations: options.stations,
     });
-    const runner = await openRunner(options, { url, state, log });
     const link = await service.signInLink(state.email);
+    // The last step, because nothing stops the runner if a later one fails.
+    const runner = await openRunner(options, { url, state, log });
     return { service, runner, url, link, stations, failed: failure.promise };
   } catch (error) {
     await service.stop();
@@ -118,7 +119,7 @@ function openRunner(
   });
 }
 
-/** A promise that only rejects, and may do so before anybody waits for it. */
+/** Creates a promise that only rejects. It may reject before it is awaited. */
 function createFailure(): { readonly promise: Promise<never>; readonly reject: (error: unknown) => void } {
   let reject: (error: unknown) => void = () => undefined;
   const promise = new Promise<never>((_resolve, given) => {

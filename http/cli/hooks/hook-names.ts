@@ -1,8 +1,8 @@
 import type { Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
-import { parseIdBeginning, toIdAfter } from "../command/id-beginning.js";
-import { isNotFound, type NamedTeam, pickId } from "../command/names.js";
+import { parseIdPrefix, pickId, toIdAfter } from "../command/id-prefix.js";
+import { isNotFound, type NamedTeam } from "../command/names.js";
 import { pickResource } from "../command/pick-resource.js";
 
 /** A firing of a hook, as the history returns it. */
@@ -65,7 +65,7 @@ async function getNamed(context: Context, team: NamedTeam, name: string): Promis
   const nowhere = `the team ${team.key} has no firing ${name}: signalbox hook log lists its firings, --team names another team`;
   const found = FIRING_ID.test(text) ? await readFiring(context, team, text) : null;
   if (found !== null) return found;
-  const beginning = parseIdBeginning("occ", text.split("-")[0] ?? "");
+  const beginning = parseIdPrefix("occ", text.split("-")[0] ?? "");
   if (beginning === null) throw new CommandError(nowhere);
   const before = toIdAfter("occ", beginning);
   const { items } = await client.get("/api/teams/{teamId}/hook-occurrences", {
@@ -73,11 +73,8 @@ async function getNamed(context: Context, team: NamedTeam, name: string): Promis
     query: { limit: 200, ...(before === undefined ? {} : { before }) },
     signal,
   });
-  const id = pickId(
-    "firing",
-    text,
-    items.map((item) => item.id),
-  );
+  const ids = items.map((item) => item.id);
+  const id = pickId(text, ids);
   const picked = items.find((item) => item.id === id);
   if (picked === undefined) throw new CommandError(nowhere);
   return picked;

@@ -1,7 +1,8 @@
 import type { Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
-import { isNotFound, type NamedTeam, pickId } from "../command/names.js";
+import { parseIdPrefix, pickId } from "../command/id-prefix.js";
+import { isNotFound, type NamedTeam } from "../command/names.js";
 import { toAmount, toMoney } from "./figures.js";
 import { listSets } from "./sets.js";
 import { watch } from "./watch.js";
@@ -15,9 +16,6 @@ export interface ComparedReplay {
   readonly baseline: Replay | null;
 }
 
-/** A complete id. It is used as it is; only the beginning of an id is looked up in a list. */
-export const WHOLE_ID = /^[a-z]+_[0-9A-Z]{26}$/;
-
 /** Finds the id of a replay by a unique beginning. Default: the folder's last replay. */
 export async function findReplay(
   context: Context,
@@ -26,9 +24,10 @@ export async function findReplay(
   const team = await context.names.team();
   const wanted = name ?? context.defaults.replay;
   if (wanted === undefined) {
-    throw new CommandError("name the replay: its id, which signalbox replay and signalbox set show print");
+    throw new CommandError("no replay given, and none used in this folder yet: signalbox set show lists them");
   }
-  const replayId = WHOLE_ID.test(wanted) ? wanted : pickId("replay", wanted, await listReplayIds(context, team));
+  const prefix = parseIdPrefix("rep", wanted);
+  const replayId = prefix?.isWhole === true ? prefix.text : pickId(wanted, await listReplayIds(context, team));
   return { team, replayId };
 }
 
@@ -71,7 +70,7 @@ export async function waitForReplay(context: Context, team: NamedTeam, replayId:
       return [toProgress(replay), ...(isBaselineOver ? [] : [`live config ${toProgress(baseline)}`])].join("; ");
     },
     isOver: ({ replay, baseline }) => replay.judged && hasEnded(replay) && (baseline === null || hasEnded(baseline)),
-    again: `the replay continues: see it with signalbox replay show ${replayId}`,
+    again: `the replay continues: show the result with signalbox replay show ${replayId}`,
   });
 }
 

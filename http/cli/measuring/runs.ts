@@ -1,7 +1,7 @@
 import type { Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
-import { pickId } from "../command/names.js";
+import { pickId } from "../command/id-prefix.js";
 import { toCount } from "./figures.js";
 import type { Place } from "./place.js";
 
@@ -43,7 +43,7 @@ export async function chooseRuns(context: Context, place: Place, words?: readonl
     return chosen;
   }
   const ids = items.map(({ runId }) => runId);
-  const runIds = [...new Set(named.map((word) => pickId("run", word, ids)))];
+  const runIds = [...new Set(named.map((word) => pickId(word, ids)))];
   if (runIds.length === 0) throw new CommandError("name the runs: ids, or last:20", exitCodes.usage);
   const ends = items.filter(({ runId }) => runIds.includes(runId)).map(({ endedAt }) => endedAt);
   return { runIds, newestAt: ends[0] ?? null };

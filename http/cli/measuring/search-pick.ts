@@ -1,7 +1,7 @@
 import type { Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
-import { pickId } from "../command/names.js";
+import { pickId } from "../command/id-prefix.js";
 import { toLine, toLines as toPrintable } from "../command/printable.js";
 import { toFields } from "../command/table.js";
 import { findSearch, readSearch, type Search } from "./searches.js";
@@ -29,7 +29,7 @@ export async function pickCandidate(
     read: () => client.get("/api/teams/{teamId}/config-pull-requests/{pullRequestId}", { path, signal }),
     progress: toProgress,
     isOver: ({ state }) => state !== "opening",
-    again: `the service continues: see it with signalbox search show ${search.id}`,
+    again: `the service continues: show the result with signalbox search show ${search.id}`,
   });
   context.show(settled, () => toLines(context, settled));
   return settled.state === "opened" ? exitCodes.done : exitCodes.failed;
@@ -45,7 +45,7 @@ function findCandidate({ candidates, best, bestBecause }: Search, name: string |
   const called = candidates.find((candidate) => candidate.name === name);
   if (called !== undefined) return called.candidateId;
   const ids = candidates.map(({ candidateId }) => candidateId);
-  const picked = pickId("candidate", name, ids);
+  const picked = pickId(name, ids);
   if (ids.includes(picked)) return picked;
   const names = candidates.map((candidate) => candidate.name).join(", ");
   throw new CommandError(`the search has no candidate ${name}; there are: ${names === "" ? "none" : names}`);

@@ -1,9 +1,9 @@
 import { listAll, type Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
-import { type NamedTeam, pickId } from "../command/names.js";
+import { parseIdPrefix, pickId } from "../command/id-prefix.js";
+import type { NamedTeam } from "../command/names.js";
 import { FEW, toAmount, toCosts, toCount, toMoney, toPercent, toPoints, toRange } from "./figures.js";
-import { WHOLE_ID } from "./replays.js";
 
 export type Search = Schema<"Search">;
 export type Candidate = Schema<"SearchCandidateOutput">;
@@ -18,7 +18,8 @@ export interface FoundSearch {
 export async function findSearch(context: Context, name: string | undefined): Promise<FoundSearch> {
   const team = await context.names.team();
   const wanted = name ?? context.defaults.search;
-  const searchId = wanted !== undefined && WHOLE_ID.test(wanted) ? wanted : await find(context, team, wanted);
+  const prefix = parseIdPrefix("srch", wanted ?? "");
+  const searchId = prefix?.isWhole === true ? prefix.text : await find(context, team, wanted);
   context.remember({ workspace: team.workspace.slug, team: team.key, search: searchId });
   return { team, searchId };
 }
@@ -30,7 +31,7 @@ async function find({ client, signal }: Context, team: NamedTeam, wanted: string
     if (wanted === undefined) return id;
     ids.push(id);
   }
-  if (wanted !== undefined) return pickId("search", wanted, ids);
+  if (wanted !== undefined) return pickId(wanted, ids);
   throw new CommandError("the team has no search: start one with signalbox search start");
 }
 

@@ -1,7 +1,8 @@
 import type { Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
-import { type NamedTeam, pickId } from "../command/names.js";
+import { pickId } from "../command/id-prefix.js";
+import type { NamedTeam } from "../command/names.js";
 import { toCount } from "./figures.js";
 import type { Place } from "./place.js";
 import type { ChosenRuns } from "./runs.js";
@@ -41,7 +42,7 @@ export function findNamed(items: readonly ReplaySet[], name: string): ReplaySet 
   const [only] = called;
   if (only !== undefined) return only;
   const ids = items.map(({ id }) => id);
-  const picked = pickId("replay set", name, ids);
+  const picked = pickId(name, ids);
   return items.find(({ id }) => id === picked);
 }
 
@@ -105,7 +106,7 @@ export async function openSet(
       signal,
     });
   } catch (error) {
-    await client.delete("/api/teams/{teamId}/replay-sets/{setId}", { path: { teamId, setId } });
+    await client.delete("/api/teams/{teamId}/replay-sets/{setId}", { path: { teamId, setId }, signal: null });
     throw error;
   }
   return setId;

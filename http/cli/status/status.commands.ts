@@ -6,8 +6,8 @@ export function addStatusCommands(program: CommandTree): void {
     usage: "status",
     summary: "show the service's release, queue, runners, failing hooks and last backup",
     details:
-      "The queue, the runners and the hooks are those of one workspace: of --team, of this folder, or the only one.\n" +
-      "A hook fails if its last firing failed. The exit code is 0 even if something is failing.",
+      "Shows the queue, runners and hooks of one workspace: that of --team, of this folder, or the only one.\n" +
+      "A hook is failing if its last firing failed. The exit code is 0 even then.",
     example: "signalbox status --json",
     load: async () => (await import("./status.js")).status,
   });

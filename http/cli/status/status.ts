@@ -16,15 +16,15 @@ interface FailingHook {
 
 /** Shows the state of the service, and the queue, runners and failing hooks of a workspace. */
 export async function status(context: Context): Promise<void> {
-  const { client, signal, terminal } = context;
+  const { client, terminal } = context;
   const workspace = await context.names.workspace();
   const [service, teams, { items: runners }] = await Promise.all([
-    client.get("/api/status", { signal }),
-    listTeams(client, workspace.id, signal),
-    client.get("/api/workspaces/{slug}/runners", { path: { slug: workspace.slug }, query: { limit: 200 }, signal }),
+    client.get("/api/status"),
+    listTeams(client, workspace.id),
+    client.get("/api/workspaces/{slug}/runners", { path: { slug: workspace.slug }, query: { limit: 200 } }),
   ]);
-  const counts = await Promise.all(teams.map(({ id }) => countTasks(client, id, signal)));
-  const failing = (await Promise.all(teams.map((team) => listFailing(client, team, signal)))).flat();
+  const counts = await Promise.all(teams.map(({ id }) => countTasks(client, id)));
+  const failing = (await Promise.all(teams.map((team) => listFailing(client, team)))).flat();
   const connected = runners.filter(({ connected }) => connected);
   const uptimeSeconds = Math.max(0, Math.round((Date.now() - Date.parse(service.startedAt)) / 1_000));
   const found = {
@@ -47,7 +47,7 @@ export async function status(context: Context): Promise<void> {
       ["service", found.url],
       ["release", found.release],
       ["store format", found.storeFormat],
-      ["up for", toDuration(uptimeSeconds)],
+      ["uptime", toDuration(uptimeSeconds)],
       ["last backup", toAge(service.backupAt)],
       ["workspace", found.workspace],
       ["queue", `${toCount(found.queued, "task")} queued, ${found.running} running`],
@@ -67,23 +67,20 @@ const columns = [
 async function listTeams(
   client: Client,
   workspaceId: string,
-  signal: AbortSignal,
 ): Promise<readonly { readonly id: string; readonly key: string }[]> {
   const path = { workspaceId };
-  return (await client.get("/api/resources/workspaces/{workspaceId}/teams", { path, signal })).items;
+  return (await client.get("/api/resources/workspaces/{workspaceId}/teams", { path })).items;
 }
 
 async function countTasks(
   client: Client,
   teamId: string,
-  signal: AbortSignal,
 ): Promise<{ readonly queued: number; readonly running: number }> {
   const count = async (state: "queued" | "running"): Promise<number> => {
     let found = 0;
     const tasks = listAll(client, "/api/teams/{teamId}/tasks", "before", {
       path: { teamId },
       query: { state },
-      signal,
     });
     for await (const _task of tasks) {
       found += 1;
@@ -98,10 +95,9 @@ async function countTasks(
 async function listFailing(
   client: Client,
   { id, key }: { readonly id: string; readonly key: string },
-  signal: AbortSignal,
 ): Promise<readonly FailingHook[]> {
   const path = { teamId: id };
-  const { items } = await client.get("/api/teams/{teamId}/hook-occurrences", { path, query: { limit: 200 }, signal });
+  const { items } = await client.get("/api/teams/{teamId}/hook-occurrences", { path, query: { limit: 200 } });
   // The list is newest first. In reverse order, the last firing of each hook replaces its earlier ones in the map.
   const last = new Map([...items].reverse().map((firing) => [firing.hookId, firing]));
   return [...last.values()]
@@ -118,6 +114,6 @@ function toCount(count: number, what: string): string {
 }
 
 function toAge(at: string | null): string {
-  if (at === null) return "not known";
+  if (at === null) return "unknown";
   return `${toDuration(Math.max(0, Math.round((Date.now() - Date.parse(at)) / 1_000)))} ago`;
 }

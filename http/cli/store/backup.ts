@@ -4,7 +4,7 @@ import { openStoreForReading } from "../../process/open-store.js";
 
 /** `signalbox backup`: copies a store into a folder, even while a service uses it. */
 const program = new Command("signalbox backup")
-  .description("Copies a store into a folder, also while a service uses it.")
+  .description("Back up a store, also while the service runs.")
   .requiredOption("--data <folder>", "the service's data folder")
   .requiredOption("--to <folder>", "where the copy goes; absent or empty");
 

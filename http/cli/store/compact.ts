@@ -3,7 +3,7 @@ import { compactStoppedStore } from "../../process/open-store.js";
 
 /** `signalbox compact`: returns the free space in a stopped service's file to the disk. */
 const program = new Command("signalbox compact")
-  .description("Makes the file of a stopped service's store as small as what is stored.")
+  .description("Shrink a stopped service's store file.")
   .requiredOption("--data <folder>", "the data folder of a service that is stopped");
 
 try {

@@ -10,9 +10,9 @@ import { openStoppedStore } from "./stopped-store.js";
  * delivers it.
  */
 const program = new Command("signalbox dead-letters")
-  .description("Lists the messages that were set aside, also while a service uses the store, or sends one again.")
+  .description("List dead letters, also while the service runs, or retry one.")
   .requiredOption("--data <folder>", "the service's data folder")
-  .option("--retry <id>", "sends this one again; the service must be stopped");
+  .option("--retry <id>", "retry this one; the service must be stopped");
 
 /** Maximum number of dead letters to list per workspace. */
 const LISTED = 1_000;

@@ -14,11 +14,9 @@ import { openStoreForDoctor } from "../../process/open-store.js";
  * left. Prints keys, never values.
  */
 const program = new Command("signalbox doctor")
-  .description(
-    "Looks for damage in the store of a stopped service, or in a backup. Ends with 1 when something is left.",
-  )
+  .description("Check a stopped service's store or a backup for damage. Exits with 1 if damage remains.")
   .requiredOption("--data <folder>", "the data folder of a service that is stopped, or a backup")
-  .option("--repair", "writes again what can be derived from other rows, and removes damaged rows that can be spared");
+  .option("--repair", "rewrite rows that can be derived from others, and remove damaged rows that are not needed");
 
 /** Maximum number of findings to print per kind. */
 const PRINTED = 20;

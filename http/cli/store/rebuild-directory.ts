@@ -6,7 +6,7 @@ import { openStoppedStore } from "./stopped-store.js";
 
 /** `signalbox rebuild-directory`: rebuilds the directories that map ids, tokens and members to workspaces. */
 const program = new Command("signalbox rebuild-directory")
-  .description("Makes anew by which ids, tokens and members are found over all workspaces.")
+  .description("Rebuild the index of ids, tokens and members of all workspaces in a stopped service's store.")
   .requiredOption("--data <folder>", "the data folder of a service that is stopped");
 
 try {

@@ -8,7 +8,7 @@ import { openStoppedStore } from "./stopped-store.js";
  * the differences.
  */
 const program = new Command("signalbox recount-bodies")
-  .description("Counts again which rows refer to diffs and other large bodies, and puts right what differs.")
+  .description("Recount the references to diffs and other large bodies in a stopped service's store, and correct them.")
   .requiredOption("--data <folder>", "the data folder of a service that is stopped");
 
 try {

@@ -3,7 +3,7 @@ import { restoreBackup } from "../../../storage/backup.js";
 
 /** `signalbox restore`: copies a backup into a folder, so that a service can start on it. */
 const program = new Command("signalbox restore")
-  .description("Copies a backup into a folder on which a service can then be started.")
+  .description("Restore a backup into an empty folder, on which a service can start.")
   .requiredOption("--from <folder>", "the backup")
   .requiredOption("--data <folder>", "the data folder to fill; absent or empty");
 

@@ -1,8 +1,7 @@
 import { listAll } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
-import { parseIdBeginning } from "../command/id-beginning.js";
-import { pickId } from "../command/names.js";
+import { type IdPrefix, parseIdPrefix, pickId } from "../command/id-prefix.js";
 import { type Approval, answerApproval, describeCall, listOpenApprovals, type Verdict } from "./approvals.js";
 import { nameRun } from "./name-run.js";
 import { readText } from "./read-text.js";
@@ -53,55 +52,43 @@ function parseInputs(text: string): Readonly<Record<string, unknown>> {
   throw new CommandError('the inputs must be a JSON object, such as {"command":"npm test"}', exitCodes.usage);
 }
 
-/** Finds an approval by its id, a unique beginning of it, or as the only one that a run waits for. */
+/** Finds an approval by its id, a unique prefix of it, or as the only one that a run waits for. */
 async function findApproval(
   context: Context,
   { approval }: ApprovalOption,
   name: string | undefined,
 ): Promise<ApprovalId> {
   const wanted = approval ?? (/^apr_/i.test(name ?? "") ? name : undefined);
-  const beginning = wanted === undefined ? undefined : parseIdBeginning("apr", wanted);
-  if (beginning === null) throw new CommandError(`${wanted} is not the id of an approval: signalbox inbox lists them`);
-  if (beginning !== undefined && (approval === undefined || name === undefined)) {
-    return await findByBeginning(context, beginning);
+  const prefix = wanted === undefined ? undefined : parseIdPrefix("apr", wanted);
+  if (prefix === null) throw new CommandError(`${wanted} is not an approval id: signalbox inbox lists them`);
+  if (prefix !== undefined && (approval === undefined || name === undefined)) {
+    return await findByPrefix(context, prefix);
   }
   const runId = await nameRun(context, name);
   const open = await listOpenApprovals(context, runId);
-  if (beginning !== undefined) {
-    return {
-      id: pickId(
-        "approval",
-        beginning.text,
-        open.map(({ id }) => id),
-      ),
-      runId,
-    };
+  if (prefix !== undefined) {
+    const ids = open.map(({ id }) => id);
+    return { id: pickId(prefix.text, ids), runId };
   }
   const [only, ...others] = open;
-  if (only === undefined) throw new CommandError(`the run ${runId} waits for no approval`);
+  if (only === undefined) throw new CommandError(`the run ${runId} has no open approval`);
   if (others.length === 0) return only;
   const calls = open.map((each) => `  ${each.id}: ${describeCall(each)}`).join("\n");
-  throw new CommandError(`the run waits for ${open.length} approvals: name one with --approval\n${calls}`);
+  throw new CommandError(`the run has ${open.length} open approvals: choose one with --approval\n${calls}`);
 }
 
-async function findByBeginning(
-  { client, signal }: Context,
-  { text, isWhole }: { readonly text: string; readonly isWhole: boolean },
-): Promise<ApprovalId> {
+async function findByPrefix({ client }: Context, { text, isWhole }: IdPrefix): Promise<ApprovalId> {
   if (isWhole) {
-    const { approval } = await client.get("/api/inbox/{id}", { path: { id: text }, signal });
+    const { approval } = await client.get("/api/inbox/{id}", { path: { id: text } });
     if (approval !== null) return approval;
     throw new CommandError(`${text} is not an approval`);
   }
   const open: ApprovalId[] = [];
-  const all = listAll(client, "/api/approvals", "before", { query: { state: "open", limit: 200 }, signal });
+  const all = listAll(client, "/api/approvals", "before", { query: { state: "open", limit: 200 } });
   for await (const each of all) open.push(each);
-  const id = pickId(
-    "approval",
-    text,
-    open.map((each) => each.id),
-  );
+  const ids = open.map((each) => each.id);
+  const id = pickId(text, ids);
   const found = open.find((each) => each.id === id);
   if (found !== undefined) return found;
-  throw new CommandError(`no approval that waits for you begins with ${text}: signalbox inbox lists them`);
+  throw new CommandError(`no open approval has the prefix ${text}: signalbox inbox lists them`);
 }

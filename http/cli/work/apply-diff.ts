@@ -1,11 +1,11 @@
-import { spawnSync } from "node:child_process";
 import { lstatSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CommandError } from "../command/exit-codes.js";
+import { runGit } from "../command/git.js";
 import { toJson, toLines } from "../command/printable.js";
 
 /** A diff to apply. */
-export interface DiffToApply {
+interface DiffToApply {
   /** A folder in the checkout. */
   readonly folder: string;
   readonly diff: string;
@@ -14,13 +14,10 @@ export interface DiffToApply {
 }
 
 /** What was applied. */
-export interface Applied {
+interface Applied {
   readonly files: readonly string[];
   readonly branch: string | null;
 }
-
-/** Maximum size of git's output. A binary diff may list many files. */
-const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 
 /**
  * Applies a diff with `git apply --3way`, which stages the changes. Refuses if files that it changes have uncommitted
@@ -33,7 +30,7 @@ export function applyDiff({ folder, diff, branch }: DiffToApply): Applied {
   refuseOverChanges(root, files);
   const restore = prepareRestore(root, files);
   const before = branch === null ? null : startBranch(root, branch);
-  const { status, stderr } = git(root, ["apply", "--3way", "--whitespace=nowarn"], diff);
+  const { status, stderr } = runGit(root, ["apply", "--3way", "--whitespace=nowarn"], diff);
   if (status === 0) return { files, branch };
   const conflicts = listConflicts(root);
   const said = toLines(stderr).trimEnd();
@@ -54,7 +51,7 @@ export function applyDiff({ folder, diff, branch }: DiffToApply): Applied {
  * none or several fit.
  */
 export function findOwnRepository(folder: string, names: readonly string[]): string | null {
-  const { stdout } = git(folder, ["remote", "--verbose"]);
+  const { stdout } = runGit(folder, ["remote", "--verbose"]);
   const addresses = stdout.split("\n").map((line) => (line.split(/\s+/)[1] ?? "").replace(/(\.git)?\/?$/, ""));
   const isOf = (name: string) => addresses.some((each) => each.endsWith(`/${name}`) || each.endsWith(`:${name}`));
   const found = names.filter(isOf);
@@ -63,7 +60,7 @@ export function findOwnRepository(folder: string, names: readonly string[]): str
 }
 
 function findRoot(folder: string): string {
-  const { status, stdout } = git(folder, ["rev-parse", "--show-toplevel"]);
+  const { status, stdout } = runGit(folder, ["rev-parse", "--show-toplevel"]);
   if (status === 0) return stdout.replace(/\n$/, "");
   throw new CommandError(`${folder} is not in a git checkout: run this command where the changes belong`);
 }
@@ -72,7 +69,7 @@ function findRoot(folder: string): string {
 function listFiles(root: string, diff: string): readonly string[] {
   const files = new Set<string>();
   for (const reverse of [[], ["--reverse"]]) {
-    const { status, stdout, stderr } = git(root, ["apply", "--numstat", "-z", ...reverse], diff);
+    const { status, stdout, stderr } = runGit(root, ["apply", "--numstat", "-z", ...reverse], diff);
     if (status !== 0) throw new CommandError(`git cannot read the changes of the run:\n${toLines(stderr).trimEnd()}`);
     for (const entry of stdout.split("\0")) {
       const path = entry.split("\t").slice(2).join("\t");
@@ -91,7 +88,7 @@ function refuseOverChanges(root: string, files: readonly string[]): void {
 
 /** Returns those of the files that have uncommitted changes. */
 function listChanged(root: string, files: readonly string[]): readonly string[] {
-  const { status, stdout, stderr } = git(root, [
+  const { status, stdout, stderr } = runGit(root, [
     "status",
     "--porcelain",
     "-z",
@@ -110,12 +107,12 @@ const PATHS_FROM_INPUT = ["--pathspec-from-file=-", "--pathspec-file-nul"];
  * could not restore. Git stops at the first file that it cannot write, and leaves those before it written.
  */
 function prepareRestore(root: string, files: readonly string[]): () => readonly string[] {
-  const inIndex = new Set(git(root, ["ls-files", "-z"]).stdout.split("\0"));
+  const inIndex = new Set(runGit(root, ["ls-files", "-z"]).stdout.split("\0"));
   const tracked = files.filter((file) => inIndex.has(file));
   const missing = files.filter((file) => !inIndex.has(file) && !exists(join(root, file)));
   const folders = new Set(missing.flatMap(listFolders).filter((folder) => !exists(join(root, folder))));
   const change = (paths: readonly string[], ...args: readonly string[]) => {
-    if (paths.length > 0) git(root, ["--literal-pathspecs", ...args, ...PATHS_FROM_INPUT], paths.join("\0"));
+    if (paths.length > 0) runGit(root, ["--literal-pathspecs", ...args, ...PATHS_FROM_INPUT], paths.join("\0"));
   };
   return () => {
     change(missing, "rm", "--cached", "--quiet", "--ignore-unmatch");
@@ -148,38 +145,19 @@ function attempt(call: () => unknown): boolean {
 
 /** Creates a branch and switches to it. `undo` returns to where the checkout was. */
 function startBranch(root: string, branch: string): { undo(): void } {
-  const current = git(root, ["symbolic-ref", "--quiet", "--short", "HEAD"]);
-  const commit = git(root, ["rev-parse", "HEAD"]).stdout.trim();
-  const { status, stderr } = git(root, ["switch", `--create=${branch}`]);
+  const current = runGit(root, ["symbolic-ref", "--quiet", "--short", "HEAD"]);
+  const commit = runGit(root, ["rev-parse", "HEAD"]).stdout.trim();
+  const { status, stderr } = runGit(root, ["switch", `--create=${branch}`]);
   if (status !== 0) throw new CommandError(`cannot create the branch: ${toLines(stderr).trimEnd()}`);
   return {
     undo: () => {
-      git(root, current.status === 0 ? ["switch", current.stdout.trim()] : ["switch", "--detach", commit]);
-      git(root, ["branch", "--delete", "--force", "--", branch]);
+      runGit(root, current.status === 0 ? ["switch", current.stdout.trim()] : ["switch", "--detach", commit]);
+      runGit(root, ["branch", "--delete", "--force", "--", branch]);
     },
   };
 }
 
 function listConflicts(root: string): readonly string[] {
-  const { stdout } = git(root, ["diff", "--name-only", "-z", "--diff-filter=U"]);
+  const { stdout } = runGit(root, ["diff", "--name-only", "-z", "--diff-filter=U"]);
   return stdout.split("\0").flatMap((file) => (file === "" ? [] : [toJson(file)]));
-}
-
-interface GitResult {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function git(folder: string, args: readonly string[], input = ""): GitResult {
-  const env = { ...process.env, LC_ALL: "C" };
-  const { status, stdout, stderr, error } = spawnSync("git", args, {
-    cwd: folder,
-    input,
-    env,
-    encoding: "utf8",
-    maxBuffer: MAX_OUTPUT_BYTES,
-  });
-  if (error === undefined) return { status, stdout, stderr };
-  throw new CommandError(`cannot run git: ${error.message}`);
 }

@@ -12,7 +12,7 @@ export type Verdict =
 
 /** Answers an approval. */
 export async function answerApproval(
-  { client, signal }: Context,
+  { client }: Context,
   { id, runId }: Pick<Approval, "id" | "runId">,
   verdict: Verdict,
 ): Promise<Approval> {
@@ -20,21 +20,20 @@ export async function answerApproval(
   const base = "/api/runs/{runId}/approvals/{approvalId}";
   switch (verdict.kind) {
     case "approve":
-      return await client.post(`${base}/approve`, { path, body: {}, signal });
+      return await client.post(`${base}/approve`, { path, body: {} });
     case "edit":
-      return await client.post(`${base}/edit`, { path, body: { inputs: verdict.inputs }, signal });
+      return await client.post(`${base}/edit`, { path, body: { inputs: verdict.inputs } });
     case "dismiss":
-      return await client.post(`${base}/dismiss`, { path, body: { reason: verdict.reason }, signal });
+      return await client.post(`${base}/dismiss`, { path, body: { reason: verdict.reason } });
   }
 }
 
 /** Lists the approvals that a run waits for, newest first. */
-export async function listOpenApprovals({ client, signal }: Context, runId: string): Promise<readonly Approval[]> {
+export async function listOpenApprovals({ client }: Context, runId: string): Promise<readonly Approval[]> {
   const open: Approval[] = [];
   const all = listAll(client, "/api/runs/{runId}/approvals", "before", {
     path: { runId },
     query: { limit: 200 },
-    signal,
   });
   for await (const approval of all) if (approval.state === "open") open.push(approval);
   return open;

@@ -67,11 +67,10 @@ export class RunFollower {
   async catchUp(): Promise<void> {
     if (this.#isOver) return;
     await this.showSteps();
-    const { client, signal } = this.#context;
+    const { client } = this.#context;
     const run = await client.get("/api/runs/{runId}", {
       path: { runId: this.runId },
       query: { diff: "false" },
-      signal,
     });
     if (run.state !== "ended") return;
     // Steps may have arrived since.
@@ -82,11 +81,10 @@ export class RunFollower {
 
   /** Reads and shows the steps after the last one shown. */
   async showSteps(): Promise<void> {
-    const { client, signal } = this.#context;
+    const { client } = this.#context;
     const steps = listAll(client, "/api/runs/{runId}/steps", "after", {
       path: { runId: this.runId },
       query: { after: this.#shown, limit: 200 },
-      signal,
     });
     for await (const step of steps) this.#say(step);
   }

@@ -19,7 +19,7 @@ type TaskChange =
 /**
  * Shows what happens to a task until it is done: steps, questions and reviews. If the agent asks, the person types the
  * answer; without a terminal, it shows the question and continues. Returns the exit code: failed if the task was
- * closed, or could not go on and was not retried.
+ * closed, or failed and was not retried.
  */
 export async function followTask(context: Context, task: Task): Promise<ExitCode> {
   const topics = openTopics(context);
@@ -29,7 +29,7 @@ export async function followTask(context: Context, task: Task): Promise<ExitCode
     return await new TaskFollower(context, topics, { task, people, me }).follow();
   } finally {
     topics.close();
-    if (context.signal.aborted) context.terminal.note(`the task goes on: signalbox task show ${task.id} --follow`);
+    if (context.signal.aborted) context.terminal.note(`the task continues: signalbox task show ${task.id} --follow`);
   }
 }
 
@@ -83,7 +83,7 @@ class TaskFollower {
   async #take(message: StreamMessage): Promise<void> {
     const { topic, kind, data } = message;
     if (topic === `run/${this.#run?.runId}`) {
-      if (kind === "error") this.#context.terminal.note("only the team sees the steps of its runs");
+      if (kind === "error") this.#context.terminal.note("you may not read the steps of this run");
       else await this.#run?.take(message);
       return;
     }
@@ -105,8 +105,8 @@ class TaskFollower {
   }
 
   async #read(): Promise<Task> {
-    const { client, signal } = this.#context;
-    return await client.get("/api/tasks/{taskId}", { path: { taskId: this.#task.id }, signal });
+    const { client } = this.#context;
+    return await client.get("/api/tasks/{taskId}", { path: { taskId: this.#task.id } });
   }
 
   async #update(task: Task): Promise<void> {
@@ -159,11 +159,11 @@ class TaskFollower {
 
   /** Returns why no runner has taken the run, with a colon before it; empty if that is not known. */
   async #whyWaiting(): Promise<string> {
-    const { client, signal } = this.#context;
+    const { client } = this.#context;
     const { runId } = this.#task;
     if (runId === null) return "";
     try {
-      const run = await client.get("/api/runs/{runId}", { path: { runId }, query: { diff: "false" }, signal });
+      const run = await client.get("/api/runs/{runId}", { path: { runId }, query: { diff: "false" } });
       return run.waiting === null ? "" : `: ${toLine(run.waiting.reason)}`;
     } catch (error) {
       if (error instanceof ApiError) return "";
@@ -173,15 +173,15 @@ class TaskFollower {
 
   /** Shows why the task waits for a person, and asks for the answer. */
   async #showWait(): Promise<void> {
-    const { client, signal, terminal } = this.#context;
+    const { client, terminal } = this.#context;
     const { id, station, asks } = this.#task;
-    const item = await client.get("/api/inbox/{id}", { path: { id }, signal }).catch((error: unknown) => {
+    const item = await client.get("/api/inbox/{id}", { path: { id } }).catch((error: unknown) => {
       if (isNotFound(error)) return null;
       throw error;
     });
     const waits = item === null || item.gone === null;
     const kind = item !== null && waits ? item.kind : this.#task.failure === null ? "question" : "failure";
-    const does = kind === "failure" ? "cannot go on" : "asks";
+    const does = kind === "failure" ? "failed" : "asks";
     this.#say(`${terminal.paint("yellow", `${station} ${does}:`)} ${toLines(asks ?? item?.asks ?? "")}`);
     // Somebody may have answered meanwhile.
     if (!waits) return;

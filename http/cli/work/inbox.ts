@@ -17,16 +17,16 @@ type Counts = Answer<"get", "/api/inbox">["counts"];
 
 /** Lists what waits for a person in all teams. */
 export async function showInbox(context: Context, options: InboxFilter & LimitOption & CommonOptions): Promise<void> {
-  const { client, login, signal, terminal } = context;
+  const { client, login, terminal } = context;
   const { limit, workspace } = options;
   const assignee = options.assignee ?? (login.token === undefined ? "me" : "all");
   const query = { assignee, limit: toPageSize(limit), ...(workspace === undefined ? {} : { workspace }) };
-  const list = await takeItems(listAll(client, "/api/inbox", "after", { query, signal }), limit);
-  const { counts } = await client.get("/api/inbox", { query: { ...query, limit: 1 }, signal });
+  const list = await takeItems(listAll(client, "/api/inbox", "after", { query }), limit);
+  const { counts } = await client.get("/api/inbox", { query: { ...query, limit: 1 } });
   const teams = list.items.length === 0 ? new Map<string, string>() : await readTeams(context);
   const shown: Limited<Item> & { readonly counts: Counts } = { ...list, counts };
   showList(context, shown, {
-    none: `nothing waits${assignee === "me" ? " for you" : ""}`,
+    none: `nothing is waiting${assignee === "me" ? " for you" : ""}`,
     toLines: () =>
       toTable(
         terminal,
@@ -42,7 +42,7 @@ export async function showInbox(context: Context, options: InboxFilter & LimitOp
       ),
   });
   if (assignee === "me" && counts.none > 0) {
-    terminal.note(`${counts.none} more are unassigned: signalbox inbox --assignee none`);
+    terminal.note(`${counts.none} unassigned ${counts.none === 1 ? "item" : "items"}: signalbox inbox --assignee none`);
   }
 }
 

@@ -14,13 +14,12 @@ export class People {
   }
 
   /** Reads the members of a workspace. A caller who may not list them sees ids instead of names. */
-  static async read({ client, signal }: Context, slug: string): Promise<People> {
+  static async read({ client }: Context, slug: string): Promise<People> {
     const listed: Member[] = [];
     try {
       const members = listAll(client, "/api/workspaces/{slug}/members", "after", {
         path: { slug },
         query: { limit: 200 },
-        signal,
       });
       for await (const member of members) listed.push(member);
     } catch (error) {
@@ -46,7 +45,7 @@ export class People {
     return new People([]);
   }
 
-  /** The name of a person, or the id of somebody who is no longer there. Null for nobody. */
+  /** Returns the name of a person, or the id if the person is no longer a member. Null for null. */
   name(userId: string | null): string | null {
     if (userId === null) return null;
     return this.#members.find((member) => member.userId === userId)?.name ?? userId;
@@ -61,7 +60,7 @@ export class People {
   /** Finds the id of a person by mail address, name or id; null for `none`. `me` is the caller. */
   async find(context: Context, wanted: string): Promise<string | null> {
     if (wanted === "none") return null;
-    if (wanted === "me") return (await context.client.get("/api/sessions/me", { signal: context.signal })).userId;
+    if (wanted === "me") return (await context.client.get("/api/sessions/me")).userId;
     const found = this.#members.filter(({ userId, email, name }) =>
       [userId, email.toLowerCase(), name.toLowerCase()].includes(/^usr_/.test(wanted) ? wanted : wanted.toLowerCase()),
     );

@@ -3,7 +3,7 @@ import { ask } from "../command/ask.js";
 import type { Context } from "../command/context.js";
 
 /** A question to the person. Somebody may answer it elsewhere first. */
-export interface Prompt {
+interface Prompt {
   readonly id: string;
   readonly question: string;
   /** Receives what the person types. An {@link ApiError} that it throws is shown; other errors end the command. */
@@ -55,7 +55,7 @@ export class Prompts {
         await this.#askOne(prompt, ending.signal);
       } catch (error) {
         if (!ending.signal.aborted) return this.#fail(error);
-        this.#context.terminal.note("(no longer needs an answer)");
+        this.#context.terminal.note("(already answered)");
       } finally {
         this.#open = null;
       }

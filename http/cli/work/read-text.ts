@@ -1,6 +1,6 @@
 import type { Context } from "../command/context.js";
 
-/** Returns the text of an argument. `-` stands for standard input. */
+/** Returns the text of an argument, or reads it from standard input for `-`. */
 export async function readText({ terminal }: Context, given: string): Promise<string> {
   return given === "-" ? (await terminal.readInput()).trimEnd() : given;
 }

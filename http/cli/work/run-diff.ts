@@ -14,15 +14,15 @@ export interface DiffOptions extends CommonOptions {
 
 /** Prints the changes of a run, or applies them to the checkout of this folder. */
 export async function showDiff(context: Context, options: DiffOptions, name: string | undefined): Promise<void> {
-  const { client, signal, terminal, isJson } = context;
+  const { client, terminal, isJson } = context;
   const { branch = null, apply } = options;
   const path = { runId: await nameRun(context, name) };
-  const run = await client.get("/api/runs/{runId}", { path, query: { diff: "false" }, signal });
+  const run = await client.get("/api/runs/{runId}", { path, query: { diff: "false" } });
   if (run.state !== "ended") throw new CommandError(`the run ${run.id} has not ended: its changes are not known yet`);
   const mayApply = apply === true || branch !== null;
   const repository = options.repository ?? (mayApply ? chooseRepository(terminal.folder, run) : undefined);
   const query = repository === undefined ? {} : { repository };
-  const diff = await client.get("/api/runs/{runId}/diff", { path, query, signal });
+  const diff = await client.get("/api/runs/{runId}/diff", { path, query });
   const runId = run.id;
   if (mayApply && diff !== "") {
     const applied = applyDiff({ folder: terminal.folder, diff, branch });

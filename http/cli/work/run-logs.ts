@@ -59,17 +59,17 @@ async function followRun(context: Context, follower: RunFollower): Promise<void>
 
 async function readPeople(context: Context, { taskId }: Schema<"Run">): Promise<People> {
   if (taskId === "") return await People.ofTeam(context, "");
-  const { teamId } = await context.client.get("/api/tasks/{taskId}", { path: { taskId }, signal: context.signal });
+  const { teamId } = await context.client.get("/api/tasks/{taskId}", { path: { taskId } });
   return await People.ofTeam(context, teamId);
 }
 
-function readRun({ client, signal }: Context, runId: string): Promise<Schema<"Run">> {
-  return client.get("/api/runs/{runId}", { path: { runId }, query: { diff: "false" }, signal });
+function readRun({ client }: Context, runId: string): Promise<Schema<"Run">> {
+  return client.get("/api/runs/{runId}", { path: { runId }, query: { diff: "false" } });
 }
 
-async function listSteps({ client, signal }: Context, runId: string): Promise<readonly Schema<"Step">[]> {
+async function listSteps({ client }: Context, runId: string): Promise<readonly Schema<"Step">[]> {
   const listed: Schema<"Step">[] = [];
-  const steps = listAll(client, "/api/runs/{runId}/steps", "after", { path: { runId }, query: { limit: 200 }, signal });
+  const steps = listAll(client, "/api/runs/{runId}/steps", "after", { path: { runId }, query: { limit: 200 } });
   for await (const step of steps) listed.push(step);
   return listed;
 }

@@ -9,9 +9,9 @@ import { toTimeText } from "./time-text.js";
 
 /** Shows a run, its open approvals, and the output of what failed. */
 export async function showRun(context: Context, _options: CommonOptions, name: string | undefined): Promise<void> {
-  const { client, signal, terminal } = context;
+  const { client, terminal } = context;
   const path = { runId: await nameRun(context, name) };
-  const run = await client.get("/api/runs/{runId}", { path, query: { diff: "false" }, signal });
+  const run = await client.get("/api/runs/{runId}", { path, query: { diff: "false" } });
   const approvals = run.state === "ended" ? [] : await listOpenApprovals(context, run.id);
   const output = run.failure?.output ?? (run.check?.passed === false ? run.check.output : "");
   context.show({ ...run, approvals }, () => [

@@ -7,8 +7,8 @@ import type { RunOption } from "./run-message.js";
 
 /** The help for the argument `[run]`. */
 const RUN =
-  "Name the run by its id or the beginning of it, or by its task, which means the task's last run.\n" +
-  "Default: the last task's last run.";
+  "[run] takes a run id, a unique prefix of it, or a task id (the task's last run).\n" +
+  "Default: the run named last in this folder, or the last task's last run.";
 
 /** Adds the commands `run …`. */
 export function addRunCommands(runs: CommandTree): void {
@@ -17,9 +17,13 @@ export function addRunCommands(runs: CommandTree): void {
   runs.add<RunOption, [string]>({
     usage: "message <text>",
     summary: "send a message to the running agent of a task assigned to you",
-    details: `Use - to read the text from standard input.\n${RUN}`,
+    details: "Use - to read the text from standard input.",
     example: 'signalbox run message "Leave the old tests as they are"',
-    declare: (command) => command.option("--run <run>", "the run; default: the last task's last run"),
+    declare: (command) =>
+      command.option(
+        "--run <run>",
+        "run id, a unique prefix of it, or a task id (default: the run named last, or the last task's last run)",
+      ),
     load: async () => (await import("./run-message.js")).sendMessage,
   });
   runs.add<object, [string | undefined]>({
@@ -34,7 +38,7 @@ export function addRunCommands(runs: CommandTree): void {
 function addReads(runs: CommandTree): void {
   runs.add<object, [string | undefined]>({
     usage: "show [run]",
-    summary: "show a run and what it waits for",
+    summary: "show a run, its state and its open approvals",
     details: RUN,
     example: "signalbox run show",
     load: async () => (await import("./run-show.js")).showRun,
@@ -52,7 +56,7 @@ function addReads(runs: CommandTree): void {
     summary: "show the changes of a run, or apply them to this checkout",
     details:
       `${RUN}\n--apply runs git apply --3way, which also stages the changes. It refuses when files that the diff changes\n` +
-      "have uncommitted changes. After conflicts it ends with 1, and the files have conflict markers.",
+      "have uncommitted changes. After conflicts it exits with 1, and the files have conflict markers.",
     example: "signalbox run diff --apply",
     declare: (command) =>
       command
@@ -65,13 +69,14 @@ function addReads(runs: CommandTree): void {
 
 function addAnswers(runs: CommandTree): void {
   const addApproval = (command: Command): Command =>
-    command.option("--approval <approval>", "id of the approval, if the run waits for several");
+    command.option("--approval <approval>", "approval id or a prefix of it, if the run has several open approvals");
   const details =
-    "Name the approval (apr_…), or the run that waits for only one. Default: the last task's last run.\n" +
+    "[run] takes an approval id (apr_…), or a run with only one open approval, as signalbox run show does.\n" +
+    "Default: the run named last in this folder, or the last task's last run.\n" +
     "signalbox inbox and signalbox run show list approvals.";
   runs.add<ApprovalOption, [string | undefined]>({
     usage: "approve [run]",
-    summary: "approve the call that an agent waits for",
+    summary: "approve a tool call",
     details,
     example: "signalbox run approve",
     declare: addApproval,
@@ -79,15 +84,15 @@ function addAnswers(runs: CommandTree): void {
   });
   runs.add<ApprovalOption, [string, string | undefined]>({
     usage: "edit <inputs> [run]",
-    summary: "approve the call that an agent waits for, with other inputs",
-    details: `The inputs are a JSON object; - stands for standard input.\n${details}`,
+    summary: "approve a tool call with other inputs",
+    details: `The inputs are a JSON object. Use - to read them from standard input.\n${details}`,
     example: `signalbox run edit '{"command":"npm test"}'`,
     declare: addApproval,
     load: async () => (await import("./answer-call.js")).editCall,
   });
   runs.add<DismissOptions, [string | undefined]>({
     usage: "dismiss [run]",
-    summary: "deny the call that an agent waits for",
+    summary: "deny a tool call",
     details,
     example: 'signalbox run dismiss --reason "Not on this branch"',
     declare: (command) => addApproval(command).option("--reason <text>", "reason to show to the agent"),

@@ -15,7 +15,7 @@ export interface TaskFilter {
 
 /** Lists the team's tasks. */
 export async function listTasks(context: Context, options: TaskFilter & LimitOption & CommonOptions): Promise<void> {
-  const { client, names, signal, terminal } = context;
+  const { client, names, terminal } = context;
   const { state, station, limit } = options;
   const team = await names.team();
   const people = await People.read(context, team.workspace.slug);
@@ -30,12 +30,11 @@ export async function listTasks(context: Context, options: TaskFilter & LimitOpt
       ...(station === undefined ? {} : { station }),
       ...(assignee === undefined ? {} : { assignee: assignee ?? "none" }),
     },
-    signal,
   });
   const list = await takeItems(tasks, limit);
   context.remember({ workspace: team.workspace.slug, team: team.key });
   showList(context, list, {
-    none: `the team ${team.key} has no such tasks: open one with signalbox task open`,
+    none: `no matching tasks in the team ${team.key}`,
     toLines: () =>
       toTable(
         terminal,

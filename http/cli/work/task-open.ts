@@ -18,7 +18,7 @@ export interface TaskOpening extends CommonOptions, FollowOption {
 
 /** Opens a task, and makes it the folder's default. */
 export async function openTask(context: Context, options: TaskOpening, title: string): Promise<ExitCode | undefined> {
-  const { client, names, signal } = context;
+  const { client, names } = context;
   const { station, description, assign, link, reviewBranch, reviewPullRequest } = options;
   const { team, line } = await names.line(options.line);
   const { workspace } = team;
@@ -36,7 +36,6 @@ export async function openTask(context: Context, options: TaskOpening, title: st
       ...(reviewBranch === undefined ? {} : { branch: reviewBranch }),
       ...(reviewPullRequest === undefined ? {} : { pullRequest: reviewPullRequest }),
     },
-    signal,
   });
   context.remember({ workspace: workspace.slug, team: team.key, line: line.key });
   return await report(context, options, {

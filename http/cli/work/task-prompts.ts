@@ -51,18 +51,16 @@ export class TaskPrompts {
 
   /** Asks for the answer to the task's question, or says who may give it. */
   askForAnswer(task: Waiting): void {
-    const { client, signal, terminal } = this.#context;
+    const { client, terminal } = this.#context;
     const { id, assignee } = task;
     if (terminal.ask === null || !this.#isMe(assignee)) {
       return terminal.note(
-        this.#isMe(assignee)
-          ? `answer it with: signalbox task answer "…" --task ${id}`
-          : `it waits for ${this.#people.name(assignee) ?? "somebody to be assigned"}`,
+        this.#isMe(assignee) ? `answer it with: signalbox task answer "…" --task ${id}` : this.#whoAnswers(assignee),
       );
     }
     const answer = async (text: string): Promise<void> => {
       if (text === "") this.askForAnswer(task);
-      else await client.post("/api/tasks/{taskId}/answer", { path: { taskId: id }, body: { text }, signal });
+      else await client.post("/api/tasks/{taskId}/answer", { path: { taskId: id }, body: { text } });
     };
     this.#prompts.add({ id: QUESTION, question: "Answer:", answer });
   }
@@ -71,17 +69,17 @@ export class TaskPrompts {
    * Asks whether to run the station of a failed task again. Without a terminal, throws an error that says what to do.
    */
   askForRetry({ id: taskId }: Waiting): void {
-    const { client, signal, terminal } = this.#context;
+    const { client, terminal } = this.#context;
     const path = { taskId };
     const giveUp = (): never => {
       throw new CommandError(
-        `the task waits in the inbox: signalbox task retry runs its station again; answer, move and close do more`,
+        "the task failed and is in the inbox: run signalbox task retry, or answer, move or close it",
       );
     };
     if (terminal.ask === null) giveUp();
     const answer = async (text: string): Promise<void> => {
       if (!/^y(es)?$/i.test(text)) giveUp();
-      await client.post("/api/tasks/{taskId}/retry", { path, body: {}, signal });
+      await client.post("/api/tasks/{taskId}/retry", { path, body: {} });
     };
     this.#prompts.add({ id: QUESTION, question: "Run the station again? [y/N]", answer });
   }
@@ -94,18 +92,23 @@ export class TaskPrompts {
       return terminal.note(
         this.#isMe(approver)
           ? `answer it with: signalbox run approve ${id}, or run dismiss ${id}`
-          : `it waits for ${this.#people.name(approver) ?? "somebody to be assigned"}`,
+          : this.#whoAnswers(approver),
       );
     }
     const answer = async (text: string): Promise<void> => {
-      if (text === "") return terminal.note(`it still waits: signalbox run approve ${id}`);
+      if (text === "") return terminal.note(`not answered: approve it later with signalbox run approve ${id}`);
       if (/^y(es)?$/i.test(text)) await answerApproval(this.#context, approval, { kind: "approve" });
       else {
         const reason = /^no?$/i.test(text) ? null : text;
         await answerApproval(this.#context, approval, { kind: "dismiss", reason });
       }
     };
-    this.#prompts.add({ id, question: "Approve it? y, n, or the reason why not:", answer });
+    this.#prompts.add({ id, question: "Approve this call? [y, n, or a reason to deny it]:", answer });
+  }
+
+  #whoAnswers(userId: string | null): string {
+    const name = this.#people.name(userId);
+    return name === null ? "unassigned: signalbox task assign <person>" : `waiting for ${name}`;
   }
 
   #isMe(userId: string | null): boolean {

@@ -21,9 +21,9 @@ export async function showTask(
   options: CommonOptions & FollowOption,
   name: string | undefined,
 ): Promise<ExitCode | undefined> {
-  const { client, names, signal } = context;
+  const { client, names } = context;
   const path = { taskId: await names.task(name) };
-  const task = await client.get("/api/tasks/{taskId}", { path, signal });
+  const task = await client.get("/api/tasks/{taskId}", { path });
   if (options.follow === true) return await report(context, options, { task, says: toLine(task.title) });
   const runs = await listRuns(context, task.id);
   const people = await People.ofTeam(context, task.teamId);
@@ -42,10 +42,10 @@ export async function showTask(
 }
 
 /** Lists the task's runs; none for a caller who may not read the team's outcomes. */
-async function listRuns({ client, signal }: Context, taskId: string): Promise<readonly RunItem[]> {
+async function listRuns({ client }: Context, taskId: string): Promise<readonly RunItem[]> {
   try {
     const query = { limit: RUNS_SHOWN };
-    return (await client.get("/api/tasks/{taskId}/runs", { path: { taskId }, query, signal })).items;
+    return (await client.get("/api/tasks/{taskId}/runs", { path: { taskId }, query })).items;
   } catch (error) {
     if (error instanceof ApiError && (error.status === 403 || error.status === 404)) return [];
     throw error;

@@ -16,11 +16,12 @@ export function addTaskCommands(tasks: CommandTree): void {
 const addFollow = (command: Command): Command =>
   command.option("--follow", "show steps, questions and reviews as they happen, until the task is done");
 const addTask = (command: Command): Command =>
-  command.option("--task <task>", "id of the task, or its beginning; default: the last one");
+  command.option("--task <task>", "task id, or a unique prefix of it (default: the last one)");
 
 const FOLLOWING =
-  "With --follow, it shows what happens until the task is done. Where the agent asks, type the answer. Without a\n" +
-  "terminal it shows the question and continues. It ends with 1 when the task is closed, or cannot go on.";
+  "With --follow, shows progress until the task is done. When the agent asks a question, type the answer. Without a\n" +
+  "terminal, the command prints the question and keeps following. Exits with 1 if the task is closed, or fails and is\n" +
+  "not retried.";
 
 function addReads(tasks: CommandTree): void {
   tasks.add<TaskOpening, [string]>({
@@ -30,13 +31,13 @@ function addReads(tasks: CommandTree): void {
     example: 'signalbox task open "The tests fail" --follow',
     declare: (command) =>
       addFollow(command)
-        .option("--line <line>", "line: its key, or <team>/<line>; default: the last or only one")
+        .option("--line <line>", "line: its key, or <team>/<line> (default: the last or only one)")
         .option("--station <station>", "key of the station to start at")
         .option("--description <text>", "what to do; - reads standard input")
         .option("--assign <person>", "mail address, name or id of a person; me or none")
         .option("--link <url>", "address of what the task is about, such as an issue")
-        .option("--review-branch <branch>", "review this branch, and never change it")
-        .option("--review-pull-request <url>", "review this pull request, and never change it"),
+        .option("--review-branch <branch>", "review this branch without changing it")
+        .option("--review-pull-request <url>", "review this pull request without changing it"),
     load: async () => (await import("./task-open.js")).openTask,
   });
   tasks.add<TaskFilter & LimitOption, []>({

@@ -12,13 +12,13 @@ export function addWorkCommands(program: CommandTree): void {
   addRunCommands(program.group("run", "read the runs of tasks, apply their changes, and answer their agents"));
   program.add<InboxFilter & LimitOption, []>({
     usage: "inbox",
-    summary: "list what waits for a person in all teams, oldest first",
-    details: "Questions and failures are answered with signalbox task, approvals with signalbox run.",
+    summary: "list open questions, failures and approvals of all teams, oldest first",
+    details: "Answer questions and failures with signalbox task, and approvals with signalbox run.",
     example: "signalbox inbox",
     declare: (command) =>
       command
         .addOption(
-          new Option("--assignee <who>", "me, none (unassigned) or all; default: me, or all for a token").choices(
+          new Option("--assignee <who>", "me, none (unassigned) or all (default: me; all for a token)").choices(
             ASSIGNEES,
           ),
         )

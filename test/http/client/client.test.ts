@@ -120,6 +120,19 @@ t.test("it gives up when the wait would be longer than allowed, and without a re
   t.same(waits, []);
 });
 
+t.test("the client's signal aborts calls and waits, except calls with a signal of their own or null", async (t) => {
+  const ended = new AbortController();
+  const { create, asked } = await answering(t, [json(200, {})]);
+  const client = create({ signal: ended.signal });
+  await client.get("/api/sessions/me");
+  const reason = new Error("interrupted");
+  ended.abort(reason);
+  await t.rejects(client.get("/api/sessions/me"), reason);
+  t.equal(asked.length, 1);
+  t.same(await client.get("/api/sessions/me", { signal: null }), {});
+  t.same(await client.get("/api/sessions/me", { signal: new AbortController().signal }), {});
+});
+
 t.test("a lost response fails at once, or is retried if the client is told to", async (t) => {
   const first = await answering(t, [lost]);
   await t.rejects(first.create().get("/api/sessions/me"), ConnectionError);

@@ -11,7 +11,7 @@ export const accountCases: readonly CommandCase[] = [
   {
     name: "use",
     args: () => ["acme/core"],
-    prints: /^using acme\/core in this folder$/,
+    prints: /^default team of this folder: acme\/core$/,
     json: { workspace: "acme", team: "core" },
     wrong: [],
   },

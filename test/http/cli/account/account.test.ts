@@ -1,6 +1,18 @@
-import { readFileSync, statSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
+import { toOwnDevFolder } from "../../../../http/cli/command/places.js";
 import { openCommandScene, testCommands } from "../../../support/command-cases.js";
 import { startTestService } from "../../../support/service.js";
 import { openSignalbox } from "../../../support/signalbox.js";
@@ -13,7 +25,7 @@ t.test("a person pastes the link of the mail, and the session is kept for the ow
   const { home, run } = openSignalbox(t);
   const asked = await run(["login", service.baseUrl], { answers: ["ada@example.com"] });
   t.equal(asked.code, 130, "nothing was pasted");
-  t.match(asked.err, /a mail with a link was sent to ada@example\.com/);
+  t.match(asked.err, /sent a sign-in link to ada@example\.com/);
   const link = `${service.baseUrl}/sign-in/${await service.linkFor("ada@example.com")}`;
   const { code, out } = await run(["login", service.baseUrl, "--email", "ada@example.com"], { answers: [link] });
   t.same([code, out], [0, `signed in to ${service.baseUrl} as ada@example.com`]);
@@ -30,9 +42,11 @@ t.test("without a terminal nothing is asked, and what to give instead is named",
   const { run } = openSignalbox(t);
   t.match(await run(["login", service.baseUrl]), { code: 64, err: /standard input is not a terminal: use --email/ });
   t.match(await run(["login"]), { code: 64, err: /give the address of the service/ });
-  const secret = await run(["login", "http://ada:secret@127.0.0.1:1"]);
-  t.equal(secret.code, 64);
-  t.notMatch(secret.err, /secret/, "an address may hold a password");
+  for (const user of ["ada:secret", ":secret"]) {
+    const { code, err } = await run(["login", `http://${user}@127.0.0.1:1`]);
+    t.equal(code, 64, user);
+    t.notMatch(err, /secret/, "an address may hold a password");
+  }
 });
 
 t.test("a program signs in with a token, from standard input or the environment", async (t) => {
@@ -61,5 +75,41 @@ t.test("names: the only team is the default, another is named, and what does not
   t.match(await signalbox.run(["use", "none"]), { code: 1, err: /there is no team none in the workspace acme/ });
   t.match(await signalbox.run(["use", "other/core"]), { code: 1, err: /there is no workspace other/ });
   await person.create(`/api/resources/workspaces/${workspaceId}/teams`, { key: "web", name: "Web" });
-  t.match(await signalbox.run(["use", "web"]), { code: 0, out: "using acme/web in this folder" });
+  t.match(await signalbox.run(["use", "web"]), { code: 0, out: "default team of this folder: acme/web" });
+});
+
+t.test("the sign-in of a signalbox dev that does not answer is noted at login, and logout removes it", async (t) => {
+  const { service, signalbox } = await openCommandScene(t);
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-silent-dev-")));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const own = toOwnDevFolder({ env: { HOME: signalbox.home } }, folder);
+  const kept = join(own, "login.json");
+  mkdirSync(own, { recursive: true });
+  writeFileSync(kept, JSON.stringify({ url: "http://127.0.0.1:1", cookie: "session=1", pid: process.pid }));
+  const run = (...args: string[]) => signalbox.run(args, { folder });
+  const link = await service.linkFor("ada@example.com");
+  const noted = /commands in this folder still use http:\/\/127\.0\.0\.1:1 \(signalbox dev\): signalbox logout/;
+  t.match(await run("login", service.baseUrl, "--link", link), { code: 0, err: noted });
+  const away =
+    /cannot reach http:\/\/127\.0\.0\.1:1: is the service running\? \(start a local one with signalbox dev\)$/;
+  t.match(await run("whoami"), { code: 3, err: away });
+  t.match(await run("logout"), { code: 0, out: "signed out of http://127.0.0.1:1", err: /cannot reach/ });
+  t.notOk(existsSync(kept));
+  t.match(await run("whoami"), { code: 0, out: `service       ${service.baseUrl}` });
+});
+
+t.test("defaults that cannot be saved are noted once, and the command does its work", async (t) => {
+  const { service, person, workspaceId } = await openCommandScene(t);
+  const path = `/api/resources/workspaces/${workspaceId}/tokens`;
+  const { headers } = await person.request("POST", path, { name: "ci", scopes: ["read"] }, { "idempotency-key": "1" });
+  const { home, run } = openSignalbox(t);
+  symlinkSync(join(home, "none/none"), join(home, "config"));
+  const env = {
+    XDG_CONFIG_HOME: join(home, "config"),
+    SIGNALBOX_URL: service.baseUrl,
+    SIGNALBOX_TOKEN: String(headers["service-workspace-token"]),
+  };
+  const { code, out, err } = await run(["use", "acme/core"], { env });
+  t.same([code, out], [0, "default team of this folder: acme/core"]);
+  t.match(err, /^cannot save the defaults of this folder for later commands: .*\n?$/);
 });

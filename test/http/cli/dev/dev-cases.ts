@@ -1,18 +1,23 @@
-import { mkdtempSync, realpathSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CommandCase } from "../../../support/command-cases.js";
 import { layRepository } from "../../../support/repository.js";
 
-let repository: string | null = null;
+let folder: string | null = null;
 
 /** Returns the repository of the table test. The first call creates it. */
 function inProject(): string {
-  if (repository === null) {
-    repository = join(realpathSync(mkdtempSync(join(tmpdir(), "signalbox-dev-case-"))), "project");
-    layRepository(repository);
+  if (folder === null) {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-dev-case-")));
+    layRepository(join(folder, "project"));
   }
-  return repository;
+  return join(folder, "project");
+}
+
+/** Removes the repository of the table test. */
+export function removeProject(): void {
+  if (folder !== null) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
 export const devCases: readonly CommandCase[] = [
@@ -22,7 +27,7 @@ export const devCases: readonly CommandCase[] = [
     folder: inProject,
     isInterrupted: true,
     prints:
-      /^service +http:\/\/127\.0\.0\.1:\d+\/sign-in\/[\w-]{43} .*\nagent +the built-in example agent.*\nnext .*signalbox task open.*\nlog +\/.*\.signalbox\/dev\.log$/,
+      /^service +http:\/\/127\.0\.0\.1:\d+\/sign-in\/[\w-]{43} .*\nagent +built-in example agent.*\nnext .*signalbox task open.*\nlog +\/.*\.signalbox\/dev\.log$/,
     json: {
       url: /^http:\/\/127\.0\.0\.1:\d+$/,
       link: /\/sign-in\//,

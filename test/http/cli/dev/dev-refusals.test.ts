@@ -16,7 +16,10 @@ t.test("a folder that agents cannot start from is refused with what to do, and n
   inRepository(empty, "init", "--quiet", "--initial-branch", "main");
   t.match(await run(["dev"], { folder: outside }), { code: 1, err: /is not in a git repository.*git init/ });
   t.match(await run(["dev"], { folder: bare }), { code: 1, err: /is not in a git repository with files/ });
-  t.match(await run(["dev"], { folder: empty }), { code: 1, err: /has no commit yet.*make a first commit/ });
+  t.match(await run(["dev"], { folder: empty }), {
+    code: 1,
+    err: /has no commit, and agents start from a commit: create one/,
+  });
   inRepository(repository, "switch", "--quiet", "--detach");
   t.match(await run(["dev"]), { code: 1, err: /HEAD is detached at [0-9a-f]{10}.*git switch/ });
   t.same(

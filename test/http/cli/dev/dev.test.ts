@@ -13,9 +13,12 @@ import {
   untilTaskIs,
 } from "../../../support/dev-scene.js";
 import { inRepository } from "../../../support/repository.js";
-import { devCases } from "./dev-cases.js";
+import { devCases, removeProject } from "./dev-cases.js";
 
-t.test("the commands that start everything", async (t) => testCommands(t, await openCommandScene(t), devCases));
+t.test("the commands that start everything", async (t) => {
+  t.teardown(removeProject);
+  await testCommands(t, await openCommandScene(t), devCases);
+});
 
 t.test("a new repository: a task is done, a question is answered, and the diff applies", async (t) => {
   const scene = openDevScene(t, { "a.txt": "the tests fail\n" });
@@ -59,7 +62,7 @@ t.test("a new repository: a task is done, a question is answered, and the diff a
   t.equal(again.teamId, dev.teamId);
   const third = await openTask(again, "Once more");
   await untilTaskIs(again, third, "done");
-  t.match((await again.end()).err, /--stations has no effect: there is the line main with the stations work, review/);
+  t.match((await again.end()).err, /--stations has no effect: the line main already has the stations work, review;/);
   const log = join(repository, ".signalbox/dev.log");
   t.match(readFileSync(log, "utf8"), /"runner: /);
   t.equal(statSync(log).mode & 0o777, 0o600);

@@ -4,12 +4,15 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
+import { CommandError } from "../../../../http/cli/command/exit-codes.js";
 import { processTerminal } from "../../../../http/cli/command/terminal.js";
 import { toRepositoryName } from "../../../../http/cli/dev/checkout.js";
 import { admitLocalHosts, choosePort, readSettings } from "../../../../http/cli/dev/dev-settings.js";
 import { toNotePath } from "../../../../http/cli/dev/example-note.js";
+import { explained } from "../../../../http/cli/dev/explained.js";
 import { openLogFile } from "../../../../http/cli/dev/log-file.js";
 import { toLocalEmail } from "../../../../http/cli/dev/sign-in.js";
+import { Refused } from "../../../../http/wire/refused.js";
 
 t.test("the log keeps at most one earlier file, and loses no line", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-log-"));
@@ -60,14 +63,27 @@ t.test("the local person has git's address, or one of this machine", (t) => {
   t.end();
 });
 
+t.test("a refusal of the service is explained with its detail, and a bug keeps its stack", async (t) => {
+  const refusal = {
+    refused: "too-many-requests",
+    detail: "Too many links were requested.",
+    retryAfterSeconds: 60,
+  } as const;
+  await t.rejects(explained(Promise.reject(new Refused(refusal))), new CommandError("Too many links were requested."));
+  const bug = new Error("A bug");
+  t.equal(await explained(Promise.reject(bug)).catch((error: unknown) => error), bug);
+});
+
 t.test("the last port is taken again, and a free one where it is taken, unless one is given", async (t) => {
-  const server = createServer().listen(0, "127.0.0.1");
+  // No other process takes ports of this address, so the port stays free once the server is closed.
+  const HOST = "127.0.0.3";
+  const server = createServer().listen(0, HOST);
   await once(server, "listening");
   t.teardown(() => server.close());
   const address = server.address();
   const taken = address === null || typeof address === "string" ? 0 : address.port;
   const read = (port: string | undefined, env = {}) =>
-    readSettings({ ...processTerminal(), env }, { dataFolder: "/none", port });
+    readSettings({ ...processTerminal(), env: { HOST, ...env } }, { dataFolder: "/none", port });
   const free = read(undefined);
   const settings = { ...free, config: { ...free.config, port: taken } };
   t.equal(await choosePort(settings, taken), 0);

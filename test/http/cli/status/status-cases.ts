@@ -5,7 +5,7 @@ export const statusCases: readonly CommandCase[] = [
     name: "status",
     args: () => [],
     prints:
-      /^service +http:\S+\nrelease +\d+\.\d+\.\d+\nstore format +\d+\nup for +\d+ \w+\nlast backup +not known\nworkspace +acme\nqueue +0 tasks queued, 0 running\nrunners +0 connected, 0 of 0 slots free\nfailing hooks +none$/,
+      /^service +http:\S+\nrelease +\d+\.\d+\.\d+\nstore format +\d+\nuptime +\d+ \w+\nlast backup +unknown\nworkspace +acme\nqueue +0 tasks queued, 0 running\nrunners +0 connected, 0 of 0 slots free\nfailing hooks +none$/,
     json: {
       release: /^\d+\./,
       storeFormat: Number,

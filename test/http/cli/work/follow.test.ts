@@ -1,6 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import t from "tap";
 import type { Ran, RunOptions } from "../../../support/signalbox.js";
+import { until } from "../../../support/until.js";
 import { openWorkScene } from "./work-scene.js";
 
 /** Lines without colours. */
@@ -81,16 +82,16 @@ t.test("a followed task", async (t) => {
     await finish(await peer.job());
     const ran = await ended;
     t.equal(ran.code, 0, ran.err);
-    t.match(ran.err, /no longer needs an answer/);
+    t.match(ran.err, /already answered/);
   });
 
-  await t.test("that cannot go on ends with 1, unless the person runs the station again", async (t) => {
+  await t.test("that failed ends with 1, unless the person runs the station again", async (t) => {
     const failure = { code: "harness-failed", message: "It broke.", output: "line 1\nboom" } as const;
     const first = await follow();
     peer.end(first.job, { outcome: "failed", failure });
     const ran = await first.ended;
-    t.match(ran, { code: 1, out: /boom\nwork: failed: It broke\.\nwork cannot go on: It broke\./ });
-    t.match(ran.err, /the task waits in the inbox: signalbox task retry/);
+    t.match(ran, { code: 1, out: /boom\nwork: failed: It broke\.\nwork failed: It broke\./ });
+    t.match(ran.err, /the task failed and is in the inbox: run signalbox task retry/);
     const second = await follow({ answers: ["y", "n"] });
     peer.end(second.job, { outcome: "failed", failure });
     peer.end(await peer.job(), { outcome: "failed", failure });
@@ -122,7 +123,7 @@ t.test("a followed task", async (t) => {
       const ending = new AbortController();
       const first = await follow({ answers: hesitate(ending), interrupted: ending.signal });
       peer.end(first.job, { ending: { kind: "ask", question: "Red or blue?" } });
-      t.match(await first.ended, { code: 130, err: /the task goes on: signalbox task show task_\S+ --follow/ });
+      t.match(await first.ended, { code: 130, err: /the task continues: signalbox task show task_\S+ --follow/ });
       t.match(await run("task show --follow", { answers: [] }), { code: 130, err: /no answer was given/ });
       t.match(await task(first.taskId), { state: "inbox" });
       const closed = run(`task show ${first.taskId} --follow`);
@@ -141,17 +142,24 @@ t.test("a followed task", async (t) => {
     t.match(err, /step 0/);
   });
 
-  await t.test("starts again with the latest 200 steps, and each long text is whole", async (t) => {
+  await t.test("starts with the latest 200 steps, and each long text is whole", async (t) => {
     const { taskId, job } = await scene.begin();
     const text = "word ".repeat(1_000);
     for (let index = 0; index < 250; index += 1) peer.step(job, index);
-    await peer.arrived();
-    const following = run(`task show ${taskId} --follow`);
     const { runId, fence } = job;
+    await until("the steps are stored", async () => {
+      const { body } = await person.request("GET", `/api/runs/${runId}?diff=false`);
+      return body?.steps === 250;
+    });
+    const shown = new AbortController();
+    const printed = (line: string) => line === "step 249" && shown.abort();
+    const following = run(`task show ${taskId} --follow`, { printed });
+    await once(shown.signal, "abort");
     peer.say({ type: "run.step", runId, fence, step: { index: 250, kind: "message", text, tool: null, spent: null } });
     await finish(job);
     const { code, out, err } = await following;
     t.equal(code, 0, err);
+    t.match(out, /\n\(50 earlier steps: signalbox run logs run_\w+\)\nstep 50\nstep 51\n/);
     t.match(out, /(word ){999}word\nwork: completed, handed/);
     t.equal(out.split("step 249\n").length, 2, "each step once");
   });

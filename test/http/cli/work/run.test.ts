@@ -29,22 +29,25 @@ t.test("a run", async (t) => {
     return git("diff", "--staged", "--binary", "--full-index", "--find-renames");
   };
 
-  await t.test("is named by its id, a beginning of it, its task, or is the last task's last", async (t) => {
+  await t.test("is named by its id, a prefix of it, its task, or is the last task's last", async (t) => {
     const taskId = await ended();
     const { code, out } = await run("run show --json");
     t.equal(code, 0);
     const { id } = JSON.parse(out);
     t.match(await run(`run show ${id.slice(0, -1)} --json`), { code: 0, out: new RegExp(id) });
     t.match(await run(`run show ${taskId.slice(0, -1)} --json`), { code: 0, out: new RegExp(id) });
-    t.match(await run("run show run_0000"), { code: 1, err: /no run of the latest tasks begins with run_0000/ });
-    t.match(await run("run show first!"), { code: 1, err: /first! is not the id of a run/ });
+    t.match(await run("run show run_0000"), {
+      code: 1,
+      err: /none of the \d+ latest tasks has a run with the prefix run_0000: give the whole id/,
+    });
+    t.match(await run("run show first!"), { code: 1, err: /first! is not a run id: signalbox task show/ });
     const other = await begin();
     t.match(await run(`run show ${id.slice(0, -1)}`), { code: 0, out: new RegExp(id) }, "a run of another task");
     t.match(await run("run show"), { code: 0, out: new RegExp(id) }, "the run that was named last");
     await run(`task show ${other.taskId}`);
     t.match(await run("run show"), { code: 0, out: new RegExp(other.job.runId) }, "the task that was named last");
     t.match(await run("run diff"), { code: 1, err: /has not ended: its changes are not known yet/ });
-    t.match(await run("run approve"), { code: 1, err: /waits for no approval/ });
+    t.match(await run("run approve"), { code: 1, err: /the run run_\w{26} has no open approval/ });
   });
 
   await t.test("applies its changes to the checkout, staged, wherever in it the command runs", async (t) => {
@@ -58,6 +61,19 @@ t.test("a run", async (t) => {
       code: 1,
       err: /is not in a git checkout/,
     });
+  });
+
+  await t.test("applies its changes to the checkout of the folder, also in a git hook of another one", async (t) => {
+    const taskId = await ended();
+    const [{ folder, git }, other] = [checkout(), checkout()];
+    const { GIT_DIR } = process.env;
+    process.env.GIT_DIR = join(other.folder, ".git");
+    const ran = await run(`run diff ${taskId} --apply`, { folder });
+    if (GIT_DIR === undefined) delete process.env.GIT_DIR;
+    else process.env.GIT_DIR = GIT_DIR;
+    t.match(ran, { code: 0 }, ran.err);
+    t.equal(git("status", "--porcelain"), "M  a.txt\n");
+    t.equal(other.git("status", "--porcelain"), "");
   });
 
   await t.test("refuses over uncommitted changes of the same files, and leaves others alone", async (t) => {
@@ -169,20 +185,23 @@ t.test("a run", async (t) => {
     });
   });
 
-  await t.test("that waits for several approvals asks for the one, by its id or the beginning of it", async (t) => {
+  await t.test("that waits for several approvals asks for the one, by its id or a prefix of it", async (t) => {
     const { taskId, job, approvalId } = await askApproval();
     peer.askPermission(job, { id: "1-2", inputs: '{"command":"pwd"}' });
     await peer.arrived();
     await until("both wait", async () => (await scene.approvals(taskId)).length === 2);
     const refused = await run(`run approve ${taskId}`);
-    t.match(refused, { code: 1, err: /the run waits for 2 approvals: name one with --approval\n {2}apr_/ });
+    t.match(refused, { code: 1, err: /the run has 2 open approvals: choose one with --approval\n {2}apr_/ });
     t.match(await run(`run show ${taskId}`), { code: 0, out: /waits for apr_\S+: shell \{"command":"pwd"\}/ });
     t.match(await run(`run approve ${taskId} --approval ${approvalId}`), { code: 0 });
     t.match(await run(`run approve ${approvalId}`), { code: 1, err: /It was approved by you already/ }, "once");
     const [other] = await scene.approvals(taskId);
     t.match(await run(`run edit {"command":"ls"} ${other?.slice(0, -1)}`), { code: 0, out: /"command":"ls"/ });
     t.match(await run("run edit [] --approval apr_0"), { code: 64, err: /must be a JSON object/ });
-    t.match(await run("run approve apr_0000"), { code: 1, err: /no approval that waits for you begins with apr_0000/ });
+    t.match(await run("run approve apr_0000"), {
+      code: 1,
+      err: /no open approval has the prefix apr_0000: signalbox inbox/,
+    });
   });
 
   await t.test("that has ended can not be stopped, and a message says where to write instead", async (t) => {
@@ -192,6 +211,6 @@ t.test("a run", async (t) => {
     t.match(await task(taskId), { state: "inbox" });
     t.match(await run(`task answer Go. --task ${taskId}`), { code: 0 });
     await jobOf(taskId);
-    t.match(await run("inbox --assignee none"), { code: 0, out: "", err: /nothing waits/ });
+    t.match(await run("inbox --assignee none"), { code: 0, out: "", err: /nothing is waiting$/ });
   });
 });

@@ -9,7 +9,7 @@ t.test("tasks, runs and the inbox", async (t) => {
 
   await t.test("every command of work", async (t) => testCommands(t, scene, workCases));
 
-  await t.test("a task is named by its id, a unique beginning of it, or is the last one", async (t) => {
+  await t.test("a task is named by its id, a unique prefix of it, or is the last one", async (t) => {
     const [first, second] = [await open("First"), await open("Second")];
     t.match(await run(`task show ${first}`), { code: 0, out: /title +First/ });
     t.match(await run("task show"), { code: 0, out: /title +First/ }, "the last one shown");
@@ -18,16 +18,22 @@ t.test("tasks, runs and the inbox", async (t) => {
     t.match(await run(`task show ${unique.slice("task_".length).toLowerCase()}`), { code: 0, out: /title +First/ });
     t.match(await run(`task show ${second.slice(0, 8)}`), {
       code: 1,
-      err: /several tasks begin with task_\w{3}: task_/,
+      err: /task_\w{3} is ambiguous: it is the prefix of task_\w{26}, task_/,
     });
     t.match(await run("task show task_0000"), {
       code: 1,
       err: /the team core has no task task_0000: signalbox task list/,
     });
     t.match(await run("task show task_ZZZZ"), { code: 1, err: /has no task task_ZZZZ/ });
-    t.match(await run("task show first!"), { code: 1, err: /first! is not the id of a task/ });
-    t.match(await run(`task show task_${"0".repeat(26)}`), { code: 1, err: /not/i });
-    t.match(await run("task show", { folder: "/" }), { code: 1, err: /name the task: signalbox task list/ });
+    t.match(await run("task show first!"), { code: 1, err: /first! is not a task id/ });
+    t.match(await run(`task show task_${"0".repeat(26)}`), {
+      code: 1,
+      err: /This resource does not exist, or you do not have access to it/,
+    });
+    t.match(await run("task show", { folder: "/" }), {
+      code: 1,
+      err: /no task given, and none used in this folder yet: signalbox task list shows them/,
+    });
     await Promise.all([first, second].map((id) => person.request("POST", `/api/tasks/${id}/close`, {})));
   });
 
@@ -51,9 +57,9 @@ t.test("tasks, runs and the inbox", async (t) => {
     const { code, out, err } = await run("task list --limit 2");
     t.equal(code, 0);
     t.equal(out.split("\n").length, 3);
-    t.match(err, /there are more: give --limit/);
+    t.match(err, /more results: use --limit 10/);
     t.match(JSON.parse((await run("task list --limit 2 --json")).out), { hasMore: true });
-    t.match(await run("task list --assignee none"), { code: 0, out: "", err: /the team core has no such tasks/ });
+    t.match(await run("task list --assignee none"), { code: 0, out: "", err: /no matching tasks in the team core/ });
     t.match(await run("task list --assignee ada@example.com --state queued --station work"), { code: 0, out: /ada/ });
     t.match(await run("task list --assignee eve"), { code: 1, err: /there is no person eve in the workspace/ });
     t.match(await run("task list --limit 0"), { code: 64 });
