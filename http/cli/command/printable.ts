@@ -1,3 +1,6 @@
+import { randomInt } from "node:crypto";
+import { inspect } from "node:util";
+
 /**
  * Control, bidirectional and invisible characters. They are removed from untrusted text, because a terminal may act on
  * them.
@@ -5,10 +8,6 @@
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 /** The same characters without the line break and the tab. */
 const UNSEEN_IN_LINES = /(?:(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}])+/gu;
-
-/** A style of a terminal's `paint`: bold, dim or one of four colours, or its end. */
-const STYLE = /(\p{Cc}\[(?:1|2|22|3[1-4]|39)m)/u;
-const ESCAPE = "\u001b";
 
 /** Converts text to one line: replaces control characters, line breaks and other whitespace with single spaces. */
 export function toLine(text: string): string {
@@ -20,11 +19,33 @@ export function toLines(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(UNSEEN_IN_LINES, " ");
 }
 
-/** Like {@link toLines}, but keeps the styles that a terminal's `paint` writes. */
-export function toStyledLines(text: string): string {
-  const parts = text.split(STYLE);
-  const isStyle = (part: string, index: number) => index % 2 === 1 && part.startsWith(ESCAPE);
-  return parts.map((part, index) => (isStyle(part, index) ? part : toLines(part))).join("");
+/** Colours and styles of text. */
+export type Colour = "red" | "green" | "yellow" | "blue" | "bold" | "dim";
+
+/** Styles text for a terminal. */
+interface Painter {
+  /** Marks text with a colour or style. */
+  paint(colour: Colour, text: string): string;
+  /** Like {@link toLines}, and turns the marks of `paint` into the terminal's codes. */
+  show(text: string): string;
+}
+
+/** Creates a painter. Its marks have a random number, so untrusted text cannot contain them. */
+export function createPainter(): Painter {
+  const key = String(randomInt(2 ** 47));
+  const mark = (code: number) => `\u001b[${key};${code}m`;
+  const marks = new RegExp(`\\p{Cc}\\[${key};(\\d+)m`, "u");
+  return {
+    paint: (colour, text) => {
+      const [start, end] = inspect.colors[colour] ?? [0, 0];
+      return `${mark(start)}${text}${mark(end)}`;
+    },
+    show: (text) =>
+      text
+        .split(marks)
+        .map((part, index) => (index % 2 === 1 ? `\u001b[${part}m` : toLines(part)))
+        .join(""),
+  };
 }
 
 /** Encodes a value as JSON. Control, bidirectional and invisible characters are escaped, so it can be printed. */

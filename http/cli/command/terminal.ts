@@ -1,9 +1,8 @@
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
-import { styleText } from "node:util";
 import { onEndSignal } from "../../wire/end-signals.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
-import { toLines, toStyledLines } from "./printable.js";
+import { type Colour, createPainter, toLines } from "./printable.js";
 
 /**
  * Where a command reads and writes. Text for a person may contain text of others: `print`, `note` and `ask` remove
@@ -31,13 +30,11 @@ export interface Terminal {
   /** Writes a line for the person (progress, warnings, hints) to standard error. */
   note(line: string): void;
   /**
-   * Applies a colour or style to text. Returns the text unchanged if colours are off, for example because of
-   * `NO_COLOR`.
+   * Applies a colour or style to text for `print`, `note` and `ask`. Returns the text unchanged if colours are off, for
+   * example because of `NO_COLOR`.
    */
   paint(colour: Colour, text: string): string;
 }
-
-export type Colour = "red" | "green" | "yellow" | "blue" | "bold" | "dim";
 
 /** The value of `columns` when standard output is no terminal. */
 const WIDE = 120;
@@ -46,8 +43,8 @@ const WIDE = 120;
 export function processTerminal(): Terminal {
   const { env, stdin, stdout, stderr } = process;
   const isTerminal = stdout.isTTY === true;
-  const hasColour = hasColours(env, isTerminal);
-  const toShown = hasColour ? toStyledLines : toLines;
+  const painter = hasColours(env, isTerminal) ? createPainter() : null;
+  const toShown = painter?.show ?? toLines;
   // The reader of a pipe, such as `head`, may end first.
   stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
@@ -64,7 +61,7 @@ export function processTerminal(): Terminal {
     print: (line) => void stdout.write(`${toShown(line)}\n`),
     write: (text) => void stdout.write(text),
     note: (line) => void stderr.write(`${toShown(line)}\n`),
-    paint: (colour, text) => (hasColour ? styleText(colour, text, { validateStream: false }) : text),
+    paint: painter?.paint ?? ((_colour, text) => text),
   };
 }
 

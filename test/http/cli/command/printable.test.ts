@@ -1,17 +1,20 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import { toJson, toLines, toStyledLines } from "../../../../http/cli/command/printable.js";
+import { createPainter, toJson, toLines } from "../../../../http/cli/command/printable.js";
 
 const HOSTILE = "a\u001b]0;title\u0007b\u001b[2Jc\u009b2Jd\u202Ee\u200bf\rg\u001b\nh\u001b[8mi";
 
-t.test("only the styles of paint reach a terminal, and only where colours are on", (t) => {
+t.test("only the styles of its own painter reach a terminal", (t) => {
+  const { paint, show } = createPainter();
   t.equal(toLines(HOSTILE), "a ]0;title b [2Jc 2Jd e f g \nh [8mi");
-  t.equal(toStyledLines(HOSTILE), toLines(HOSTILE));
-  const styled = "\u001b[1m\u001b[31mred\u001b[39m bold\u001b[22m \u001b[2mdim\u001b[22m";
-  t.equal(toStyledLines(styled), styled);
-  t.equal(toStyledLines(`\u0007[31m${styled}\u001b[31;1mx\u001b[5m`), ` [31m${styled} [31;1mx [5m`);
-  t.notOk(toLines(styled).includes("\u001b"));
+  t.equal(show(HOSTILE), toLines(HOSTILE));
+  t.equal(
+    show(`${paint("bold", paint("red", `red ${HOSTILE}`))} ${paint("dim", "dim")}`),
+    `\u001b[1m\u001b[31mred ${toLines(HOSTILE)}\u001b[39m\u001b[22m \u001b[2mdim\u001b[22m`,
+  );
+  t.equal(show("\u001b[31mred\u001b[39m"), " [31mred [39m", "a style in others' text");
+  t.notMatch(show(createPainter().paint("red", "red")), "\u001b", "a style of another painter");
   t.end();
 });
 
