@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { startTime } from "../../runner/process/process-marks.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
 import { parseHttpAddress } from "./http-address.js";
 import { configFolder, DEV_LOGIN, findDevFolder } from "./places.js";
@@ -22,7 +23,11 @@ export type Login = z.output<typeof loginSchema>;
 /** The sign-in of `signalbox dev`, as a file stores it. */
 export const devLoginSchema = loginSchema.extend({
   /** The process of the service. When it has ended, another program may listen at the address. */
-  pid: z.int().positive(),
+  process: z.object({
+    pid: z.int().positive(),
+    /** See {@link startTime}. */
+    started: z.string().nullable(),
+  }),
 });
 
 const loginsSchema = z.object({
@@ -61,7 +66,7 @@ export function chooseLogin(terminal: Terminal, wish: LoginWish): Login | null {
   if (url === null) return null;
   const dev = readDevLogin(terminal)?.login;
   if (dev?.url !== url) return readLogins(terminal).logins[url] ?? { url };
-  const { pid: _pid, ...login } = dev;
+  const { process: _process, ...login } = dev;
   return login;
 }
 
@@ -79,7 +84,7 @@ export function findDefaultService(terminal: Terminal): string | null {
  */
 export function saveLogin(terminal: Terminal, login: Login): void {
   const dev = readDevLogin(terminal);
-  if (dev?.login.url === login.url) return writePrivateFile(dev.path, { ...login, pid: dev.login.pid });
+  if (dev?.login.url === login.url) return writePrivateFile(dev.path, { ...login, process: dev.login.process });
   const { logins } = readLogins(terminal);
   writePrivateFile(loginsPath(terminal), { current: login.url, logins: { ...logins, [login.url]: login } });
 }
@@ -123,10 +128,12 @@ function readDevLogin(
   if (folder === null) return null;
   const path = join(folder, DEV_LOGIN);
   const login = readPrivateFile(path, devLoginSchema);
-  return login === null || !isAlive(login.pid) ? null : { path, login };
+  return login === null || !isAlive(login.process) ? null : { path, login };
 }
 
-function isAlive(pid: number): boolean {
+/** Whether the process runs. Without `/proc`, it may be another process with the same id. */
+function isAlive({ pid, started }: z.output<typeof devLoginSchema>["process"]): boolean {
+  if (startTime(pid) !== started) return false;
   try {
     return process.kill(pid, 0);
   } catch (error) {

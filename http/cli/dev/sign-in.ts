@@ -4,6 +4,7 @@ import { mailAddress } from "../../../actors/access/accounts/mail-address.js";
 import { userName } from "../../../actors/access/accounts/session.js";
 import { ApiError, type Client, createClient } from "../../client/entry.js";
 import type { Service } from "../../process/service.js";
+import { startTime } from "../../runner/process/process-marks.js";
 import { devLoginSchema } from "../command/logins.js";
 import { readPrivateFile, writePrivateFile } from "../command/private-file.js";
 import { openSession, toLinkToken } from "../command/session.js";
@@ -49,7 +50,7 @@ export async function signIn(
   if (earlier !== undefined) await endSession(createClient({ baseUrl: url, cookie: earlier, signal }));
   const token = toLinkToken(await service.signInLink(email));
   const cookie = await openSession(createClient({ baseUrl: url, signal }), token);
-  writePrivateFile(places.login, { url, cookie, pid: process.pid });
+  writePrivateFile(places.login, { url, cookie, process: { pid: process.pid, started: startTime(process.pid) } });
   await setName(url, cookie, options);
   return cookie;
 }

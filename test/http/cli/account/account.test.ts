@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { toOwnDevFolder } from "../../../../http/cli/command/places.js";
+import { startTime } from "../../../../http/runner/process/process-marks.js";
 import { openCommandScene, testCommands } from "../../../support/command-cases.js";
 import { startTestService } from "../../../support/service.js";
 import { openSignalbox } from "../../../support/signalbox.js";
@@ -85,7 +86,8 @@ t.test("the sign-in of a signalbox dev that does not answer is noted at login, a
   const own = toOwnDevFolder({ env: { HOME: signalbox.home } }, folder);
   const kept = join(own, "login.json");
   mkdirSync(own, { recursive: true });
-  writeFileSync(kept, JSON.stringify({ url: "http://127.0.0.1:1", cookie: "session=1", pid: process.pid }));
+  const running = { pid: process.pid, started: startTime(process.pid) };
+  writeFileSync(kept, JSON.stringify({ url: "http://127.0.0.1:1", cookie: "session=1", process: running }));
   const run = (...args: string[]) => signalbox.run(args, { folder });
   const link = await service.linkFor("ada@example.com");
   const noted = /commands in this folder still use http:\/\/127\.0\.0\.1:1 \(signalbox dev\): signalbox logout/;

@@ -2,8 +2,12 @@ import { cpSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlink
 import { createServer, request } from "node:http";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { startTime } from "../../../../http/runner/process/process-marks.js";
 import { type DevScene, openDevScene, openTask, ownFolder, statusOf } from "../../../support/dev-scene.js";
 import { inRepository } from "../../../support/repository.js";
+
+/** The process of these tests, as a sign-in names it. */
+const RUNNING = { pid: process.pid, started: startTime(process.pid) };
 
 /** Commits everything in a repository, also files that git ignores, and clones it. Returns the folder of the clone. */
 function cloneOf({ repository }: DevScene): string {
@@ -32,7 +36,7 @@ t.test("a committed sign-in selects no service and gets no credential", async (t
   const scene = openDevScene(t);
   const thief = await startThief(t);
   mkdirSync(join(scene.repository, ".signalbox"));
-  const login = JSON.stringify({ url: thief.url, cookie: "session=x", token: "x", pid: process.pid });
+  const login = JSON.stringify({ url: thief.url, cookie: "session=x", token: "x", process: RUNNING });
   writeFileSync(join(scene.repository, ".signalbox/login.json"), login);
   const folder = cloneOf(scene);
   const env = { SIGNALBOX_TOKEN: "secret" };
@@ -63,8 +67,9 @@ t.test("a token never goes to the service of dev by default", async (t) => {
 
 t.test("a committed store is refused, and its tasks do not run", async (t) => {
   const scene = openDevScene(t);
-  const dev = await scene.start("--command", "sleep", "60");
-  await openTask(dev, "Run this");
+  const dev = await scene.start("--command", "sleep", "1");
+  // More than run at the same time, so that one is queued in the store.
+  await Promise.all(["one", "two", "three"].map((name) => openTask(dev, `Run ${name}`)));
   await dev.end();
   const folder = cloneOf(scene);
   const agent = ["--command", "touch", join(folder, "ran")];
@@ -149,8 +154,13 @@ t.test("each start has its own session; a stopped service's sign-in is not used"
   t.notOk(existsSync(login));
   t.match(await run(["whoami"]), { code: 3, err: /no service is configured/ });
   const thief = await startThief(t);
-  writeFileSync(login, JSON.stringify({ url: thief.url, cookie, pid: 2 ** 30 }));
-  t.match(await run(["whoami"]), { code: 3, err: /no service is configured/ });
+  for (const ended of [
+    { pid: 2 ** 30, started: null },
+    { ...RUNNING, started: "1" },
+  ]) {
+    writeFileSync(login, JSON.stringify({ url: thief.url, cookie, process: ended }));
+    t.match(await run(["whoami"]), { code: 3, err: /no service is configured/ });
+  }
   t.same(thief.received, [], "another program listens at the address of the killed process");
   const { client, url } = await scene.start();
   const read = async (of: string) => (await fetch(`${url}/api/sessions/me`, { headers: { cookie: of } })).status;
