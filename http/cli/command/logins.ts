@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { startTime } from "../../runner/process/process-marks.js";
+import { startTime } from "../../wire/process-start.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
 import { parseHttpAddress } from "./http-address.js";
 import { configFolder, DEV_LOGIN, findDevFolder } from "./places.js";

@@ -4,7 +4,7 @@ import { mailAddress } from "../../../actors/access/accounts/mail-address.js";
 import { userName } from "../../../actors/access/accounts/session.js";
 import { ApiError, type Client, createClient } from "../../client/entry.js";
 import type { Service } from "../../process/service.js";
-import { startTime } from "../../runner/process/process-marks.js";
+import { startTime } from "../../wire/process-start.js";
 import { devLoginSchema } from "../command/logins.js";
 import { readPrivateFile, writePrivateFile } from "../command/private-file.js";
 import { openSession, toLinkToken } from "../command/session.js";

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { toOwnDevFolder } from "../../../../http/cli/command/places.js";
-import { startTime } from "../../../../http/runner/process/process-marks.js";
+import { startTime } from "../../../../http/wire/process-start.js";
 import { openCommandScene, testCommands } from "../../../support/command-cases.js";
 import { startTestService } from "../../../support/service.js";
 import { openSignalbox } from "../../../support/signalbox.js";

@@ -2,7 +2,7 @@ import { cpSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlink
 import { createServer, request } from "node:http";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { startTime } from "../../../../http/runner/process/process-marks.js";
+import { startTime } from "../../../../http/wire/process-start.js";
 import { type DevScene, openDevScene, openTask, ownFolder, statusOf } from "../../../support/dev-scene.js";
 import { inRepository } from "../../../support/repository.js";
 
