@@ -1,5 +1,5 @@
 /** The largest number of pieces of work that run at the same time. */
-export interface ConcurrencyLimits {
+interface ConcurrencyLimits {
   /** For one caller. */
   readonly each: number;
   /** For all callers in one workspace. Much lower than `all`, so that no workspace takes the places of the others. */
