@@ -9,6 +9,7 @@ import type { NamedValue, Names } from "./path-parts.js";
 import { hasNameOf, mayName, pathsIn, type ReadTarget, type WrittenPath } from "./read-paths.js";
 import { type CodeFile, isModuleFile, isTemplate, type Repository } from "./repository.js";
 import { withoutComments } from "./splice.js";
+import { unknownGivers } from "./variable-values.js";
 
 /** An attribute that reads a file. */
 export interface FileReading {
@@ -106,7 +107,7 @@ function readPaths(
 
 /**
  * Returns a function that gives the locals of the module in a folder, and its variables whose default is a string that
- * no file replaces. A name that is set twice is unknown.
+ * no file replaces. A name that is set twice is unknown, and so is a variable that a unit may give with computed inputs.
  */
 function toNames(repository: Repository, files: readonly CodeFile[]): (folder: string) => Names {
   type Written = Pick<NamedValue, "text" | "node">;
@@ -131,13 +132,19 @@ function toNames(repository: Repository, files: readonly CodeFile[]): (folder: s
     set ??= new Set(files.flatMap(({ text }) => [...text.matchAll(SET)].map(([, name = ""]) => name)));
     return set.has(variable);
   };
+  let givers: ReturnType<typeof unknownGivers> | undefined;
+  const isGiven = (folder: string, variable: string): boolean => {
+    givers ??= unknownGivers(repository, files);
+    return givers(folder, variable);
+  };
   let left = MAX_FOLLOWED;
   const names =
     (folder: string, hops: number): Names =>
     (name) => {
       const [only, other] = (modules.get(folder) ?? read(folder)).get(name) ?? [];
       if (only === undefined || other !== undefined || hops === 0) return null;
-      if (name.startsWith("var.") && (isSet(name.slice(4)) || !isText(only))) return null;
+      const variable = name.startsWith("var.") ? name.slice(4) : null;
+      if (variable !== null && (!isText(only) || isSet(variable) || isGiven(folder, variable))) return null;
       left -= only.node.end - only.node.start;
       if (left < 0) return null;
       return { ...only, names: names(folder, hops - 1) };

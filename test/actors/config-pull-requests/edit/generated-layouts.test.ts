@@ -5,6 +5,7 @@ import { harmlessLayouts } from "./harmless-layouts.js";
 import { instanceLayouts } from "./instance-layouts.js";
 import { editLayouts, type Layout } from "./layout.js";
 import { lifecycleLayouts } from "./lifecycle-layouts.js";
+import { otherReaderLayouts } from "./other-reader-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
@@ -69,4 +70,8 @@ t.test("a team is known only if types, orders, data sources and instances leave 
 
 t.test("code that cannot read the text file or create a second instance is no reason to refuse", (t) =>
   editAll(t, harmlessLayouts(), 40, 40),
+);
+
+t.test("a text file is refused if a computed variable, a template, a command or a tool may read it", (t) =>
+  editAll(t, otherReaderLayouts(), 10, 2),
 );

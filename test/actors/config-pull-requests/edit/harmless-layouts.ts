@@ -1,20 +1,9 @@
 import type { TreeFiles } from "../../../support/station-edit.js";
-import { type Layout, line, OPEN, WAS } from "./layout.js";
+import { type Layout, OPEN } from "./layout.js";
 import { call, made } from "./module-layout.js";
+import { beside } from "./text-layout.js";
 
-const path = "lines/main.tf";
 const MODULE = `${OPEN}path.module}`;
-
-/** Returns a layout with these files, in which the source also uses a text file. */
-function beside(says: string, files: TreeFiles, place: RegExp | null = null): Layout {
-  return {
-    says,
-    path,
-    change: "prompt",
-    files: { [path]: line({ prompt: `file("${MODULE}/prompts/w.md")` }), "lines/prompts/w.md": WAS, ...files },
-    refused: place === null ? null : { code: "ambiguous", place },
-  };
-}
 
 /**
  * Layouts with common code in which a part of a path or of a command is unknown. Some of the code does not read the

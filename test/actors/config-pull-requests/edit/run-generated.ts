@@ -4,6 +4,7 @@ import { harmlessLayouts } from "./harmless-layouts.js";
 import { instanceLayouts } from "./instance-layouts.js";
 import { editLayouts } from "./layout.js";
 import { lifecycleLayouts } from "./lifecycle-layouts.js";
+import { otherReaderLayouts } from "./other-reader-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
@@ -34,6 +35,7 @@ const layouts = [
   ...runFileLayouts(),
   ...valueLayouts(),
   ...harmlessLayouts(),
+  ...otherReaderLayouts(),
 ];
 await editLayouts(layouts, tally);
 const refused = [...tally.refused].map(([code, times]) => `${times} ${code}`).join(", ");
