@@ -24,6 +24,7 @@ import {
   toPattern,
 } from "./path-pattern.js";
 import { attributePaths, type BlockUse, listWords, toUse } from "./read-attributes.js";
+import type { TreeEntry } from "./station-edit.js";
 
 /** A path in an expression, as far as it is known. */
 export interface WrittenPath {
@@ -36,6 +37,8 @@ export interface WrittenPath {
    */
   readonly use: "read" | "path" | "text";
   readonly node: SyntaxNode;
+  /** The function that reads the path; absent for an attribute and a text. */
+  readonly by?: string;
 }
 
 /** Functions that read files, including provider functions: `file`, `templatefile`, `provider::local::readfile`. */
@@ -142,7 +145,8 @@ function findReading(text: string, node: SyntaxNode, names: Names) {
   // `fileset` takes a folder and a pattern in it. For other functions, only the first argument is a path.
   const paths = name === "fileset" ? given : [first];
   const parts = paths.flatMap((each, index) => [...(index > 0 ? ["/"] : []), ...listParts(text, each, names)]);
-  return { path: toPath(name === "fileset" ? parts.flatMap(globbed) : parts, node, "read"), given: paths };
+  const path = toPath(name === "fileset" ? parts.flatMap(globbed) : parts, node, "read");
+  return { path: { ...path, by: name }, given: paths };
 }
 
 function readByAttribute(
@@ -241,6 +245,22 @@ function foldersNamed({ parts, use }: WrittenPath, pattern: PathPattern, of: Rea
   // folder.
   const isWhole = parts.length === 1 && parts[0]?.includes("/") === true;
   return isWhole ? folders.filter((folder) => folder !== of.module && isWithin(folder, of.module)) : [];
+}
+
+/** Returns the files that a path in the file at `file` may name. */
+export function filesNamed(
+  written: WrittenPath,
+  file: string,
+  { entries, links }: { readonly entries: readonly TreeEntry[]; readonly links: Links },
+): readonly string[] {
+  // If the name of the file is known, the file's path ends with it, unless a symlink has another name.
+  const name = /[^/]+$/.exec(written.parts.at(-1) ?? "")?.[0];
+  const ending = name === undefined || entries.some(({ kind }) => kind === "symlink") ? "" : name;
+  return entries.flatMap(({ kind, path }) =>
+    kind === "file" && path.endsWith(ending) && mayName(written, file, { target: path, module: ".", links })
+      ? [path]
+      : [],
+  );
 }
 
 /** Whether a text contains the name of the file or of its folder. */

@@ -7,7 +7,7 @@ import { beside } from "./text-layout.js";
  * does not read the file.
  */
 export function otherReaderLayouts(): readonly Layout[] {
-  return [...givenLayouts()];
+  return [...givenLayouts(), ...templateLayouts()];
 }
 
 /** Layouts in which a variable is part of a path, and files other than HCL may replace its default. */
@@ -75,5 +75,79 @@ function givenLayouts(): readonly Layout[] {
       { "live/a/terragrunt.hcl": `${source("../../third")}inputs = local.x\n` },
       false,
     ),
+  ];
+}
+
+/** Layouts in which a template reads the file. */
+function templateLayouts(): readonly Layout[] {
+  const reading = `# ${OPEN}file("${OPEN}dir}/prompts/w.md")}\n`;
+  const other = `# ${OPEN}file("${OPEN}dir}/prompts/v.md")} ${OPEN}dir}\n`;
+  const local = (value: string) => `locals {\n  a = ${value}\n}\n`;
+  const named = (name: string, code: string, text = reading) =>
+    beside(
+      `${name} with ${text.trim()} is read by ${code}`,
+      { "lines/b.tf": code, [`lines/${name}`]: text },
+      text === reading ? new RegExp(`at lines/${name.replaceAll(".", "\\.")}:1`) : null,
+    );
+  const call = (name: string) => local(`templatefile("${OPEN}path.module}/${name}", { x = 1 })`);
+  const endings = ["sh", "yaml", "json", "j2", "md", "txt", "html", "cfg", "tf"].map((ending) => `conf.${ending}`);
+  const escaped = `$${reading.slice(2).trim()}`.replaceAll('"', '\\"').replace(`${OPEN}dir}`, "lines");
+  const text = (code: string, isRefused = true) =>
+    beside(`lines/b.tf holds ${code}`, { "lines/b.tf": code }, isRefused ? /at lines\/b\.tf:\d/ : null);
+  return [
+    ...endings.map((name) => named(name, call(name))),
+    ...endings.slice(0, 6).map((name) => named(name, call(name), other)),
+    ...[
+      call(`${OPEN}var.name}.yaml`),
+      call(`conf.${OPEN}each.key}`),
+      local('templatefile("lines/conf.yaml", {})'),
+      local(`templatestring(file("${OPEN}path.module}/conf.yaml"), {})`),
+      local(`[for f in fileset("lines", "*.yaml") : templatefile("lines/${OPEN}f}", {})]`),
+      `locals {\n  t = file("lines/conf.yaml")\n  a = templatestring(local.t, {})\n}\n`,
+      `data "template_file" "x" {\n  template = file("${OPEN}path.module}/conf.yaml")\n}\n`,
+      `data "template_file" "x" {\n  template = "${OPEN}file("${OPEN}path.module}/conf.yaml")}"\n}\n`,
+      `locals {\n  t = file("lines/conf.yaml")\n}\ndata "template_file" "x" {\n  template = local.t\n}\n`,
+      'module "x" {\n  source = "acme/x/y"\n  template = file("lines/conf.yaml")\n}\n',
+    ].map((code) => named("conf.yaml", code)),
+    beside(
+      "JSON names a template",
+      {
+        "lines/b.tf.json": `{"locals":{"a":"${OPEN}templatefile(\\"${OPEN}path.module}/conf.yaml\\", {})}"}}`,
+        "lines/conf.yaml": reading,
+      },
+      /at lines\/conf\.yaml:1/,
+    ),
+    beside(
+      "a template names a template",
+      { "lines/a.tftpl": `${OPEN}templatefile("lines/conf.yaml", {})}\n`, "lines/conf.yaml": reading },
+      /at lines\/conf\.yaml:1/,
+    ),
+    text(`locals {\n  t = "${escaped}"\n  a = templatestring(local.t, {})\n}\n`),
+    text(`variable "t" {\n  default = "${escaped}"\n}\nlocals {\n  a = templatestring(var.t, {})\n}\n`),
+    text(`locals {\n  t = <<-EOT\n    $${reading.slice(2)}  EOT\n  a = templatestring(local.t, {})\n}\n`),
+    text(`data "template_file" "x" {\n  template = "${escaped}"\n}\n`),
+    text(`locals {\n  t = { a = ["${escaped}"] }\n  a = templatestring(local.t.a[0], {})\n}\n`),
+    beside(
+      "a text of another module",
+      {
+        "main.tf": `module "x" {\n  source = "./x"\n  text = "${escaped}"\n}\n`,
+        "x/main.tf": local("templatestring(var.text, {})"),
+      },
+      /at main\.tf:3/,
+    ),
+    beside(
+      "a text of another module in JSON",
+      {
+        "main.tf.json": `{"module":{"x":{"source":"./x","text":"${escaped}"}}}`,
+        "x/main.tf": local("templatestring(var.text, {})"),
+      },
+      /at main\.tf\.json:1/,
+    ),
+    text(`locals {\n  t = "${escaped}"\n}\n`, false),
+    text(`locals {\n  t = "${escaped.replace("w.md", "v.md")}"\n  a = templatestring(local.t, {})\n}\n`, false),
+    beside("a file that is no template", {
+      "lines/b.tf": local('file("lines/conf.yaml")'),
+      "lines/conf.yaml": reading,
+    }),
   ];
 }
