@@ -14,7 +14,7 @@ const READS =
 const WRITES = /^(output|dest|destination|target|remote|mount|log)_/;
 /** Attributes that name a file or a folder in any block, for example in an object of a local. */
 const READS_ANYWHERE = /^(filename|folder|working_dir|\w+_(file|dir|directory)|dir|directory|source_path|src)$/;
-/** Attributes whose value is a command. */
+/** Attributes whose value is a command. `execute` of a hook and `commands` of a script are in any block. */
 const COMMANDS = /(^|_)(commands?|cmd|inline|program)$/;
 /** Attributes that are no paths, although their names end like those of paths. */
 const NAMES = /^config_context\w*$/;
@@ -47,8 +47,8 @@ export function attributePaths(
     !WRITES.test(name) &&
     !NAMES.test(name) &&
     !(use === "module" && /^sources?$/.test(name));
-  const isCommand = use !== null && COMMANDS.test(name);
-  const isText = use !== null && COMMAND_TEXTS.test(name);
+  const isCommand = (use !== null && COMMANDS.test(name)) || name === "execute";
+  const isText = (use !== null && COMMAND_TEXTS.test(name)) || name === "commands";
   const leaves = isReading || isCommand || isText ? listLeaves(text, value) : [value];
   return leaves.flatMap((leaf): readonly (readonly Part[])[] => {
     const parts = isArchive(toText(text, leaf)) ? [] : listParts(text, leaf, names);

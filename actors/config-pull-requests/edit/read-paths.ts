@@ -54,10 +54,15 @@ interface Context {
   readonly isProvider?: boolean;
   /** Whether the part is in an attribute of a provider that holds or names credentials. */
   readonly isCredential?: boolean;
+  /** Whether other code may use the part as a command, such as the value of a local. */
+  readonly isValue?: boolean;
 }
 
 /** Attributes of providers that hold or name credentials. */
 const CREDENTIALS = /credential|token|secret|password|key|cert|kubeconfig|config_path/;
+
+/** Blocks and attributes outside of resources whose values other code may use as commands. */
+const VALUES = /^(locals|inputs|default)$/;
 
 function isUnknown({ parts }: WrittenPath): boolean {
   return parts.every((part) => part === null);
@@ -79,7 +84,8 @@ function collect(text: string, node: SyntaxNode, context: Context, found: Writte
   const { use = null } = below;
   for (const each of readByAttribute(text, inner, { use, names }))
     if (!(below.isCredential === true && isUnknown(each))) found.push(each);
-  for (const each of writtenOut(text, inner, { use, names })) found.push(each);
+  for (const each of writtenOut(text, inner, below)) found.push(each);
+  for (const each of commandArguments(text, inner, names)) found.push(each);
   // A literal argument of a reading function is already listed as `read`; do not list it again as `text`.
   const isLiteral = (each: SyntaxNode) =>
     read?.given.includes(each) === true && /^(quoted_template|literal_value)$/.test(toInner(each).type);
@@ -102,12 +108,17 @@ function contextIn(text: string, node: SyntaxNode, context: Context): Context {
   if (!/^(block|attribute|object_elem)$/.test(node.type)) return context;
   const [name = "", label = ""] = node.children.slice(0, 2).map((each) => toText(text, each).replace(/"/g, "").trim());
   const { use, isProvider = false } = context;
+  const isValue = context.isValue === true || ((use ?? null) === null && VALUES.test(name));
   if (node.type !== "block" && name !== "provisioner")
-    return isProvider && CREDENTIALS.test(name) ? { ...context, isCredential: true } : context;
+    return {
+      ...context,
+      isValue,
+      isCredential: context.isCredential === true || (isProvider && CREDENTIALS.test(name)),
+    };
   const isOfProvider = isProvider || (use === undefined && name === "provider");
   // The blocks within a block use its `each`, also those of `dynamic`.
   const names = use === undefined ? withEach(text, node, context.names) : context.names;
-  return { ...context, use: toUse(name, label, use), names, isProvider: isOfProvider };
+  return { ...context, use: toUse(name, label, use), names, isProvider: isOfProvider, isValue };
 }
 
 /** Adds `each` of a block whose `for_each` lists files with `fileset`. */
@@ -164,16 +175,25 @@ function readByAttribute(
 function writtenOut(
   text: string,
   node: SyntaxNode,
-  { use, names }: { readonly use: BlockUse; readonly names: Names },
+  { use = null, names, isValue = false }: Context,
 ): readonly WrittenPath[] {
   const isMade = node.type === "function_call" && MAKES.test(toCall(text, node).name);
   if (!isMade && !/^(quoted_template|heredoc_template|string_lit|literal_value)$/.test(node.type)) return [];
   const parts = listParts(text, node, names);
-  if (use === null || node.type === "string_lit")
+  if ((use === null && !isValue) || node.type === "string_lit")
     return node.type === "heredoc_template" ? [] : [toPath(parts, node, "text")];
   // A text with several words may be a command, whatever its attribute.
   const words = listWords(parts).filter((word) => word.some((part) => String(part).includes("/")));
   return [parts, ...words].map((each) => toPath(each, node, "text"));
+}
+
+/** Returns the words of the command that `run_cmd` of Terragrunt runs. Words without a known part are left out. */
+function commandArguments(text: string, node: SyntaxNode, names: Names): readonly WrittenPath[] {
+  if (node.type !== "function_call") return [];
+  const { name, given } = toCall(text, node);
+  if (name !== "run_cmd") return [];
+  const words = given.flatMap((each) => listWords(listParts(text, each, names)));
+  return words.filter((word) => word.some((part) => part !== null)).map((word) => toPath(word, node, "read"));
 }
 
 /** Parses an expression and returns the path that it gives. */

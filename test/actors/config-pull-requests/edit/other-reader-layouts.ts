@@ -7,7 +7,7 @@ import { beside } from "./text-layout.js";
  * does not read the file.
  */
 export function otherReaderLayouts(): readonly Layout[] {
-  return [...givenLayouts(), ...templateLayouts()];
+  return [...givenLayouts(), ...templateLayouts(), ...commandLayouts(), ...valueLayouts()];
 }
 
 /** Layouts in which a variable is part of a path, and files other than HCL may replace its default. */
@@ -149,5 +149,89 @@ function templateLayouts(): readonly Layout[] {
       "lines/b.tf": local('file("lines/conf.yaml")'),
       "lines/conf.yaml": reading,
     }),
+  ];
+}
+
+/** Layouts in which a command outside of a resource reads the file. */
+function commandLayouts(): readonly Layout[] {
+  const path = "../lines/prompts/w.md";
+  const hook = (kind: string, execute: string) =>
+    `terraform {\n  ${kind} "x" {\n    commands = ["apply"]\n    execute = ${execute}\n  }\n}\n`;
+  const plan = (text: string, isRefused = true, file = "live/terragrunt.hcl") =>
+    beside(
+      `${file} holds ${text}`,
+      { [file]: text },
+      isRefused ? new RegExp(`at ${file.replaceAll(".", "\\.")}:\\d`) : null,
+    );
+  const inputs = (value: string) => `inputs = {\n  p = ${value}\n}\n`;
+  const script = (body: string) => `script "deploy" {\n  job {\n    ${body}\n  }\n}\n`;
+  return [
+    ...["before_hook", "after_hook", "error_hook"].flatMap((kind) => [
+      plan(hook(kind, `["sh", "-c", "cat ${path} | tee x"]`)),
+      plan(hook(kind, `["cp", "${path}", "x"]`)),
+      plan(hook(kind, `["bash", "-c", "sha256sum ${OPEN}get_repo_root()}/lines/prompts/w.md"]`)),
+      plan(hook(kind, '["sh", "-c", "cat ./prompts/*.md"]')),
+      plan(hook(kind, '["sh", "-c", "cat ../lines/prompts/v.md"]'), false),
+      plan(hook(kind, '["tflint", "--init"]'), false),
+    ]),
+    plan(
+      `{"terraform":{"before_hook":{"x":{"commands":["apply"],"execute":["sh","-c","cat ${path}"]}}}}`,
+      true,
+      "live/terragrunt.hcl.json",
+    ),
+    ...[
+      `run_cmd("sh", "-c", "cat ${path}")`,
+      `run_cmd("cat", "${path}")`,
+      `run_cmd("--terragrunt-quiet", "bash", "-c", "cat $(git rev-parse --show-toplevel)/lines/prompts/w.md")`,
+      `trimspace(run_cmd("sh", "-c", "cd lines/prompts; cat w.md"))`,
+      `run_cmd("sh", "-c", "cat ${OPEN}local.x}/prompts/w.md")`,
+      `run_cmd("python3", "-c", "print(open('lines/prompts/w.md').read())")`,
+    ].map((value) => plan(inputs(value))),
+    plan(`locals {\n  p = run_cmd("sh", "-c", "cat ${path}")\n}\n`),
+    ...['run_cmd("aws", "sts", "get-caller-identity")', 'run_cmd("echo", get_env("X"))'].map((value) =>
+      plan(inputs(value), false),
+    ),
+    ...[
+      'commands = [["bash", "-c", "cat lines/prompts/w.md"]]',
+      'commands = [["cp", "lines/prompts/w.md", "x"]]',
+      `commands = [["sh", "-c", "cat ${OPEN}terramate.root.path.fs.absolute}/lines/prompts/w.md"]]`,
+      'commands = [\n      ["make"],\n      ["sh", "-c", "cd lines/prompts && cat *"],\n    ]',
+    ].map((body) => plan(script(body), true, "s.tm.hcl")),
+    plan(script('commands = [["terraform", "plan", "-out", "x.plan"]]'), false, "s.tm.hcl"),
+    plan(
+      'terraform {\n  extra_arguments "x" {\n    commands = get_terraform_commands_that_need_vars()\n  }\n}\n',
+      false,
+    ),
+  ];
+}
+
+/** Layouts in which a local or another value is a command that reads the file. */
+function valueLayouts(): readonly Layout[] {
+  const at = /at (lines\/b\.tf(\.json)?|live\/terragrunt\.hcl):\d/;
+  const read = (name: string, text: string, isRefused = true) =>
+    beside(`a value: ${name} holds ${text}`, { [name]: text }, isRefused ? at : null);
+  const own = (text: string, isRefused = true) => read("lines/b.tf", text, isRefused);
+  const local = (value: string) => `locals {\n  c = ${value}\n}\n`;
+  const used = 'resource "x_y" "x" {\n  startup_script = local.c\n}\n';
+  const passed = 'module "x" {\n  source = "acme/x/y"\n  c = local.c\n}\n';
+  return [
+    ...[used, passed].flatMap((use) => [
+      own(local('"cat lines/prompts/w.md > x"') + use),
+      own(local(`"cat ${OPEN}path.module}/prompts/w.md"`) + use),
+      own(local("<<-EOT\n    set -e\n    cat prompts/w.md\n  EOT") + use),
+      own(local('var.on ? "cat prompts/w.md" : ""') + use),
+      own(local('["sh", "-c", "cat prompts/w.md"]') + use),
+      own(local('{ a = { b = "cat prompts/w.md" } }') + use),
+    ]),
+    own('variable "c" {\n  default = "cat lines/prompts/w.md"\n}\n'),
+    own('variable "c" {\n  default = <<-EOT\n    cat prompts/w.md\n  EOT\n}\n'),
+    read("lines/b.tf.json", '{"locals":{"c":"cat prompts/w.md"}}'),
+    read("lines/b.tf.json", '{"variable":{"c":{"default":"cat prompts/w.md"}}}'),
+    read("live/terragrunt.hcl", 'inputs = {\n  c = "cat ../lines/prompts/w.md"\n}\n'),
+    read("live/terragrunt.hcl", 'locals {\n  c = "cat ../lines/prompts/w.md"\n}\n'),
+    own(local('"cat lines/prompts/v.md > x"') + used, false),
+    own(local('"the prompts of w.md"') + used, false),
+    own('variable "c" {\n  description = "See lines/prompts/w.md for more."\n}\n', false),
+    own('output "c" {\n  description = "See lines/prompts/w.md for more."\n  value = 1\n}\n', false),
   ];
 }
