@@ -4,6 +4,7 @@ import { condition, jsonTemplate, template } from "../expressions/schemas.js";
 import { readTemplate } from "../expressions/templates.js";
 import { isHeaderText } from "../outbound/http/header-text.js";
 import { repositoryName, slug, toolName } from "../resources/fields.js";
+import { isSigningSecret } from "./signing-secret.js";
 
 /** The form of a variable's name, and of a key that an expression can write after a dot. */
 export const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -82,15 +83,4 @@ function hasHeaderText(text: string): boolean {
   const read = readTemplate(text);
   if ("fault" in read) return true;
   return read.template.every((part) => typeof part !== "string" || isHeaderText(part));
-}
-
-function isSigningSecret(text: string): boolean {
-  const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text)?.[1];
-  if (encoded === undefined) return false;
-  const bytes = Buffer.from(encoded, "base64");
-  return (
-    bytes.length >= 24 &&
-    bytes.length <= 64 &&
-    bytes.toString("base64").replace(/=+$/, "") === encoded.replace(/=+$/, "")
-  );
 }

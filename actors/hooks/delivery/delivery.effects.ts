@@ -20,6 +20,7 @@ import {
 import type { DeliveryResult } from "./delivery-result.js";
 import { INTERRUPTED, NO_PLACE, NOT_RUNNING } from "./failure-codes.js";
 import { MAX_OUTPUT_BYTES, readHookAnswer } from "./hook-answer.js";
+import { toRecordedHeaders } from "./recorded-headers.js";
 import { recordCall } from "./recorded-request.js";
 
 /**
@@ -161,19 +162,4 @@ async function deliver(
     const { code, reason } = toFailure(error);
     return { ...about, tookMs: clock.now() - startedMs, status: null, body: "", code, reason };
   }
-}
-
-const RECORDED_HEADERS: ReadonlySet<string> = new Set([
-  ...["content-type", "user-agent", "webhook-id", "webhook-timestamp", "service-hook", "service-callback-url"],
-  ...["service-cause", "service-test"],
-]);
-
-/**
- * Returns the headers to store in the history. Hides the values of headers that authenticate the request or that the
- * hook defines.
- */
-function toRecordedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const recorded: Record<string, string> = { ...headers };
-  for (const name in headers) if (!RECORDED_HEADERS.has(name)) recorded[name] = "(left out)";
-  return recorded;
 }

@@ -1,5 +1,6 @@
-import { InvalidArgumentError, Option } from "commander";
+import type { Option } from "commander";
 import type { Context } from "./context.js";
+import { countOption } from "./count-option.js";
 
 /** The option `--limit`. */
 export interface LimitOption {
@@ -12,12 +13,7 @@ const MAX_PAGE = 200;
 
 /** Creates the option `--limit`. */
 export function limitOption(): Option {
-  return new Option("--limit <number>", "how many to list").default(DEFAULT_LIMIT).argParser(toLimit);
-}
-
-function toLimit(text: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number, at least 1.");
+  return countOption("--limit <number>", "how many to list", { default: DEFAULT_LIMIT });
 }
 
 /**

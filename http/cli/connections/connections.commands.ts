@@ -6,11 +6,11 @@ import { deliveryStates, endedStates } from "./delivery-states.js";
 
 /** Adds the commands of connections: deliveries of integrations, and trusts. */
 export function addConnectionCommands(program: CommandTree): void {
-  const delivery = program.group("delivery", "show, try and repeat the deliveries of integrations");
+  const delivery = program.group("delivery", "list, test and redeliver webhook deliveries");
   delivery.add({
     usage: "list [integration]",
     summary: "list the deliveries of an integration, newest first",
-    details: "Without a name: the team's only integration. Deliveries that failed verification are counted.",
+    details: "Default: the team's only integration. Also prints how many deliveries failed verification.",
     example: "signalbox delivery list tracker --state failed",
     declare: (command) =>
       command
@@ -39,8 +39,10 @@ export function addConnectionCommands(program: CommandTree): void {
   });
   delivery.add({
     usage: "redeliver [delivery]",
-    summary: "reprocess a delivery, or those of a period, with the current definition",
-    details: "Of a period, those that are failed or unrouted, or in the states given, 20 per second.",
+    summary: "reprocess one delivery, or the deliveries of a period",
+    details:
+      "With --from, reprocesses the failed and unrouted deliveries of the period, or those in --state, with the current\n" +
+      "definition, 20 per second.",
     example: "signalbox delivery redeliver --integration tracker --from 1d --state failed",
     declare: (command) =>
       command

@@ -38,9 +38,13 @@ export async function redeliver(
   const { count, isMore } = answer;
   context.show(answer, () => [
     count === 0
-      ? `no delivery of that period is ${(state ?? ["failed", "unrouted"]).join(" or ")} and has its body`
-      : `processing ${isMore ? "more than " : ""}${count} ${count === 1 ? "delivery" : "deliveries"} again, 20 per second`,
+      ? `nothing to reprocess: the period has no ${toList(state)} delivery with a stored body`
+      : `reprocessing ${isMore ? "more than " : ""}${count} ${count === 1 ? "delivery" : "deliveries"}, 20 per second`,
   ]);
+}
+
+function toList(states: readonly string[] = ["failed", "unrouted"]): string {
+  return states.join(" or ");
 }
 
 async function redeliverOne(context: Context, name: string, integrationName: string | undefined): Promise<ExitCode> {

@@ -58,7 +58,7 @@ function describeEntries(terminal: Terminal, { entries }: Delivery): readonly st
 
 function describePayload(terminal: Terminal, { headers, body, isCut, bodyBytes }: Delivery): readonly string[] {
   const named = Object.entries(headers).map(([name, value]) => toLine(`${name}: ${value}`));
-  const text = body === null ? ["(the body was dropped to make space for newer ones)"] : toLines(body).split("\n");
+  const text = body === null ? ["(the body was deleted to make room for newer ones)"] : toLines(body).split("\n");
   const rest = isCut ? [terminal.paint("dim", `(the first 64 KiB of ${bodyBytes} bytes)`)] : [];
   return ["", ...named, "", ...text, ...rest];
 }

@@ -1,9 +1,8 @@
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import type { Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
 import { toLine, toLines } from "../command/printable.js";
+import { readInput } from "../command/read-input.js";
 import type { Terminal } from "../command/terminal.js";
 import { findIntegration, type IntegrationOption } from "./delivery-names.js";
 import { isUnsuccessful } from "./delivery-states.js";
@@ -34,18 +33,15 @@ export async function tryDelivery(
 }
 
 async function readBody({ terminal }: Context, file: string | undefined): Promise<string> {
-  if (file === "-" || (file === undefined && terminal.ask === null)) return await terminal.readInput();
-  if (file === undefined) throw new CommandError("give a file with the body, or - for standard input", exitCodes.usage);
-  return await readFile(resolve(terminal.folder, file), "utf8").catch((error: unknown) => {
-    throw new CommandError(`cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
-  });
+  if (file !== undefined || terminal.ask === null) return await readInput(terminal, file ?? "-");
+  throw new CommandError("give a file with the body, or - for standard input", exitCodes.usage);
 }
 
 function describeTry(terminal: Terminal, result: Try): readonly string[] {
   const { isVerified, fault, response, responseProblem, key, keyProblem, mineProblem, state, reason } = result;
-  const verified = isVerified ? "the delivery would be accepted" : `the delivery would be refused (${fault})`;
+  const verified = isVerified ? "the delivery would be accepted" : `the delivery would be rejected (${fault})`;
   if (response !== null) {
-    return [`${verified}, and only answered with ${toLine(JSON.stringify(response.body))}`];
+    return [`${verified}: the response is ${toLine(JSON.stringify(response.body))}`];
   }
   return [
     terminal.paint(isVerified ? "green" : "yellow", verified),

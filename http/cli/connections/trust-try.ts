@@ -3,6 +3,7 @@ import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js
 import type { NamedWorkspace } from "../command/names.js";
 import { pickResource } from "../command/pick-resource.js";
 import { toLine } from "../command/printable.js";
+import { readArgument } from "../command/read-input.js";
 import { toTable } from "../command/table.js";
 import type { Terminal } from "../command/terminal.js";
 import { type ClaimResult, compareClaims, readToken, type Terms } from "./claims.js";
@@ -32,7 +33,7 @@ interface Comparison {
  */
 export async function tryTrust(context: Context, options: TryOptions, given: string): Promise<ExitCode> {
   const { names, terminal } = context;
-  const token = readToken((given === "-" ? await terminal.readInput() : given).trim());
+  const token = readToken((await readArgument(terminal, given)).trim());
   const workspace = await names.workspace();
   const trusts = await listTrusts(context, workspace);
   const nowMs = Date.now();
@@ -50,7 +51,7 @@ export async function tryTrust(context: Context, options: TryOptions, given: str
   context.show({ items, isSignatureChecked: false }, () =>
     compared.flatMap((one, index) => [...(index === 0 ? [] : [""]), ...describe(terminal, one)]),
   );
-  terminal.note("the signature was not checked: the service checks it at the exchange, with the issuer's keys");
+  terminal.note("the signature was not checked: only the service can check it, at the exchange");
   return compared.some(({ isAccepted }) => isAccepted) ? exitCodes.done : exitCodes.failed;
 }
 
@@ -86,14 +87,14 @@ function describe(terminal: Terminal, { trust, isAccepted, claims }: Comparison)
   return [
     isAccepted
       ? terminal.paint("green", `${name} accepts the claims`)
-      : terminal.paint("red", toLine(`${name} refuses the token: ${wrong.join(", ")}`)),
+      : terminal.paint("red", toLine(`${name} rejects the token: ${wrong.join(", ")}`)),
     ...toTable(
       terminal,
       [
         { title: "claim", of: ({ claim }: ClaimResult) => claim },
         { title: "matches", of: ({ matches }) => (matches === null ? "not checked" : matches ? "yes" : "no") },
-        { title: "wanted", of: ({ wanted }) => wanted },
-        { title: "came", of: ({ came }) => came },
+        { title: "expected", of: ({ wanted }) => wanted },
+        { title: "actual", of: ({ came }) => came },
       ],
       claims,
     ),

@@ -1,3 +1,4 @@
+import { MAX_ATTEMPTS } from "../../../actors/outbound/http/retry-wait.js";
 import { toLine, toLines } from "../command/printable.js";
 import { toFields } from "../command/table.js";
 import type { Colour, Terminal } from "../command/terminal.js";
@@ -26,7 +27,9 @@ export function toSentence(firing: Firing): string {
   if (state === "refused") return toLine(`${hook}: ${refused ?? "refused"}`);
   if (state === "attempting") return toLine(`${hook}: in progress${waits === null ? "" : `, ${waits.reason}`}`);
   const why = last?.reason ?? last?.code ?? "it failed";
-  return toLine(`${hook}: attempt ${attempts.length} of 8 failed, ${why}; next ${toTimeText(retryAt ?? "")}`);
+  return toLine(
+    `${hook}: attempt ${attempts.length} of ${MAX_ATTEMPTS} failed, ${why}; next ${toTimeText(retryAt ?? "")}`,
+  );
 }
 
 /** Shows a firing with every attempt: its request, and the receiver's answer. */

@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
+import { LEFT_OUT } from "../../../actors/hooks/delivery/recorded-headers.js";
+import { isSigningSecret } from "../../../actors/hooks/signing-secret.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
 import type { Firing } from "./hook-names.js";
 
@@ -22,8 +24,6 @@ export interface Forwarded {
   readonly error: string | null;
 }
 
-/** What the history shows instead of the value of a header that authenticates the request, or that the hook defines. */
-const LEFT_OUT = "(left out)";
 const TIMEOUT_MS = 30_000;
 
 /** Checks the address to forward to. */
@@ -43,9 +43,7 @@ export function createSecret(): string {
 
 /** Checks a given signing secret: `whsec_` and 24 to 64 bytes in base64. */
 export function toSecret(text: string): string {
-  const [, base64] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
-  const bytes = Buffer.from(base64 ?? "", "base64").length;
-  if (bytes >= 24 && bytes <= 64) return text;
+  if (isSigningSecret(text)) return text;
   throw new CommandError("--secret takes whsec_ and 24 to 64 bytes in base64", exitCodes.usage);
 }
 

@@ -1,4 +1,5 @@
-import { InvalidArgumentError, Option } from "commander";
+import { Option } from "commander";
+import { countOption } from "../command/count-option.js";
 import type { CommandTree } from "../command/define-command.js";
 import { limitOption } from "../command/list-limit.js";
 import { timeOption } from "../command/time-option.js";
@@ -26,7 +27,7 @@ export function addHookCommands(program: CommandTree): void {
   hook.add({
     usage: "resend [firing]",
     summary: "resend a firing, or all failed firings of a period",
-    details: "Of a period, each failed firing that was not resent successfully since is sent again, 20 per second.",
+    details: "With --from, resends each failed firing of the period, unless a later resend succeeded, 20 per second.",
     example: "signalbox hook resend --from 2h --hook tell",
     declare: (command) =>
       command
@@ -39,8 +40,8 @@ export function addHookCommands(program: CommandTree): void {
     usage: "why [event]",
     summary: "explain for one event which hooks fired, which did not, and why",
     details:
-      "The event is named by its id, by one of its firings, or by its task, whose latest event is taken. Without a\n" +
-      "name: the latest event of the last task in this folder, or of the team.",
+      "[event] takes an event id, a firing id, or a task id (its latest event). Default: the latest event of the last\n" +
+      "task in this folder, or of the team.",
     example: "signalbox hook why task_01M83Z897Q3J2DWBGNTTE4RP3Z --event task.opened",
     declare: (command) => command.addOption(eventOption()),
     load: async () => (await import("./why.js")).explainEvent,
@@ -74,25 +75,18 @@ function addListen(hook: CommandTree): void {
     usage: "listen",
     summary: "forward hook requests to a local address",
     details:
-      "Each request of a firing that you may see goes there as soon as its first attempt has ended, with the\n" +
-      "webhook-id of the original. It is signed (Standard Webhooks) with the secret that the command prints. Answers\n" +
-      "change nothing, and redirects are not followed. The history keeps no secrets and no callback token, so these\n" +
-      "are missing; bodies over 16 KiB and tool calls are not forwarded, and the command says so.\n" +
-      "Listens to all teams of the workspace, without --team and --hook. With --json, it prints a line of JSON for\n" +
-      "each request, and the secret on standard error.",
+      "Forwards each hook request once, after its first attempt, with the same webhook-id, signed (Standard Webhooks)\n" +
+      "with the printed secret. Responses have no effect, and redirects are not followed. Secret headers and callback\n" +
+      "tokens are not included. Bodies over 16 KiB and tool calls are skipped with a note. Default: all teams of the\n" +
+      "workspace. With --json, prints one line of JSON per request, and the secret to standard error.",
     example: "signalbox hook listen --forward http://localhost:3000/hooks",
     declare: (command) =>
       command
-        .requiredOption("--forward <url>", "where to send the requests")
+        .requiredOption("--forward <url>", "address to forward requests to")
         .option("--hook <hook>", "only the firings of this hook")
         .option("--secret <secret>", "sign with this whsec_… secret instead of a new one")
-        .option("--last <number>", "first send the last firings of each team", toCount)
-        .option("--limit <number>", "stop after this many requests", toCount),
+        .addOption(countOption("--last <number>", "forward the latest firings of each team first", { max: 999 }))
+        .addOption(countOption("--limit <number>", "stop after this many requests", { max: 999 })),
     load: async () => (await import("./listen.js")).listen,
   });
-}
-
-function toCount(text: string): number {
-  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number from 1 to 999.");
 }

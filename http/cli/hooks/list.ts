@@ -1,5 +1,6 @@
 import type { Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
+import { showList } from "../command/list-limit.js";
 import { toFields, toTable } from "../command/table.js";
 import type { Terminal } from "../command/terminal.js";
 import { listTeamHooks } from "./hook-names.js";
@@ -10,22 +11,22 @@ export async function listHooks(context: Context): Promise<void> {
   const team = await names.team();
   const items = await listTeamHooks(context, team);
   context.remember({ workspace: team.workspace.slug, team: team.key });
-  if (items.length === 0) terminal.note(`the team ${team.key} has no hooks`);
-  context.show({ items }, () =>
-    items.length === 0
-      ? []
-      : toTable(
-          terminal,
-          [
-            { title: "hook", of: ({ key }) => key },
-            { title: "event", of: ({ on }) => on },
-            { title: "failure", of: ({ failure }) => failure },
-            { title: "steps", of: toSteps },
-            { title: "condition", of: toCondition },
-          ],
-          items,
-        ),
-  );
+  const list = { items, hasMore: false };
+  showList(context, list, {
+    none: `the team ${team.key} has no hooks`,
+    toLines: () =>
+      toTable(
+        terminal,
+        [
+          { title: "hook", of: ({ key }) => key },
+          { title: "event", of: ({ on }) => on },
+          { title: "failure", of: ({ failure }) => failure },
+          { title: "steps", of: toSteps },
+          { title: "condition", of: toCondition },
+        ],
+        items,
+      ),
+  });
   for (const { key, warnings } of items) {
     for (const { path, message } of warnings) terminal.note(`warning: hook ${key}: ${path} ${message}`);
   }

@@ -48,6 +48,6 @@ async function resendPeriod(
   context.show(answer, () => [
     count === 0
       ? "no firing of that period failed"
-      : `sending ${isMore ? "more than " : ""}${count} failed ${count === 1 ? "firing" : "firings"} again, 20 per second`,
+      : `resending ${isMore ? "more than " : ""}${count} failed ${count === 1 ? "firing" : "firings"}, 20 per second`,
   ]);
 }

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { basename } from "node:path";
 import { ApiError, type Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
+import { readInput } from "../command/read-input.js";
 import type { Place } from "./place.js";
 
-/** The candidate that stands for the live config. */
+/** The value of `--candidate` for the live config. */
 const LIVE = "live";
 /** Maximum length of the file name in a candidate's name. */
 const LONGEST_NAME = 80;
@@ -29,13 +29,14 @@ interface Proposal {
 export async function createCandidate(context: Context, place: Place, options: CandidateOptions): Promise<string> {
   const proposal = await readProposal(context, options);
   if (proposal === null) return LIVE;
-  const { name, station } = proposal;
+  const { station } = proposal;
   const { line, stationKey, team, address } = place;
+  const name = `${proposal.name} ${digest(place, station)}`;
   try {
     const { id } = await context.client.post("/api/resources/lines/{lineId}/stations/{stationKey}/replay-candidates", {
       path: { lineId: line.id, stationKey },
       body: {
-        name: `${name} ${digest(place, station)}`,
+        name,
         station: station as Schema<"ReplayCandidateInput">["station"],
       },
       signal: context.signal,
@@ -48,7 +49,7 @@ export async function createCandidate(context: Context, place: Place, options: C
       query: { station: address },
       signal: context.signal,
     });
-    const same = items.find((candidate) => candidate.name === `${name} ${digest(place, station)}`);
+    const same = items.find((candidate) => candidate.name === name);
     if (same === undefined) throw error;
     return same.id;
   }
@@ -68,26 +69,17 @@ async function readProposal(context: Context, { prompt, candidate }: CandidateOp
     throw new CommandError("give --prompt or --candidate, not both", exitCodes.usage);
   }
   if (prompt !== undefined) {
-    return { name: toName(prompt), station: { from: "live", prompt: await readText(context, prompt) } };
+    return { name: toName(prompt), station: { from: "live", prompt: await readInput(context.terminal, prompt) } };
   }
   if (candidate === LIVE) return null;
   if (candidate === undefined) {
     throw new CommandError(
-      "say what to try: --prompt FILE, --candidate FILE, or --candidate live for the station as it is",
+      "pass --prompt <file>, --candidate <file>, or --candidate live for the current config",
       exitCodes.usage,
     );
   }
-  const block = parseObject(await readText(context, candidate), candidate);
+  const block = parseObject(await readInput(context.terminal, candidate), candidate);
   return { name: toName(candidate), station: block };
-}
-
-async function readText({ terminal }: Context, path: string): Promise<string> {
-  if (path === "-") return terminal.readInput();
-  try {
-    return readFileSync(resolve(terminal.folder, path), "utf8");
-  } catch (error) {
-    throw new CommandError(`cannot read ${path}: ${(error as Error).message}`, exitCodes.usage);
-  }
 }
 
 function parseObject(text: string, path: string): object {
@@ -104,7 +96,7 @@ function parseObject(text: string, path: string): object {
   );
 }
 
-/** The file's name, without what a candidate's name may not contain. */
+/** Returns the file name without characters that a candidate's name may not contain. */
 function toName(path: string): string {
   const name = path === "-" ? "" : basename(path).replace(/\p{Cc}+/gu, " ");
   const short = name

@@ -1,5 +1,5 @@
+import { InvalidArgumentError } from "commander";
 import type { Schema } from "../../client/entry.js";
-import { CommandError, exitCodes } from "../command/exit-codes.js";
 
 /** Reads and formats the figures of replays and searches. `--json` prints them unrounded. */
 
@@ -12,20 +12,11 @@ export interface Interval {
   readonly high: number;
 }
 
-/** Reads a required amount such as `2USD`, `0.50 EUR` or `2usd`. */
-export function parseMoney(text: string | undefined, option: string): Money {
-  if (text === undefined) throw new CommandError(`give ${option}, such as ${option} 2USD`, exitCodes.usage);
+/** Parses an amount such as `2USD`, `0.50 EUR` or `2usd`. Throws an `InvalidArgumentError`, which commander reports. */
+export function parseMoney(text: string): Money {
   const [, amount = "", currency = ""] = /^(\d+(?:\.\d+)?)\s*([A-Za-z]{3})$/.exec(text.trim()) ?? [];
-  if (currency === "") {
-    throw new CommandError(`${option} must be an amount with its currency, such as 2USD`, exitCodes.usage);
-  }
+  if (currency === "") throw new InvalidArgumentError("It must be an amount with its currency, such as 2USD.");
   return { amount: Number(amount), currency: currency.toUpperCase() };
-}
-
-/** Reads a whole number from 1. */
-export function parseCount(text: string, option: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new CommandError(`${option} must be a whole number from 1`, exitCodes.usage);
 }
 
 /** Formats a share with at most one decimal: `87.5 %`; `unknown` for null. */
@@ -59,12 +50,12 @@ export function toAmount(amount: number): string {
   return String(Number(amount.toPrecision(6)));
 }
 
-/** Compares the costs of a run on two sides: `0.06 against 0.04 USD a run`. */
-export function toCosts(own: Money | null, other: Money | null): string {
+/** Compares the costs of two sides: `0.06 against 0.04 USD per run`. `per` names the unit. */
+export function toCosts(own: Money | null, other: Money | null, per: "per run" | "a run" = "per run"): string {
   if (own !== null && own.currency === other?.currency) {
-    return `${toAmount(own.amount)} against ${toMoney(other)} a run`;
+    return `${toAmount(own.amount)} against ${toMoney(other)} ${per}`;
   }
-  return own === null && other === null ? "unknown cost" : `${toMoney(own)} against ${toMoney(other)} a run`;
+  return own === null && other === null ? "unknown cost" : `${toMoney(own)} against ${toMoney(other)} ${per}`;
 }
 
 /** Counts things: `1 task`, `8 tasks`, `2 copies`. */

@@ -30,7 +30,7 @@ export function drawFrontier({ paint }: Terminal, all: readonly FrontierPoint[],
     });
     return `${percent.padStart(5)} ${percent === "" ? "│" : "┤"}${drawn.join("").trimEnd()}`;
   });
-  const [low, high] = [toAmount(from), `${toAmount(to)} ${currency} a run`];
+  const [low, high] = [toAmount(from), `${toAmount(to)} ${currency} per run`];
   const scale = `${low}${" ".repeat(Math.max(1, COLUMNS - low.length - high.length))}${high}`;
   return ["success on searched tasks", ...rows, `      └${"─".repeat(COLUMNS)}`, `       ${scale}`];
 }

@@ -24,7 +24,7 @@ export function toFrontierSvg(search: Search): string {
       text(AREA.left - 8, y(share) + 4, `${100 * share} %`, 'text-anchor="end"'),
     ]),
     ...[from, to].map((cost) => text(x(cost), AREA.bottom + 20, toAmount(cost), 'text-anchor="middle"')),
-    text((AREA.left + AREA.right) / 2, AREA.bottom + 42, `${currency} a run`, 'text-anchor="middle"'),
+    text((AREA.left + AREA.right) / 2, AREA.bottom + 42, `${currency} per run`, 'text-anchor="middle"'),
     `<polyline points="${frontier.map(place).join(" ")}" fill="none" stroke="#197a3e" stroke-dasharray="4 3"/>`,
     ...points.flatMap((point) => {
       const colour = point.onFrontier ? "#197a3e" : "#888";

@@ -1,6 +1,10 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { countOption } from "../command/count-option.js";
 import type { CommandTree } from "../command/define-command.js";
+import { type LimitOption, limitOption } from "../command/list-limit.js";
+import { parseMoney } from "./figures.js";
 import type { ReplayOptions } from "./replay.js";
+import { efforts, objectives } from "./search-options.js";
 import type { EstimateOptions, StartOptions } from "./search-start.js";
 import type { AddOptions } from "./set-change.js";
 import type { ListOptions } from "./set-list.js";
@@ -17,9 +21,9 @@ function addReplay(program: CommandTree): void {
     usage: "replay",
     summary: "replay past runs of a station under another prompt or config, and compare",
     details:
-      "Replays change nothing: no task moves, no hook fires, nothing is pushed. The runs become a replay set, or the set\n" +
-      "that has exactly these runs is used again. Unless the set has a measurement of the live config, the service takes\n" +
-      "one too, within a ceiling of its own: three times as high if the set has 5 runs or more.\n" +
+      "Replays have no side effects. The runs become a replay set; a set with exactly these runs is reused. If the set\n" +
+      "has no measurement of the live config, the service also replays the live config, with a separate ceiling: for\n" +
+      "sets of 5 runs or more, three times --ceiling with one copy of each run, and in proportion with more copies.\n" +
       "The command waits for the result. Ctrl+C ends only the command: the replay continues.\n" +
       "Exit codes: 0 the replay has finished, with --no-wait it has started; 1 it was stopped or reached its ceiling.",
     example: "signalbox replay --line core/fix --prompt better.md --ceiling 2USD",
@@ -29,9 +33,10 @@ function addReplay(program: CommandTree): void {
         .option("--set <set>", "a replay set, instead of --line, --station and --runs")
         .option("--prompt <file>", "the live station with this prompt; - reads standard input")
         .option("--candidate <file>", 'JSON of a station block, such as {"from": "live", "model": "…"}; or live')
-        .option("--repeats <count>", "copies of each run, 1 to 5 (default: 1)")
-        .option("--ceiling <money>", "what the replay may spend, such as 2USD; required")
-        .option("--with-answer", "also measure the live config with the right answers, as the most to gain")
+        .addOption(repeatsOption())
+        // Not mandatory for commander, which would require it from replay show too.
+        .option("--ceiling <money>", "maximum cost, such as 2USD; required", parseMoney)
+        .option("--with-answer", "also replay the live config with the correct answers, to measure the maximum gain")
         .option("--no-wait", "start only"),
     load: async () => (await import("./replay.js")).replay,
   });
@@ -39,7 +44,7 @@ function addReplay(program: CommandTree): void {
     usage: "show [replay]",
     summary: "show the result of a replay: the gain, regressions, and each task",
     details:
-      "Shows the folder's last replay by default. A replay is named by its id, or by the beginning of its id.\n" +
+      "[replay] takes a replay id or a prefix of it. Default: the last replay in this folder.\n" +
       "Exit codes: 0; with --wait, 1 if the replay was stopped or reached its ceiling.",
     example: "signalbox replay show",
     declare: (command) => command.option("--wait", "wait until the replay has ended"),
@@ -52,32 +57,33 @@ function addSet(set: CommandTree): void {
     usage: "list",
     summary: "list the replay sets of a team, or of a station",
     example: "signalbox set list --line core/fix",
-    declare: (command) => declareLimit(declarePlace(command), "sets"),
+    declare: (command) => declarePlace(command).addOption(limitOption()),
     load: async () => (await import("./set-list.js")).listReplaySets,
   });
-  set.add<{ readonly limit: string }, [string | undefined]>({
+  set.add<LimitOption, [string | undefined]>({
     usage: "show [set]",
     summary: "show a set: its runs, its noise, and its replays",
-    details: SET_NAME,
+    details: OPTIONAL_SET,
     example: 'signalbox set show "Sent back in September"',
-    declare: (command) => declareLimit(command, "replays"),
+    declare: (command) =>
+      command.addOption(countOption("--limit <number>", "maximum number of replays", { default: 20 })),
     load: async () => (await import("./set-show.js")).showSet,
   });
   set.add<AddOptions, [string, readonly string[]]>({
     usage: "add <set> [runs...]",
     summary: "add past runs of its station to a set: ids, or the newest as last:N",
-    details: `${SET_NAME} All runs are added, or none.`,
+    details: `${REQUIRED_SET} All runs are added, or none.`,
     example: 'signalbox set add --new "Sent back in September" last:20',
     declare: (command) =>
       declarePlace(command)
-        .option("--new", "make the set, for the station of --line and --station")
+        .option("--new", "create the set for --line and --station")
         .option("--suggested", "add the runs that balance the set best"),
     load: async () => (await import("./set-change.js")).addToSet,
   });
   set.add<{ readonly off?: true }, [string | undefined]>({
     usage: "guard [set]",
-    summary: "make a set guard its station: checks of planned changes replay it",
-    details: SET_NAME,
+    summary: "use a set to check planned changes of its station",
+    details: OPTIONAL_SET,
     example: 'signalbox set guard "Sent back in September"',
     declare: (command) => command.option("--off", "stop the set from guarding"),
     load: async () => (await import("./set-change.js")).guardWithSet,
@@ -85,7 +91,7 @@ function addSet(set: CommandTree): void {
   set.add<{ readonly yes?: true }, [string]>({
     usage: "delete <set>",
     summary: "delete a set with its replays; asks for confirmation if it guards a station",
-    details: SET_NAME,
+    details: REQUIRED_SET,
     example: 'signalbox set delete "Sent back in September"',
     declare: (command) => command.option("--yes", "do not ask"),
     load: async () => (await import("./set-change.js")).deleteSet,
@@ -96,7 +102,7 @@ function addSearch(search: CommandTree): void {
   search.add<EstimateOptions, [string | undefined]>({
     usage: "estimate [set]",
     summary: "estimate the runs, money and time of a search, and warn of its limits",
-    details: `Starts nothing. ${SET_NAME}`,
+    details: `Starts nothing.\n${OPTIONAL_SET}`,
     example: 'signalbox search estimate "Sent back in September" --ceiling 20USD',
     declare: declareBudget,
     load: async () => (await import("./search-start.js")).estimateSearch,
@@ -104,13 +110,13 @@ function addSearch(search: CommandTree): void {
   search.add<StartOptions, [string | undefined]>({
     usage: "start [set]",
     summary: "start a search: an agent proposes configs, which are replayed on the set",
-    details: `The ceiling covers all replays and the agent. ${SET_NAME}`,
+    details: `The ceiling covers all replays and the agent.\n${OPTIONAL_SET}`,
     example: 'signalbox search start "Sent back in September" --ceiling 20USD',
     declare: (command) =>
       declareBudget(command)
         .option("--agent <harness>", "the agent's harness (default: the station's)")
         .option("--model <model>", "the agent's model")
-        .option("--effort <level>", "the agent's effort: low, medium, high, xhigh or max"),
+        .addOption(new Option("--effort <level>", "the agent's effort").choices(efforts)),
     load: async () => (await import("./search-start.js")).startSearch,
   });
   search.add<{ readonly svg?: string }, [string | undefined]>({
@@ -143,24 +149,31 @@ function addSearch(search: CommandTree): void {
 
 function declareBudget(command: Command): Command {
   return command
-    .option("--ceiling <money>", "what the search may spend, such as 20USD; required")
-    .option("--iterations <count>", "how often the agent may propose", "4")
-    .option("--per-iteration <count>", "how many configs it may propose each time", "3")
-    .option("--repeats <count>", "copies of each run, 1 to 5", "1")
-    .option("--concurrency <count>", "copies that run at the same time", "4")
-    .option("--objective <objective>", "success or cost (default: cost if the live config nearly always succeeds)");
+    .requiredOption("--ceiling <money>", "maximum cost, such as 20USD", parseMoney)
+    .addOption(countOption("--iterations <count>", "maximum number of proposal rounds", { default: 4 }))
+    .addOption(countOption("--per-iteration <count>", "maximum number of configs per round", { default: 3 }))
+    .addOption(repeatsOption())
+    .addOption(countOption("--concurrency <count>", "concurrent copies", { default: 4 }))
+    .addOption(
+      new Option(
+        "--objective <objective>",
+        "what to improve (default: cost if the live config nearly always succeeds)",
+      ).choices(objectives),
+    );
+}
+
+function repeatsOption(): Option {
+  return countOption("--repeats <count>", "copies of each run", { max: 5, default: 1 });
 }
 
 function declareSvg(command: Command): Command {
   return command.option("--svg <file>", "also write the plot as an SVG picture");
 }
 
-const SEARCH_NAME = "A search is named by the beginning of its id; by default the last one.";
-const SET_NAME = "A set is named by its name, its id, or the beginning of its id.";
-
-function declareLimit(command: Command, what: string): Command {
-  return command.option("--limit <count>", `how many ${what} to show`, "20");
-}
+const SEARCH_NAME = "[search] takes a search id or a prefix of it (default: the last one).";
+const REQUIRED_SET = "<set> takes a name, an id or a prefix of the id.";
+const OPTIONAL_SET =
+  "[set] takes a name, an id or a prefix of the id. Default: the last set used in this folder, or the only one.";
 
 /** Options that choose a station. */
 function declarePlace(command: Command): Command {

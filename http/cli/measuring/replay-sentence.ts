@@ -16,7 +16,7 @@ export function toSentence({ replay, baseline }: ComparedReplay): string {
     `${begin}${verdict}: ${toPercent(other === null ? null : other + gain.gain)} against ${toPercent(other)}`,
     `${toPoints(gain.gain)} points ${toRange(gain)}`,
     toCount(gain.tasks, "task"),
-    toCosts(replay.totals.costPerRun, costOf(baseline)),
+    toCosts(replay.totals.costPerRun, costOf(baseline), "a run"),
     ...(gain.few ? [FEW] : []),
     ...(gain.otherScoring ? ["the two sides are scored by different rules"] : []),
     ...(replay.state === "stopped" || replay.state === "over-budget" ? [toEnd(replay)] : []),
@@ -36,7 +36,7 @@ function toOwnSentence(replay: Replay): string {
   return [
     `${isOver ? "" : "so far "}${toPercent(successRate)} success${interval === null ? "" : ` ${toRange(interval)}`}`,
     toCount(tasksScored, "task"),
-    costPerRun === null ? "unknown cost" : `${toMoney(costPerRun)} a run`,
+    costPerRun === null ? "unknown cost" : `${toMoney(costPerRun)} per run`,
     ...(few ? [FEW] : []),
     isOver && replay.state !== "finished" ? toEnd(replay) : toRole(replay),
   ].join(", ");

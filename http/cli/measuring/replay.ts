@@ -2,7 +2,7 @@ import type { Context } from "../command/context.js";
 import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
 import type { NamedTeam } from "../command/names.js";
 import { type CandidateOptions, createCandidate } from "./candidate.js";
-import { parseCount, parseMoney, toMoney } from "./figures.js";
+import { type Money, toMoney } from "./figures.js";
 import { findPlace, type PlaceOptions } from "./place.js";
 import { toReplayLines } from "./replay-lines.js";
 import { toSentence } from "./replay-sentence.js";
@@ -14,16 +14,17 @@ import { findSet, openSetOf, rememberSet } from "./sets.js";
 export interface ReplayOptions extends PlaceOptions, CandidateOptions {
   readonly runs?: readonly string[];
   readonly set?: string;
-  readonly repeats?: string;
-  readonly ceiling?: string;
+  readonly repeats: number;
+  readonly ceiling?: Money;
   readonly withAnswer?: true;
   readonly wait: boolean;
 }
 
 /** Replays past runs under another config: makes or finds the set, creates the candidate, starts, and waits. */
 export async function replay(context: Context, options: ReplayOptions): Promise<ExitCode> {
-  const ceiling = parseMoney(options.ceiling, "--ceiling");
-  const repeats = options.repeats === undefined ? 1 : parseCount(options.repeats, "--repeats");
+  const { ceiling, repeats } = options;
+  if (ceiling === undefined)
+    throw new CommandError("required option '--ceiling <money>' not specified", exitCodes.usage);
   const { team, setId, candidate } = await prepare(context, options);
   const started = await context.client.post("/api/teams/{teamId}/replay-sets/{setId}/replays", {
     path: { teamId: team.id, setId },
@@ -35,9 +36,12 @@ export async function replay(context: Context, options: ReplayOptions): Promise<
   const { terminal } = context;
   for (const { text } of started.warnings) terminal.note(`${terminal.paint("yellow", "warning:")} ${text}`);
   if (started.baseline?.status === "starting") {
-    terminal.note(`the live config is measured too, within ${toMoney(started.baseline.ceiling)}`);
+    terminal.note(`the live config is also replayed, within ${toMoney(started.baseline.ceiling)}`);
   }
-  if (started.oracle !== null) terminal.note(`and with the answer, within ${toMoney(started.oracle.ceiling)}`);
+  if (started.oracle !== null) {
+    const within = toMoney(started.oracle.ceiling);
+    terminal.note(`the live config is also replayed with the correct answers, within ${within}`);
+  }
   if (options.wait) {
     const compared = await waitForReplay(context, team, started.id);
     show(context, compared);
@@ -45,7 +49,7 @@ export async function replay(context: Context, options: ReplayOptions): Promise<
   }
   context.show({ ...started, setId }, () => [
     `started ${started.id}, within ${toMoney(started.ceiling)}`,
-    `see it with signalbox replay show ${started.id}`,
+    `show the result with signalbox replay show ${started.id}`,
   ]);
   return exitCodes.done;
 }

@@ -26,7 +26,7 @@ export async function findReplay(
   const team = await context.names.team();
   const wanted = name ?? context.defaults.replay;
   if (wanted === undefined) {
-    throw new CommandError("name the replay: its id, which signalbox replay and signalbox set show print");
+    throw new CommandError("no replay given, and none used in this folder yet: signalbox set show lists them");
   }
   const replayId = WHOLE_ID.test(wanted) ? wanted : pickId("replay", wanted, await listReplayIds(context, team));
   return { team, replayId };
@@ -71,7 +71,7 @@ export async function waitForReplay(context: Context, team: NamedTeam, replayId:
       return [toProgress(replay), ...(isBaselineOver ? [] : [`live config ${toProgress(baseline)}`])].join("; ");
     },
     isOver: ({ replay, baseline }) => replay.judged && hasEnded(replay) && (baseline === null || hasEnded(baseline)),
-    again: `the replay continues: see it with signalbox replay show ${replayId}`,
+    again: `the replay continues: show the result with signalbox replay show ${replayId}`,
   });
 }
 

@@ -29,7 +29,7 @@ export async function pickCandidate(
     read: () => client.get("/api/teams/{teamId}/config-pull-requests/{pullRequestId}", { path, signal }),
     progress: toProgress,
     isOver: ({ state }) => state !== "opening",
-    again: `the service continues: see it with signalbox search show ${search.id}`,
+    again: `the service continues: show the result with signalbox search show ${search.id}`,
   });
   context.show(settled, () => toLines(context, settled));
   return settled.state === "opened" ? exitCodes.done : exitCodes.failed;

@@ -27,7 +27,7 @@ export async function watchSearch(context: Context, options: ShowOptions, name: 
     read: () => readSearch(context, found),
     progress: toSearchProgress,
     isOver: ({ endedAt }) => endedAt !== null,
-    again: `the search continues: see it with signalbox search watch ${found.searchId}`,
+    again: `the search continues: follow it with signalbox search watch ${found.searchId}`,
   });
   show(context, options, search);
   return search.state === "stopped" ? exitCodes.failed : exitCodes.done;
@@ -99,7 +99,7 @@ function toRemarks({ onFrontier, onlyOnSeenTasks, replayState, pullRequest }: Ca
 
 function toDoubts({ earlierSearches, onlyOnSeenTasks }: Search): readonly string[] {
   return [
-    ...(onlyOnSeenTasks === 0 ? [] : ["believe the held-out gain: candidates were chosen by the searched tasks"]),
-    ...(earlierSearches.length === 0 ? [] : [`searches of the same set before: ${earlierSearches.length}`]),
+    ...(onlyOnSeenTasks === 0 ? [] : ["trust the held-out gain: candidates were selected on the searched tasks"]),
+    ...(earlierSearches.length === 0 ? [] : [`earlier searches of this set: ${earlierSearches.length}`]),
   ];
 }

@@ -1,9 +1,9 @@
 import type { Body } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
-import { CommandError, exitCodes } from "../command/exit-codes.js";
 import { toFields } from "../command/table.js";
-import { parseCount, parseMoney, toMoney, toPoints } from "./figures.js";
+import { type Money, toMoney, toPoints } from "./figures.js";
 import { findPlace, type Place } from "./place.js";
+import type { efforts, objectives } from "./search-options.js";
 import { noteWarnings } from "./search-warnings.js";
 import { findSet } from "./sets.js";
 
@@ -12,19 +12,19 @@ const START = "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/searches"
 
 /** Options of `search estimate`. */
 export interface EstimateOptions extends CommonOptions {
-  readonly iterations: string;
-  readonly perIteration: string;
-  readonly repeats: string;
-  readonly concurrency: string;
-  readonly ceiling?: string;
-  readonly objective?: "success" | "cost";
+  readonly iterations: number;
+  readonly perIteration: number;
+  readonly repeats: number;
+  readonly concurrency: number;
+  readonly ceiling: Money;
+  readonly objective?: (typeof objectives)[number];
 }
 
 /** Options of `search start`. */
 export interface StartOptions extends EstimateOptions {
   readonly agent?: string;
   readonly model?: string;
-  readonly effort?: "low" | "medium" | "high" | "xhigh" | "max";
+  readonly effort?: (typeof efforts)[number];
 }
 
 /** Estimates a search of a set: runs, money, time, and what makes its result unreliable. Starts nothing. */
@@ -70,7 +70,7 @@ export async function startSearch(context: Context, options: StartOptions, name:
   context.remember({ search: started.id });
   noteWarnings(context.terminal, started.warnings);
   context.show(started, () => [
-    `started ${started.id}, to find more ${started.objective === "cost" ? "success for less money" : "success"}`,
+    `started ${started.id}, objective: ${started.objective}`,
     "follow it with signalbox search watch",
   ]);
 }
@@ -84,18 +84,8 @@ async function findSetPlace(
 }
 
 function toTerms(options: EstimateOptions): Omit<Body<"post", typeof ESTIMATE>, "setId"> {
-  const { objective = null } = options;
-  if (objective !== null && objective !== "success" && objective !== "cost") {
-    throw new CommandError("--objective must be success or cost", exitCodes.usage);
-  }
-  const budget = {
-    iterations: parseCount(options.iterations, "--iterations"),
-    perIteration: parseCount(options.perIteration, "--per-iteration"),
-    ceiling: parseMoney(options.ceiling, "--ceiling"),
-    concurrency: parseCount(options.concurrency, "--concurrency"),
-    repeats: parseCount(options.repeats, "--repeats"),
-  };
-  return { budget, objective };
+  const { iterations, perIteration, ceiling, concurrency, repeats, objective = null } = options;
+  return { budget: { iterations, perIteration, ceiling, concurrency, repeats }, objective };
 }
 
 /** Formats a duration, such as `90 s`, `12 min` or `3.5 h`. */

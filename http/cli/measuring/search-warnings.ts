@@ -26,7 +26,7 @@ function toText(warning: SearchWarning): string {
     case "flaky-checks":
       return `${warning.flaky} of ${warning.rechecked} checks changed their result when repeated`;
     case "no-headroom":
-      return `told the right outcome, the live config does no better: ${toPoints(warning.gain)} points ${toRange(warning)}`;
+      return `even with the correct outcome, the live config does no better: ${toPoints(warning.gain)} points ${toRange(warning)}`;
     case "thin-budget":
       return `measuring the live config may cost ${toMoney(warning.expected)}, but gets ${toMoney(warning.allotted)}: raise --ceiling`;
     case "too-few-to-confirm":

@@ -1,8 +1,9 @@
 import type { Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
+import type { LimitOption } from "../command/list-limit.js";
 import { toFields, toTable } from "../command/table.js";
 import type { Terminal } from "../command/terminal.js";
-import { FEW, parseCount, toCount, toPercent, toPoints, toRange } from "./figures.js";
+import { FEW, toCount, toPercent, toPoints, toRange } from "./figures.js";
 import { toProgress } from "./replays.js";
 import { findSet } from "./sets.js";
 
@@ -11,12 +12,7 @@ type Entry = ReplaySet["entries"][number];
 type ListedReplay = Schema<"ReplayInAList">;
 
 /** Shows a set: its runs, its health, and its newest replays. */
-export async function showSet(
-  context: Context,
-  options: { readonly limit: string },
-  name: string | undefined,
-): Promise<void> {
-  const limit = parseCount(options.limit, "--limit");
+export async function showSet(context: Context, { limit }: LimitOption, name: string | undefined): Promise<void> {
   const { team, set } = await findSet(context, name);
   const { items: replays, next } = await context.client.get("/api/teams/{teamId}/replay-sets/{setId}/replays", {
     path: { teamId: team.id, setId: set.id },
@@ -76,7 +72,7 @@ function toHealth({ noise, saturation, judge, checks, oracle }: ReplaySet["healt
   if (noise !== null) {
     const { spread, repeats, flippedTasks, suggestedRepeats } = noise;
     const flips = toCount(flippedTasks.length, "task");
-    const text = `${toPoints(spread)} points between ${toCount(repeats, "copy", "copies")}, ${flips} went both ways`;
+    const text = `${toPoints(spread)} points between ${toCount(repeats, "copy", "copies")}, ${flips} had both results`;
     fields.push(["noise", `${text}, use --repeats ${suggestedRepeats}${few(noise)}`]);
   }
   if (judge !== null) {
@@ -87,7 +83,7 @@ function toHealth({ noise, saturation, judge, checks, oracle }: ReplaySet["healt
   if (oracle !== null) {
     const { state, live, withAnswer } = oracle;
     const known = `${toPercent(withAnswer)} with the answer against ${toPercent(live)}`;
-    fields.push(["most to gain", withAnswer === null ? `not known yet (${state})` : known]);
+    fields.push(["maximum gain", withAnswer === null ? `not known yet (${state})` : known]);
   }
   return fields;
 }

@@ -28,7 +28,7 @@ export const deliveryCases: readonly CommandCase[] = [
     args: () => ["--integration", "core/tracker", "--header", "X-Delivery: d2"],
     input: '{"project": "One", "issues": [{"id": 7, "title": "Again", "open": true}]}',
     prints:
-      /^the delivery would be refused \(no-signature\)\nkey: d2\ndone\n\nevent 0, entry 0: opened\n {2}title: Again\n/,
+      /^the delivery would be rejected \(no-signature\)\nkey: d2\ndone\n\nevent 0, entry 0: opened\n {2}title: Again\n/,
     json: { isVerified: false, key: "d2", entries: [{ raise: { opens: { title: "Again" } } }] },
     wrong: ["--header", "no colon"],
   },

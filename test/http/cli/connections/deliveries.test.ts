@@ -70,7 +70,7 @@ t.test(
     t.match(await signalbox.run(["delivery", "show"]), { code: 1, err: /the integration tracker has no deliveries/ });
     await send({ project: "One" }, { "x-signature": "sha256=0000" });
     t.match(await signalbox.run(["delivery", "list"]), {
-      err: /1 delivery was refused, the last at \S+Z, \S+-signature/,
+      err: /1 delivery was rejected, the last at \S+Z, \S+-signature/,
     });
     await send("\u001b[2J is no JSON");
     const unreadable = await signalbox.run(["delivery", "show"]);
@@ -99,11 +99,11 @@ t.test(
     const again = ["delivery", "redeliver", "--integration", "tracker"];
     t.match(await signalbox.run([...again, "--from", "1h"]), {
       code: 0,
-      out: /^processing \d deliver(y|ies) again, 20 per second$/,
+      out: /^reprocessing \d deliver(y|ies), 20 per second$/,
     });
     t.match(await signalbox.run([...again, "--from", "2d", "--to", "1d", "--state", "done", "ignored"]), {
       code: 0,
-      out: "no delivery of that period is done or ignored and has its body",
+      out: "nothing to reprocess: the period has no done or ignored delivery with a stored body",
     });
   },
 );
@@ -116,7 +116,7 @@ t.test("try: a file, nothing raised and why, and a project without a line", asyn
     '{"project": "One", "issues": [{"id": 1, "title": "Closed", "open": false}]}',
   );
   t.match(await run(["delivery", "try", "closed.json"]), { code: 0, out: /event 0, entry 0: raises nothing/ });
-  t.match(await run(["delivery", "try", "none.json"]), { code: 1, err: /cannot read none\.json: / });
+  t.match(await run(["delivery", "try", "none.json"]), { code: 64, err: /cannot read none\.json: / });
   t.match(await run(["delivery", "try"], { answers: [] }), { code: 64, err: /give a file with the body, or -/ });
   t.match(await run(["delivery", "try", "-"], { input: '{"project": "Two", "issues": []}' }), {
     code: 1,

@@ -21,7 +21,7 @@ export const trustCases: readonly CommandCase[] = [
     name: "trust try",
     args: async (scene) => [await toToken(scene), "--trust", "ci"],
     prints:
-      /^trust ci \(trust_\S+, for workspace tokens\) accepts the claims\nCLAIM +MATCHES +WANTED +CAME\nalg +yes [\s\S]*\nsub +yes +repo:acme\/app:\* +repo:acme\/app:ref:refs\/heads\/main\n/,
+      /^trust ci \(trust_\S+, for workspace tokens\) accepts the claims\nCLAIM +MATCHES +EXPECTED +ACTUAL\nalg +yes [\s\S]*\nsub +yes +repo:acme\/app:\* +repo:acme\/app:ref:refs\/heads\/main\n/,
     json: { items: [{ key: "ci", isAccepted: true }], isSignatureChecked: false },
     wrong: [],
   },

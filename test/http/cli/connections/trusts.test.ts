@@ -50,9 +50,9 @@ t.test("trust try says what the exchange decides, for each claim, and keeps noth
     outputs.push(out, err);
     t.equal(code, wrong === null ? 0 : 1, out);
     t.equal(await exchange(token), wrong === null ? 200 : 401, "the exchange decides the same");
-    t.match(err, /the signature was not checked/);
+    t.match(err, /the signature was not checked: only the service can/);
     if (wrong === null) t.match(out, /accepts the claims/);
-    else t.match(out, new RegExp(`refuses the token: ${wrong}\\n[\\s\\S]*\\n${wrong} +no `));
+    else t.match(out, new RegExp(`rejects the token: ${wrong}\\n[\\s\\S]*\\n${wrong} +no `));
   }
   const { home } = signalbox;
   const files = readdirSync(home, { recursive: true, encoding: "utf8" }).filter((path) =>
@@ -71,7 +71,7 @@ t.test("trust try chooses trusts by issuer, and says what is no token without re
   const token = await issuer.token({ environment: "prod", note: "a\u001b[31mb" });
   await person.create(trusts, { key: "other", scopes: ["read"], ...terms, issuer: "https://other.example" });
   const one = await signalbox.run(["trust", "try", token]);
-  t.match(one, { code: 1, out: /^trust ci .*refuses the token: environment\n/ });
+  t.match(one, { code: 1, out: /^trust ci .*rejects the token: environment\n/ });
   t.notMatch(one.out, /trust other/);
   t.match(one.out, /\nnote +not checked +- +a \[31mb/);
   await person.create(trusts, { key: "wide", scopes: ["read"], ...terms, claims: {} });
@@ -79,14 +79,14 @@ t.test("trust try chooses trusts by issuer, and says what is no token without re
   t.match(both, { code: 0, out: /trust ci [\s\S]*\n\ntrust wide .* accepts the claims/ });
   t.match(await signalbox.run(["trust", "try", token, "--trust", "other"]), {
     code: 1,
-    out: /refuses the token: iss, env/,
+    out: /rejects the token: iss, env/,
   });
   t.match(await signalbox.run(["trust", "try", token, "--trust", "none"]), {
     code: 1,
     err: /has no trust none; it has: /,
   });
   const unsigned = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${token.split(".")[1]}.`;
-  t.match(await signalbox.run(["trust", "try", unsigned]), { code: 1, out: /refuses the token: alg/ });
+  t.match(await signalbox.run(["trust", "try", unsigned]), { code: 1, out: /rejects the token: alg/ });
   for (const text of ["s3cret", "a.b.c", token.slice(0, 40), `${"x".repeat(20_000)}`]) {
     const { code, err } = await signalbox.run(["trust", "try", text]);
     t.equal(code, 1);

@@ -20,7 +20,7 @@ export const hookCases: readonly CommandCase[] = [
     name: "hook list",
     args: () => ["--team", "acme/core"],
     prints: /^HOOK +EVENT +FAILURE +STEPS +CONDITION\ntell +task\.opened +continue +tell http:\S+ +lines: dev$/,
-    json: { items: [{ key: "tell", on: "task.opened" }] },
+    json: { items: [{ key: "tell", on: "task.opened" }], hasMore: false },
     wrong: ["--no-such-option"],
   },
   {

@@ -75,7 +75,7 @@ t.test("resend: what failed is sent again, alone or with its period, and a failu
   const before = receiver.requests.length;
   t.match(await signalbox.run(["hook", "resend", "--from", "1h", "--hook", "tell"]), {
     code: 0,
-    out: "sending 1 failed firing again, 20 per second",
+    out: "resending 1 failed firing, 20 per second",
   });
   await receiver.arrived(before + 1);
   t.match(await signalbox.run(["hook", "resend", "--from", "2h", "--to", "1h"]), {

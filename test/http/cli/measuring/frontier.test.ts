@@ -46,7 +46,7 @@ t.test("the frontier comes first, and each known point has its place in the plot
   const plot = drawFrontier(terminal, points, "EUR");
   t.equal(plot[1], `100 % ┤${" ".repeat(56)}a`);
   t.equal(plot[6], ` 50 % ┤*${" ".repeat(55)}b`);
-  t.match(plot.at(-1), /^ {7}0\.2 +0\.4 EUR a run$/);
+  t.match(plot.at(-1), /^ {7}0\.2 +0\.4 EUR per run$/);
   t.notMatch(plot.slice(1, 12).join("\n"), "c", "an unknown cost has no place");
 });
 
@@ -54,7 +54,7 @@ t.test("equal costs, no costs, and more candidates than letters are drawn too", 
   const many = Array.from({ length: 60 }, (_, index) => ({ name: `n-${index}`, score: 0, cost: 1 }));
   const points = listPoints(toSearch(many));
   t.same([points.length, points.at(-1)?.mark], [60, "+"]);
-  t.match(drawFrontier(terminal, points, "EUR").at(-1), /0\.5 +1\.5 EUR a run/);
+  t.match(drawFrontier(terminal, points, "EUR").at(-1), /0\.5 +1\.5 EUR per run/);
   t.same(drawFrontier(terminal, listPoints(toSearch([{ name: "seed", score: null, cost: null }])), "EUR"), []);
   t.match(toFrontierSvg(toSearch([{ name: "seed", score: 1, cost: 0 }])), /<circle cx="90" cy="50"/);
 });

@@ -39,7 +39,7 @@ async function findFinished(scene: CommandScene): Promise<string> {
 
 /** What a person reads about the finished search. */
 export const foundConfig =
-  /best: careful, 100 % against 0 % on held-out tasks, \+100 points \[100, 100\], 2 tasks, 0\.06 against 0\.04 USD a run, too few/;
+  /best: careful, 100 % against 0 % on held-out tasks, \+100 points \[100, 100\], 2 tasks, 0\.06 against 0\.04 USD per run, too few/;
 
 export const measuringCases: readonly CommandCase[] = [
   {
@@ -48,7 +48,7 @@ export const measuringCases: readonly CommandCase[] = [
       writeFileSync(join(signalbox.home, "same.json"), JSON.stringify({ from: "live", timeoutMinutes: 30 }));
       return ["--runs", "last:1", "--candidate", "same.json", "--ceiling", "1USD", "--no-wait"];
     },
-    prints: /^started rep_\w+, within 1 USD\nsee it with signalbox replay show rep_\w+$/,
+    prints: /^started rep_\w+, within 1 USD\nshow the result with signalbox replay show rep_\w+$/,
     json: { id: /^rep_/, setId: /^rset_/, ceiling: { amount: 1, currency: "USD" } },
     wrong: ["--prompt", "better.md", "--ceiling", "2"],
   },
@@ -137,7 +137,7 @@ export const measuringCases: readonly CommandCase[] = [
         await scene.person.request("POST", `/api/teams/${scene.teamId}/searches/${id}/stop`);
       return ["Measured", "--ceiling", "20USD", "--agent", "command"];
     },
-    prints: /^started srch_\w+, to find more success\nfollow it with signalbox search watch$/,
+    prints: /^started srch_\w+, objective: success\nfollow it with signalbox search watch$/,
     json: { id: /^srch_/, objective: "success" },
     wrong: ["Measured", "--ceiling", "twenty"],
   },

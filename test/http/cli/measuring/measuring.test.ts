@@ -25,7 +25,7 @@ t.test("past runs are replayed under another prompt and compared, and every comm
   t.equal((await signalbox.run(["set", "add", "--new", "Measured", "last:20"])).code, 0);
   const replayed = await signalbox.run(["replay", "--prompt", "better.md", "--ceiling", "5USD"]);
   t.equal(replayed.code, 0, replayed.err);
-  t.match(replayed.err, /^the live config is measured too, within 15 USD\n/);
+  t.match(replayed.err, /^the live config is also replayed, within 15 USD\n/);
   t.match(replayed.err, /^\w+: \d+ of 5 copies, [\d.]+ of 5 USD/m, "progress");
   const [sentence, ...lines] = replayed.out.split("\n");
   t.equal(sentence, "better: 100 % against 40 %, +60 points [20, 100], 5 tasks, 0.06 against 0.04 USD a run");

@@ -29,21 +29,25 @@ t.test("replays of a small set", async (t) => {
     write("list.json", "[]");
     write("broken.json", "{");
     const wrong: readonly (readonly [readonly string[], RegExp])[] = [
-      [["replay", "--prompt", "prompt.md"], /give --ceiling, such as --ceiling 2USD/],
-      [["replay", "--prompt", "prompt.md", "--ceiling", "2"], /--ceiling must be an amount with its currency/],
-      [[...start], /say what to try: --prompt FILE, --candidate FILE/],
+      [["replay", "--prompt", "prompt.md"], /required option '--ceiling <money>' not specified/],
+      [
+        ["replay", "--prompt", "prompt.md", "--ceiling", "2"],
+        /'--ceiling <money>' argument '2' is invalid\. It must be an amount with its currency/,
+      ],
+      [[...start], /pass --prompt <file>, --candidate <file>, or --candidate live/],
       [[...start, "--prompt", "prompt.md", "--candidate", "live"], /give --prompt or --candidate, not both/],
       [[...start, "--prompt", "none.md"], /cannot read none\.md/],
       [[...start, "--candidate", "broken.json"], /broken\.json is not JSON/],
       [[...start, "--candidate", "list.json"], /list\.json must be a station block/],
       [[...start, "--candidate", "live", "--runs", "last:0"], /last:N takes 1 to 50 runs/],
-      [[...start, "--candidate", "live", "--repeats", "some"], /--repeats must be a whole number/],
+      [[...start, "--candidate", "live", "--repeats", "some"], /--repeats .*must be a whole number from 1 to 5/],
+      [[...start, "--candidate", "live", "--repeats", "6"], /--repeats .*must be a whole number from 1 to 5/],
       [[...start, "--candidate", "live", "--set", "One", "--line", "dev"], /give --set alone/],
     ];
     for (const [args, message] of wrong) t.match(await run(args), { code: 64, err: message }, args.join(" "));
     const refusals: readonly (readonly [readonly string[], RegExp])[] = [
       [["--candidate", "live", "--station", "none"], /has no station none; there are: work, review/],
-      [["--candidate", "live", "--runs", lost.runId], /./],
+      [["--candidate", "live", "--runs", lost.runId], /run_\w+: The commit that the run started from is unknown\./],
       [["--candidate", "live", "--set", "None"], /there is no replay set None in the team core/],
     ];
     for (const [args, message] of refusals) t.match(await run([...start, ...args]), { code: 1, err: message });
@@ -68,7 +72,7 @@ t.test("replays of a small set", async (t) => {
     interrupted.abort();
     const { code, err } = await running;
     t.equal(code, 130);
-    t.match(err, new RegExp(`the replay continues: see it with signalbox replay show ${replay?.id}`));
+    t.match(err, new RegExp(`the replay continues: show the result with signalbox replay show ${replay?.id}`));
     t.match((await readReplays()).find(isProposed), { state: /queued|running/ });
     t.match(await run(["replay", "show"]), { code: 0, out: /^(queued|running): 0 of 2 copies/ });
   });
@@ -101,7 +105,7 @@ t.test("replays of a small set", async (t) => {
       const typed = await run([...start, "--prompt", "-", "--no-wait"], { input: "Try harder." });
       t.match(typed, { code: 0, out: /^started rep_/ }, "a prompt from standard input");
       const live = await run([...start, "--candidate", "live"]);
-      t.match(live.out, /^100 % success \[100, 100\], 2 tasks, 0\.5 USD a run, too few tasks to trust/);
+      t.match(live.out, /^100 % success \[100, 100\], 2 tasks, 0\.5 USD per run, too few tasks to trust/);
     },
   );
 
@@ -116,7 +120,10 @@ t.test("replays of a small set", async (t) => {
     t.match(await run(["set", "guard", "--off"]), { code: 0, out: /no longer guards/ });
     t.equal((await run(["set", "guard"])).code, 0);
     t.equal((await run(["set", "delete", name, "--yes"])).code, 0);
-    t.match(await run(["set", "add", "--new", name, lost.runId]), { code: 1, err: /./ });
+    t.match(await run(["set", "add", "--new", name, lost.runId]), {
+      code: 1,
+      err: /run_\w+: The commit that the run started from is unknown\./,
+    });
     t.equal((await readSets()).length, 1);
   });
 });

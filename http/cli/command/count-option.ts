@@ -1,0 +1,21 @@
+import { InvalidArgumentError, Option } from "commander";
+
+interface CountBounds {
+  /** The largest value. */
+  readonly max?: number;
+  /** The value if the option is omitted. Without it, the option is undefined then. */
+  readonly default?: number;
+}
+
+/** Creates an option that takes a whole number from 1. */
+export function countOption(
+  flags: string,
+  description: string,
+  { max = 999_999, default: usual }: CountBounds = {},
+): Option {
+  const option = new Option(flags, description).argParser((text) => {
+    if (/^[1-9]\d*$/.test(text) && Number(text) <= max) return Number(text);
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
+  });
+  return usual === undefined ? option : option.default(usual);
+}
