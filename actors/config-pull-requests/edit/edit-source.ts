@@ -61,10 +61,14 @@ export type JsonPath = readonly (string | number)[];
 export function valueAt(values: Json, path: JsonPath): Json | undefined {
   let value: Json | undefined = values;
   for (const step of path) {
-    if (typeof value !== "object" || value === null) return undefined;
-    value = Object.entries(value).find(([name]) => name === String(step))?.[1];
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = isList(value) ? value[Number(step)] : value[step];
   }
   return value;
+}
+
+function isList(value: JsonObject | readonly Json[]): value is readonly Json[] {
+  return Array.isArray(value);
 }
 
 /** Returns the text of a string literal; null if the expression is not a known value or not a string. */
