@@ -2,10 +2,12 @@ import { basename, dirname } from "node:path";
 import { type CodeBlock, readCode } from "./code-blocks.js";
 import { toPlace } from "./edit-source.js";
 import { changerIn, type GeneratedCode, readGenerated } from "./generated-code.js";
+import { deploymentsIn, isDestroyed, pinOf, whyIdle } from "./idle-module.js";
 import { isJson } from "./json-code.js";
 import { callsIn, generatedCallsIn, includesIn, type ModuleCall } from "./module-calls.js";
 import { listFolders } from "./path-pattern.js";
 import { isModuleFile, isNamedValues, isOverride, isValues, type Repository } from "./repository.js";
+import type { WantedStation } from "./station-edit.js";
 import { readUnit, unitsOf } from "./unit-files.js";
 import { isFlat, isReadByEachRun, isValuesFor, moduleFolders } from "./variable-values.js";
 import { manyWorkspaces, workspaceIn } from "./workspaces.js";
@@ -30,7 +32,7 @@ interface InstanceProblem {
 
 /**
  * Finds how Terraform instantiates the module of a file. Reports a problem if the repository cannot be searched, if a
- * call creates no instance, if generated code or a Terragrunt unit's other files may change the module, or if the
+ * call creates no instance or uses another commit, if no run applies the module, if generated code or a Terragrunt unit's other files may change the module, or if the
  * module may have more than one instance, because the repository has one of these:
  *
  * - two calls, a call with `count` or `for_each` that may give more than one, a call that an override file may change,
@@ -44,7 +46,7 @@ interface InstanceProblem {
 export async function findInstance(
   repository: Repository,
   path: string,
-  named: string | undefined,
+  { repository: named, branch }: Pick<WantedStation, "repository" | "branch">,
 ): Promise<ModuleInstance> {
   const calls: ModuleCall[] = [];
   const problem = (code: InstanceProblem["code"], message: string, isUnknown = false): ModuleInstance => ({
@@ -65,12 +67,16 @@ export async function findInstance(
     ...generated.flatMap(({ whole }) => generatedCallsIn(repository, named, whole)),
   ];
   for (let folder = dirname(path); ; ) {
-    const found = all.filter((call) => !calls.includes(call) && call.calls(folder));
+    const reached = all.filter((call) => !calls.includes(call) && call.calls(folder));
+    const creating = reached.filter(({ block }) => block.type !== "removed");
+    const found = creating.length > 0 ? creating : reached;
     const [call] = found;
     const own = runTwice(repository, files, { folder, isCalled: call !== undefined });
     if (call === undefined) {
       const why = own ?? (await whyChanged(repository, files, { path, calls, all, generated }));
-      return why === null ? { calls, problem: null } : problem("ambiguous", why);
+      if (why !== null) return problem("ambiguous", why);
+      const idle = await whyIdle(repository, files, { calls, folders: foldersOf(path, calls) });
+      return idle === null ? { calls, problem: null } : problem("not-proven", `${idle} ${NOTHING}`);
     }
     const other = linkTo(repository, dirname(call.block.file.path));
     const why =
@@ -80,6 +86,9 @@ export async function findInstance(
     if (why !== null) return problem("ambiguous", `${called(folder)} at ${why}. ${LOSS}`);
     if (call.times === "none")
       return problem("not-proven", `${called(folder)} at ${at(call)}, which creates no instance of it. ${NOTHING}`);
+    const pin = await pinOf(repository, call, branch);
+    if (pin !== null)
+      return problem("not-proven", `${called(folder)} at ${at(call)}, which uses it at the ref ${pin}. ${NOTHING}`);
     calls.push(call);
     if (own !== null) return problem("ambiguous", own);
     folder = dirname(call.block.file.path);
@@ -100,7 +109,7 @@ async function whyChanged(
     readonly generated: readonly GeneratedCode[];
   },
 ): Promise<string | null> {
-  const folders = [of.path, ...of.calls.map(({ block }) => block.file.path)].map((each) => dirname(each));
+  const folders = foldersOf(of.path, of.calls);
   const workspace = workspaceBelow(repository, files, { all: of.all, folders });
   const root = folders.at(-1) ?? ".";
   if (workspace !== null) return `${manyTimes(root)}: ${workspace} depends on the workspace. ${LOSS}`;
@@ -116,6 +125,11 @@ async function whyChanged(
   }
   const changer = changerIn(repository, of.generated, { folders, units, files });
   return changer === null ? null : `Code that is generated at ${changer} may change the module. ${LOSS}`;
+}
+
+/** Returns the folders of the module of a file and of its callers, innermost first. */
+function foldersOf(path: string, calls: readonly ModuleCall[]): readonly string[] {
+  return [path, ...calls.map(({ block }) => block.file.path)].map((each) => dirname(each));
 }
 
 /**
@@ -220,7 +234,7 @@ function runTwice(
   const workspace = own.map(({ file }) => ({ file, start: workspaceIn(repository, file) }));
   const used = workspace.find(({ start }) => start >= 0);
   if (used !== undefined) return `${manyTimes(folder)}: ${toPlace(used.file, used)} depends on the workspace. ${LOSS}`;
-  const deployments = own.flatMap((whole) => whole.blocks.filter(({ type }) => type === "deployment"));
+  const deployments = deploymentsIn(files, folder).filter((each) => !isDestroyed(each));
   const backend = terraform.find(({ type }) => type === "backend" || type === "cloud");
   const places = [deployments, valuesFor(repository, files, { folder, blocks })]
     .flat()

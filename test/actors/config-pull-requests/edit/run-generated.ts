@@ -1,6 +1,7 @@
 import { generatedCodeLayouts } from "./generated-code-layouts.js";
 import { editGenerated, type Tally } from "./generated-edits.js";
 import { harmlessLayouts } from "./harmless-layouts.js";
+import { idleLayouts } from "./idle-layouts.js";
 import { instanceLayouts } from "./instance-layouts.js";
 import { editLayouts } from "./layout.js";
 import { lifecycleLayouts } from "./lifecycle-layouts.js";
@@ -23,6 +24,7 @@ for (let seed = first; seed < first + count; seed += 1) await editGenerated(seed
 const layouts = [
   ...readerLayouts(),
   ...instanceLayouts(),
+  ...idleLayouts(),
   ...teamLayouts(),
   ...mixedTeamLayouts(),
   ...otherTeamLayouts(),

@@ -105,8 +105,6 @@ export function unitInputLayouts(): readonly Layout[] {
       ...unit(inputs("null")),
       "modules/line/v.tf": 'variable "team_id" {\n  default = "team_2"\n  nullable = false\n}\n',
     }),
-    made("once: a unit that is skipped", unit(`skip = true\n${team1}`), null),
-    made("once: a unit that is excluded", unit(`exclude {\n  if = true\n  actions = ["all"]\n}\n${team1}`), null),
     made(
       "a unit that is excluded, and another",
       { ...unit(`exclude {\n  if = true\n  actions = ["all"]\n}\n${team1}`), "live/b/terragrunt.hcl": source + team2 },
