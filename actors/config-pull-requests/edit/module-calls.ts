@@ -157,7 +157,8 @@ function mayFetch(parts: PathParts, named: string | undefined, folder: string): 
   return isOfRepository && (mayBe(pattern, folder) || (isArchive && mayBe(inArchive, folder)));
 }
 
-function toTimes({ syntax }: Repository, { type, attributes, blocks }: CodeBlock): ModuleCall["times"] {
+/** Returns how many instances a block creates. */
+export function toTimes({ syntax }: Repository, { type, attributes, blocks }: CodeBlock): ModuleCall["times"] {
   if (type === "removed") return "none";
   const [count, each] = [attributes.get("count"), attributes.get("for_each")];
   const enabled = blocks.find(({ type }) => type === "lifecycle")?.attributes.get("enabled") ?? "true";

@@ -10,7 +10,8 @@ import { isModuleFile, isNamedValues, isOverride, isValues, type Repository } fr
 import type { WantedStation } from "./station-edit.js";
 import { readUnit, unitsOf } from "./unit-files.js";
 import { isFlat, isReadByEachRun, isValuesFor, moduleFolders } from "./variable-values.js";
-import { manyWorkspaces, workspaceIn } from "./workspaces.js";
+import { RUNS, severalRuns } from "./workspace-runs.js";
+import { manyWorkspaces, WORKSPACE_SETTINGS, workspaceIn } from "./workspaces.js";
 
 /**
  * How Terraform instantiates a module: the calls that lead from the root module, which no other module calls, to the
@@ -39,8 +40,9 @@ interface InstanceProblem {
  *   or a caller that has more than one instance itself;
  * - more than one Terragrunt unit, stack unit or stack component that calls it, or two deployments of a stack;
  * - a symlink to the file or to a folder above it;
- * - a `workspaces` block without a name, a reference to `terraform.workspace`, or two files that are passed to runs by
- *   name: variable files that Terraform does not load automatically, and backend settings;
+ * - a backend with many workspaces, a reference to `terraform.workspace`, or two files that are passed to runs by name:
+ *   variable files that Terraform does not load automatically, and backend settings;
+ * - resources and files of tools that run the module in several workspaces;
  * - a call, although the module is also a root module: it has a backend, a lock file or variable files.
  */
 export async function findInstance(
@@ -71,7 +73,11 @@ export async function findInstance(
     const creating = reached.filter(({ block }) => block.type !== "removed");
     const found = creating.length > 0 ? creating : reached;
     const [call] = found;
-    const own = runTwice(repository, files, { folder, isCalled: call !== undefined });
+    const runs = await severalRuns(repository, files, { folder, named });
+    const own =
+      runs === null
+        ? runTwice(repository, files, { folder, isCalled: call !== undefined })
+        : `${manyTimes(folder)}: in the workspaces at ${runs}. ${LOSS}`;
     if (call === undefined) {
       const why = own ?? (await whyChanged(repository, files, { path, calls, all, generated }));
       if (why !== null) return problem("ambiguous", why);
@@ -116,6 +122,8 @@ async function whyChanged(
   const units = [];
   for (const own of unitsOf(files, of.calls, folders)) {
     const unit = await readUnit(repository, own);
+    const state = [unit.own, ...unit.included].flatMap(({ blocks }) => blocks).find(hasWorkspaceSetting);
+    if (state !== undefined) return `${manyTimes(root)}: ${toPlace(state.file, state)} has many workspaces. ${LOSS}`;
     const { path } = unit.own.file;
     // Terragrunt copies the files in the unit's folder into the module. Stacks of Terraform do not.
     const copies = !/\.tf(component|stack)\.(hcl|json)$/.test(path) && dirname(path) !== dirname(of.path);
@@ -130,6 +138,11 @@ async function whyChanged(
 /** Returns the folders of the module of a file and of its callers, innermost first. */
 function foldersOf(path: string, calls: readonly ModuleCall[]): readonly string[] {
   return [path, ...calls.map(({ block }) => block.file.path)].map((each) => dirname(each));
+}
+
+function hasWorkspaceSetting({ type, attributes }: CodeBlock): boolean {
+  const config = attributes.get("config") ?? "";
+  return type === "remote_state" && WORKSPACE_SETTINGS.some((name) => config.includes(name));
 }
 
 /**
@@ -240,6 +253,10 @@ function runTwice(
     .flat()
     .map((each) => toPlace(each.file, each));
   const backends = backendsFor(repository, files, { folder, backend });
+  const setting = files.find(({ file: { path }, attributes }) => {
+    return backends.includes(`${path}:1`) && WORKSPACE_SETTINGS.some((name) => attributes.has(name));
+  });
+  if (setting !== undefined) return `${manyTimes(folder)}: ${setting.file.path}:1 has many workspaces. ${LOSS}`;
   // Two blocks may have the same place: JSON is often on one line.
   const given = [...places, ...backends.filter((place) => !places.includes(place))];
   const [first, second] = given;
@@ -259,7 +276,8 @@ function isTelling(path: string, text: string): boolean {
   return (
     !isModuleFile(path) ||
     isJson(path) ||
-    /\b(module|source|deployment|workspaces?|backend|cloud|variable)\b/.test(text)
+    /\b(module|source|deployment|workspaces?|backend|cloud|variable)\b/.test(text) ||
+    RUNS.test(text)
   );
 }
 

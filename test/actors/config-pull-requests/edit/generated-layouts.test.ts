@@ -15,6 +15,7 @@ import { referenceLayouts } from "./reference-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
 import { runFileLayouts, unitInputLayouts } from "./unit-layouts.js";
 import { valueLayouts } from "./value-layouts.js";
+import { workspaceRunLayouts } from "./workspace-layouts.js";
 
 /** Edits layouts. Checks that at least `leastEdited` edits succeed, and that at least `least` edits are refused. */
 async function editAll(t: Test, layouts: readonly Layout[], least: number, leastEdited = least): Promise<void> {
@@ -96,3 +97,7 @@ t.test("if the branch is unknown, main and master count as the branch", async (t
     t.equal("refused" in outcome ? outcome.refused.code : null, code, ref);
   }
 });
+
+t.test("a line is refused if a tool runs its root module in several workspaces", (t) =>
+  editAll(t, workspaceRunLayouts(), 35, 25),
+);

@@ -12,6 +12,7 @@ import { referenceLayouts } from "./reference-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
 import { runFileLayouts, unitInputLayouts } from "./unit-layouts.js";
 import { valueLayouts } from "./value-layouts.js";
+import { workspaceRunLayouts } from "./workspace-layouts.js";
 
 /**
  * `npm run edits [-- <workspaces> [<first seed>]]` edits generated workspaces, 500 by default, and prints the outcome.
@@ -35,6 +36,7 @@ const layouts = [
   ...generatedCodeLayouts(),
   ...unitInputLayouts(),
   ...runFileLayouts(),
+  ...workspaceRunLayouts(),
   ...valueLayouts(),
   ...harmlessLayouts(),
   ...otherReaderLayouts(),
