@@ -9,7 +9,7 @@ export type BlockUse = "reads" | "module" | null;
 
 /** Attributes that name a file or a folder to read, by the last word of their names. */
 const READS =
-  /(^|_)(files?|filenames?|dirs?|director(y|ies)|folders?|paths?|src|sources?|scripts?|context|cwd|chdir|workdir|basedir|rootdir)$/;
+  /(^|_)(files?|filenames?|dirs?|director(y|ies)|folders?|paths?|src|sources?|scripts?|contexts?|cwd|chdir|workdir|basedir|rootdir)$/;
 /** Attributes with these prefixes name a file to write. */
 const WRITES = /^(output|dest|destination|target|remote|mount|log)_/;
 /** Attributes that name a file or a folder in any block, for example in an object of a local. */
@@ -29,8 +29,8 @@ export function toUse(name: string, label: string, outer: BlockUse | undefined):
   if (name === "provisioner") return "reads";
   if (outer !== undefined) return outer;
   if (name === "module") return "module";
-  // The service's own resources read no files.
-  return /^(resource|data|ephemeral|action|provider|list|check)$/.test(name) && !label.startsWith("service_")
+  // The service's own resources read no files. A `target` of Docker Bake reads the folder of its `context`.
+  return /^(resource|data|ephemeral|action|provider|list|check|target)$/.test(name) && !label.startsWith("service_")
     ? "reads"
     : null;
 }
@@ -57,6 +57,8 @@ export function attributePaths(
     // Code that is given the module's own folder may read everything in it.
     const isFolder = (begin === MODULE || begin === PROGRAM) && rest.every((part) => /^[/.]*$/.test(String(part)));
     const isTold = parts.some((part) => part !== null);
+    // A chart is a folder or the name of a chart in a registry.
+    if (name === "chart" && use !== null && isTold) return [parts];
     if (isFolder || (isReading && parts.length > 0) || (READS_ANYWHERE.test(name) && isTold)) return [parts];
     return isCommand || isText
       ? listWords(parts).filter((word) => isCommand || word.some((part) => part !== null))

@@ -184,7 +184,11 @@ function writtenOut(
     return node.type === "heredoc_template" ? [] : [toPath(parts, node, "text")];
   // A text with several words may be a command, whatever its attribute.
   const words = listWords(parts).filter((word) => word.some((part) => String(part).includes("/")));
-  return [parts, ...words].map((each) => toPath(each, node, "text"));
+  return [parts, ...words].map((each): WrittenPath => {
+    const path = toPath(each, node, "text");
+    // Resources name local files and folders with `./` or `../`, whatever their attribute.
+    return use === "reads" && /^\.\.?\//.test(path.parts[0] ?? "") ? { ...path, use: "path" } : path;
+  });
 }
 
 /** Returns the words of the command that `run_cmd` of Terragrunt runs. Words without a known part are left out. */

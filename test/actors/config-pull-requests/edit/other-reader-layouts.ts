@@ -7,7 +7,7 @@ import { beside } from "./text-layout.js";
  * does not read the file.
  */
 export function otherReaderLayouts(): readonly Layout[] {
-  return [...givenLayouts(), ...templateLayouts(), ...commandLayouts(), ...valueLayouts()];
+  return [...givenLayouts(), ...templateLayouts(), ...commandLayouts(), ...valueLayouts(), ...folderLayouts()];
 }
 
 /** Layouts in which a variable is part of a path, and files other than HCL may replace its default. */
@@ -233,5 +233,54 @@ function valueLayouts(): readonly Layout[] {
     own(local('"the prompts of w.md"') + used, false),
     own('variable "c" {\n  description = "See lines/prompts/w.md for more."\n}\n', false),
     own('output "c" {\n  description = "See lines/prompts/w.md for more."\n  value = 1\n}\n', false),
+  ];
+}
+
+/** Layouts in which a tool or a provider reads the file's folder. */
+function folderLayouts(): readonly Layout[] {
+  const bake = (body: string, isRefused = true, file = "docker-bake.hcl") =>
+    beside(
+      `${file} with ${body}`,
+      { [file]: `group "default" {\n  targets = ["x"]\n}\ntarget "x" {\n  ${body}\n}\n` },
+      isRefused ? /at docker-bake\.hcl:5|at ci\/docker-bake\.hcl:5/ : null,
+    );
+  const resource = (body: string, isRefused = true) =>
+    beside(`x_y with ${body}`, { "b.tf": `resource "x_y" "x" {\n  ${body}\n}\n` }, isRefused ? /at b\.tf:2/ : null);
+  return [
+    ...[
+      'context = "lines"',
+      'context = "./lines"',
+      'context = "."',
+      'context = "lines/prompts"',
+      'contexts = { prompts = "./lines/prompts" }',
+      'contexts = { a = "docker-image://alpine", b = "lines" }',
+      `context = "${OPEN}DIR}/lines"`,
+      'secret = ["id=x,src=lines/prompts/w.md"]',
+    ].map((body) => bake(body)),
+    bake('context = "../lines"', true, "ci/docker-bake.hcl"),
+    ...[
+      'context = "web"',
+      'contexts = { base = "target:base" }',
+      'context = "https://code.example/acme/app.git"',
+      'context = "lines/images"',
+    ].map((body) => bake(body, false)),
+    ...[
+      'chart = "./lines"',
+      'chart = "lines"',
+      'chart = "./lines/prompts"',
+      `chart = "${OPEN}path.module}/lines"`,
+      'manifest = "./lines/prompts/"',
+      'x = "../infra/../lines"',
+      'x { y = ["./lines/prompts"] }',
+      'x = "./lines/prompts/w.md"',
+    ].map((body) => resource(body)),
+    ...[
+      'chart = "nginx"',
+      'chart = "./charts/web"',
+      "chart = var.chart",
+      'repository = "oci://x/lines"',
+      'x = "./lines/images"',
+      'x = "./main.sh"',
+    ].map((body) => resource(body, false)),
   ];
 }
