@@ -1,5 +1,5 @@
-import { listBranches, listElements, type SyntaxNode, toHolder, toInner, toText } from "./hcl-syntax.js";
-import { globbed, ID, listParts, MODULE, type Names, type Part, PROGRAM, toCall } from "./path-parts.js";
+import { listBranches, listElements, type SyntaxNode, toHolder, toInner } from "./hcl-syntax.js";
+import { globbed, ID, listParts, MODULE, type Names, type Part, PROGRAM, toCall, WRITTEN } from "./path-parts.js";
 
 /**
  * The kind of block that contains a part of a file. `reads`: its attributes may name files for the provider or a
@@ -51,8 +51,8 @@ export function attributePaths(
   const isText = (use !== null && COMMAND_TEXTS.test(name)) || name === "commands";
   const leaves = isReading || isCommand || isText ? listLeaves(text, value) : [value];
   return leaves.flatMap((leaf): readonly (readonly Part[])[] => {
-    const parts = isArchive(toText(text, leaf)) ? [] : listParts(text, leaf, names);
-    if (isUrlRoot(parts) || (parts.length === 1 && parts[0] === ID)) return [];
+    const parts = listParts(text, leaf, names);
+    if (isUrlRoot(parts) || isNoPath(parts)) return [];
     const [begin, ...rest] = parts;
     // Code that is given the module's own folder may read everything in it.
     const isFolder = (begin === MODULE || begin === PROGRAM) && rest.every((part) => /^[/.]*$/.test(String(part)));
@@ -66,19 +66,16 @@ export function attributePaths(
   });
 }
 
+/** Whether parts are only an id, or only the path of a file that is not in the repository. */
+export function isNoPath([part, ...more]: readonly Part[]): boolean {
+  return more.length === 0 && (part === ID || part === WRITTEN);
+}
+
 /** Whether a text is `/`, or unknown parts between two `/`: the path of a URL or of a role, not a repository folder. */
 function isUrlRoot(parts: readonly Part[]): boolean {
   return (
     parts[0] === "/" && parts.at(-1) === "/" && parts.every((part) => part === "/" || part === null || part === ID)
   );
-}
-
-/**
- * Whether an expression is the output path of an `archive_file` data source, which writes that file and does not read
- * it.
- */
-function isArchive(expression: string): boolean {
-  return /^data\.archive_file\.[\w-]+\.output_path$/.test(expression.trim());
 }
 
 /**
@@ -110,5 +107,5 @@ export function listWords(parts: readonly Part[]): readonly (readonly Part[])[] 
         else if (piece !== "") for (const each of globbed(piece)) words.at(-1)?.push(each);
       }
   }
-  return words.filter((word) => word.some((part) => part !== "" && part !== ID));
+  return words.filter((word) => word.some((part) => part !== "" && part !== ID && part !== WRITTEN));
 }

@@ -12,6 +12,7 @@ import {
   type Part,
   PROGRAM,
   toCall,
+  WRITTEN,
 } from "./path-parts.js";
 import {
   hasKnownEnd,
@@ -156,6 +157,7 @@ function findReading(text: string, node: SyntaxNode, names: Names) {
   // `fileset` takes a folder and a pattern in it. For other functions, only the first argument is a path.
   const paths = name === "fileset" ? given : [first];
   const parts = paths.flatMap((each, index) => [...(index > 0 ? ["/"] : []), ...listParts(text, each, names)]);
+  if (parts.length === 1 && parts[0] === WRITTEN) return null;
   const path = toPath(name === "fileset" ? parts.flatMap(globbed) : parts, node, "read");
   return { path: { ...path, by: name }, given: paths };
 }

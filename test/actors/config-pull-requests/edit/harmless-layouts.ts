@@ -66,6 +66,7 @@ export function harmlessLayouts(): readonly Layout[] {
     ...ids.map((body) => resource(body)),
     ...reading.map((body) => resource(body, at)),
     ...credentialLayouts(),
+    ...writtenFileLayouts(),
     ...fileSetLayouts(),
     ...terragruntReaders(),
     ...onceLayouts(),
@@ -125,6 +126,48 @@ function credentialLayouts(): readonly Layout[] {
         /at (lines\/b\.tf:2|lines\/terraform)/,
       ),
     ),
+  ];
+}
+
+/** Layouts in which code reads a file that a resource or data source writes, or a similar path. */
+function writtenFileLayouts(): readonly Layout[] {
+  const at = /at lines\/b\.tf:\d/;
+  const archive = `data "archive_file" "fn" {\n  type = "zip"\n  source_dir = "${MODULE}/fn"\n  output_path = "${MODULE}/fn.zip"\n}\n`;
+  const file = `resource "local_file" "f" {\n  filename = "${MODULE}/out/x.json"\n  content = "x"\n}\n`;
+  const using = (body: string, isRefused = false) =>
+    beside(
+      `beside files that are written: ${body}`,
+      { "lines/b.tf": `resource "x_y" "x" {\n  ${body}\n}\n`, "lines/a.tf": archive + file },
+      isRefused ? at : null,
+    );
+  const path = "data.archive_file.fn.output_path";
+  return [
+    ...[
+      `source_code_hash = filebase64sha256(${path})`,
+      `etag = filemd5(${path})`,
+      `etag = filemd5("${OPEN}${path}}")`,
+      "hash = filesha256(archive_file.fn.output_path)",
+      "hash = filebase64sha256(data.archive_file.fn[0].output_path)",
+      'hash = filebase64sha256((data.archive_file.fn["a"].output_path))',
+      "etag = filemd5(local_file.f.filename)",
+      "x = jsondecode(file(local_file.f.filename))",
+      "x = file(local_sensitive_file.f[0].filename)",
+      "source = local_file.f.filename",
+      `filename = ${path}`,
+    ].map((body) => using(body)),
+    beside(
+      "the path of an archive in a local",
+      { "lines/b.tf": `${archive}locals {\n  zip = ${path}\n  hash = filemd5(local.zip)\n}\n` },
+      null,
+    ),
+    ...[
+      "etag = filemd5(data.archive_file.fn.source_file)",
+      "etag = filemd5(x_y.z.filename)",
+      "etag = filemd5(module.f.filename)",
+      `etag = filemd5("${OPEN}${path}}/w.md")`,
+      "x = file(x_y.z.id)",
+    ].map((body) => using(body, true)),
+    beside("an archive of the file", { "lines/b.tf": archive.replace('/fn"', '/prompts"') }, /at lines\/b\.tf:3/),
   ];
 }
 
