@@ -306,8 +306,9 @@ function valuesFor(
 
 /**
  * Returns the places of the backend settings files that must be passed to a run of the root module by name: files with
- * the name of backend settings; if the module has a backend, HCL files with attributes but no blocks; and, if the
- * backend has no place for the state, configuration files with other endings.
+ * the name of backend settings; if the module has a backend, HCL files with attributes but no blocks that set a backend
+ * argument; and, if the backend has no place for the state, all such HCL files and configuration files with other
+ * endings.
  */
 function backendsFor(
   { entries }: Repository,
@@ -316,9 +317,12 @@ function backendsFor(
 ): readonly string[] {
   const paths = entries.filter(({ kind }) => kind !== "folder").map(({ path }) => path);
   const modules = moduleFolders(paths);
-  const settings = files.filter((whole) => backend !== undefined && /\.hcl$/.test(whole.file.path) && isFlat(whole));
   const isPartial =
     backend?.type === "backend" && !["key", "path", "prefix"].some((each) => backend.attributes.has(each));
+  const settings = files.filter((whole) => {
+    const isSetting = isPartial || [...whole.attributes.keys()].some((name) => SETTING.test(name));
+    return backend !== undefined && /\.hcl$/.test(whole.file.path) && isFlat(whole) && isSetting;
+  });
   const named = paths.filter(
     (path) => isBackend(path) || (isPartial && /\.(conf|config|cfg|backend|tfbackend)$/.test(path)),
   );
@@ -326,6 +330,10 @@ function backendsFor(
     .filter((path) => isValuesFor(path, folder, modules) === true)
     .map((path) => `${path}:1`);
 }
+
+/** Matches arguments of backends that tell where the state is, or who reads it. */
+const SETTING =
+  /^(bucket|key|prefix|path|region|address|organization|hostname|workspaces|conn_str|schema_name|secret_suffix|namespace|profile|role_arn|assume_role|encrypt|use_lockfile|dynamodb_table|workspace_\w+|(storage_account|container|resource_group)_name)$/;
 
 /**
  * Whether a file has a name of backend settings, such as `core.tfbackend`, `core.backend.hcl` or `backends/core.hcl`.

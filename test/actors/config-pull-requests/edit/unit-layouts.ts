@@ -189,6 +189,7 @@ export function runFileLayouts(): readonly Layout[] {
     ),
     made("once: other settings beside a whole backend", { ...state(' key = "x" '), ...pair(".conf", "x\n") }, null),
     made("once: other settings without a backend", { "main.tf": one, ...pair(".conf", "x\n") }, null),
+    ...settingLayouts(one),
     made(
       "values of a root module without variables",
       { "main.tf": one, "a.tfvars": "x = 1\n", "b.tfvars": "x = 2\n" },
@@ -200,6 +201,29 @@ export function runFileLayouts(): readonly Layout[] {
       files: { "main.tf": line({ team: '"team_1"' }), "a.tfvars": "x = 1\n", "b.tfvars": "x = 2\n" },
     },
     ...workspaceLayouts(one),
+  ];
+}
+
+/** Layouts with two HCL files beside a complete backend: settings of the backend, or the configuration of other tools. */
+function settingLayouts(one: string): readonly Layout[] {
+  const complete = (body: string, type = "s3") => `terraform {\n  backend "${type}" {\n    ${body}\n  }\n}\n${one}`;
+  const pair = (text: string, backend = complete('bucket = "b"\n    key = "k"')) => ({
+    "main.tf": backend,
+    "config/a.hcl": `${text}\n`,
+    "config/b.hcl": `${text}\n`,
+  });
+  const other = ['datacenter = "dc1"', "ui = true", 'log_level = "INFO"\nserver = true', "x = 1"];
+  const settings = [
+    ...['key = "a"', 'bucket = "a"', 'region = "x"', 'role_arn = "x"', 'profile = "x"'],
+    ...['dynamodb_table = "x"', 'organization = "x"', 'container_name = "x"'],
+  ];
+  return [
+    ...other.flatMap((text) => [
+      made(`once: other files with ${text}`, pair(text), null),
+      made(`once: other files with ${text} beside gcs`, pair(text, complete('prefix = "p"', "gcs")), null),
+    ]),
+    ...settings.map((text) => made(`backends that set ${text}`, pair(text), /config\/a\.hcl:1 and config\/b\.hcl:1/)),
+    made("files beside a partial backend", pair("x = 1", complete('bucket = "b"')), /config\/a\.hcl:1 and config/),
   ];
 }
 
