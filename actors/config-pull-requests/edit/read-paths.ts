@@ -24,7 +24,7 @@ import {
   type PathPattern,
   toPattern,
 } from "./path-pattern.js";
-import { attributePaths, type BlockUse, listWords, toUse } from "./read-attributes.js";
+import { attributePaths, type BlockUse, hasUrls, listWords, toUse } from "./read-attributes.js";
 import type { TreeEntry } from "./station-edit.js";
 
 /** A path in an expression, as far as it is known. */
@@ -52,7 +52,10 @@ interface Context {
   /** Undefined outside of blocks. */
   readonly use: BlockUse | undefined;
   readonly names: Names;
+  /** Whether the part is in a provider or in a connection to a machine. */
   readonly isProvider?: boolean;
+  /** Whether `path` is the path of a URL or a name. */
+  readonly isUrl?: boolean;
   /** Whether the part is in an attribute of a provider that holds or names credentials. */
   readonly isCredential?: boolean;
   /** Whether other code may use the part as a command, such as the value of a local. */
@@ -82,8 +85,8 @@ function collect(text: string, node: SyntaxNode, context: Context, found: Writte
   const { names } = below;
   const read = findReading(text, inner, names);
   if (read !== null && !(context.isCredential === true && isUnknown(read.path))) found.push(read.path);
-  const { use = null } = below;
-  for (const each of readByAttribute(text, inner, { use, names }))
+  const { use = null, isUrl = false } = below;
+  for (const each of readByAttribute(text, inner, { use, names, isUrl }))
     if (!(below.isCredential === true && isUnknown(each))) found.push(each);
   for (const each of writtenOut(text, inner, below)) found.push(each);
   for (const each of commandArguments(text, inner, names)) found.push(each);
@@ -114,12 +117,15 @@ function contextIn(text: string, node: SyntaxNode, context: Context): Context {
     return {
       ...context,
       isValue,
+      // The name of the attribute itself may be `path`.
+      isUrl: context.isUrl === true || (name !== "path" && hasUrls(name, "")),
       isCredential: context.isCredential === true || (isProvider && CREDENTIALS.test(name)),
     };
-  const isOfProvider = isProvider || (use === undefined && name === "provider");
+  const isOfProvider = isProvider || (use === undefined ? name === "provider" : name === "connection");
+  const isUrl = context.isUrl === true || hasUrls(name, label);
   // The blocks within a block use its `each`, also those of `dynamic`.
   const names = use === undefined ? withEach(text, node, context.names) : context.names;
-  return { ...context, use: toUse(name, label, use), names, isProvider: isOfProvider, isValue };
+  return { ...context, use: toUse(name, label, use), names, isProvider: isOfProvider, isUrl, isValue };
 }
 
 /** Adds `each` of a block whose `for_each` lists files with `fileset`. */
@@ -165,13 +171,13 @@ function findReading(text: string, node: SyntaxNode, names: Names) {
 function readByAttribute(
   text: string,
   node: SyntaxNode,
-  { use, names }: { readonly use: BlockUse; readonly names: Names },
+  { use, names, isUrl }: { readonly use: BlockUse; readonly names: Names; readonly isUrl: boolean },
 ): readonly WrittenPath[] {
   const [nameNode, value] = [node.children[0], node.children.at(-1)];
   if (!/^(attribute|object_elem)$/.test(node.type) || nameNode === undefined || value === undefined) return [];
   if (nameNode === value) return [];
   const name = toText(text, nameNode).replace(/"/g, "");
-  return attributePaths({ text, name, value }, use, names).map((parts) => toPath(parts, value, "read"));
+  return attributePaths({ text, name, value }, { use, names, isUrl }).map((parts) => toPath(parts, value, "read"));
 }
 
 function writtenOut(

@@ -67,6 +67,7 @@ export function harmlessLayouts(): readonly Layout[] {
     ...reading.map((body) => resource(body, at)),
     ...credentialLayouts(),
     ...writtenFileLayouts(),
+    ...otherPathLayouts(),
     ...fileSetLayouts(),
     ...terragruntReaders(),
     ...onceLayouts(),
@@ -125,6 +126,67 @@ function credentialLayouts(): readonly Layout[] {
         { ...variable(other), [name]: text },
         /at (lines\/b\.tf:2|lines\/terraform)/,
       ),
+    ),
+  ];
+}
+
+/** Layouts with attributes and words of commands that are no paths of the repository, and with similar paths. */
+function otherPathLayouts(): readonly Layout[] {
+  const block = (header: string, body: string, isRefused = false) =>
+    beside(
+      `${header} with ${body}`,
+      { "lines/b.tf": `${header} {\n  ${body}\n}\n` },
+      isRefused ? /at lines\/b\.tf:\d/ : null,
+    );
+  const x = 'resource "x_y" "x"';
+  const value = `${OPEN}var.x}`;
+  const command = (text: string) => `provisioner "local-exec" {\n    command = "${text}"\n  }`;
+  const urls = [
+    "health_check {\n    path = var.x\n  }",
+    'dynamic "health_check" {\n    for_each = [1]\n    content {\n      path = var.x\n    }\n  }',
+    `rule {\n    http {\n      path {\n        path = "/${value}"\n      }\n    }\n  }`,
+    `liveness_probe {\n    http_get {\n      path = "/${value}/health"\n    }\n  }`,
+    `path = "/${value}/*"`,
+    `path = "/api/${value}"`,
+    `origin {\n    origin_path = "/${value}"\n  }`,
+    "volume_mount {\n    mount_path = var.x\n    sub_path = var.y\n  }",
+    `host_path = "/srv/${value}"`,
+    `filename = "~/.config/${value}"`,
+  ];
+  const types = ["aws_iam_role", "aws_iam_policy", "vault_generic_secret", "aws_ssm_parameters_by_path"];
+  return [
+    ...urls.map((body) => block(x, body)),
+    ...types.flatMap((type) => [
+      block(`resource "${type}" "x"`, "path = var.x"),
+      block(`data "${type}" "x"`, `path = "/${value}/"`),
+      block(`resource "${type}" "x"`, `path = "${MODULE}/prompts/w.md"`, true),
+      block(`resource "${type}" "x"`, "source_path = var.x", true),
+    ]),
+    block('module "x"', `source = "a/b/c"\n  health_check = {\n    path = var.x\n  }`),
+    ...[
+      "path = var.x",
+      "health_check {\n    file = var.x\n  }",
+      'source = "/repo/lines/prompts/w.md"',
+      `source = "/${value}/prompts/w.md"`,
+      `source = "/builds/${value}/lines/prompts/"`,
+      `source = "~/${value}/w.md"`,
+      `x = file("/srv/${value}")`,
+    ].map((body) => block(x, body, true)),
+    ...[`x --name=${value}`, `NAME=${value} x`, `x name=${value}`, `x --cluster-name=${value} --zone=${value}`].flatMap(
+      (text) => [block(x, command(text)), block(x, `command = ["sh", "-c", "${text}"]`)],
+    ),
+    ...[
+      ...[`x --file=${value}`, `x --config-file=${value}`, `dd if=${value}`, `x --name=a ${value}`],
+      ...[`x --dir=${value}`, `x --name=${value}/w.md`, `x --name=${value} prompts/w.md`],
+    ].map((text) => block(x, command(text), true)),
+    ...["private_key = file(var.x)", 'certificate = file("~/.ssh/x")', "password = file(local.none)"].flatMap(
+      (body) => [
+        block(x, `connection {\n    ${body}\n  }`),
+        block(x, `provisioner "remote-exec" {\n    connection {\n      ${body}\n    }\n  }`),
+      ],
+    ),
+    ...[`private_key = file("${MODULE}/prompts/w.md")`, "host = file(var.x)"].map((body) =>
+      block(x, `connection {\n    ${body}\n  }`, true),
     ),
   ];
 }
