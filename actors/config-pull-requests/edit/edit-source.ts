@@ -80,7 +80,7 @@ export function literalText(source: Source, node: SyntaxNode, path: JsonPath): s
 /** Replaces known references in a file's values by their texts. `known` returns null for an unknown reference. */
 export function resolveReferences(value: Json, known: (reference: string) => string | null): Json {
   if (typeof value === "string") {
-    return value.replace(/(?<!\$)\$\{\s*([\w.-]+)\s*\}/g, (written, reference: string) => known(reference) ?? written);
+    return value.replace(/(?<!\$)\$\{([^{}]*)\}/g, (written, reference: string) => known(reference) ?? written);
   }
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((each) => resolveReferences(each, known));

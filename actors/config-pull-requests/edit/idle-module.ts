@@ -100,6 +100,6 @@ export function isDestroyed({ attributes }: CodeBlock): boolean {
 }
 
 /** Whether an expression is `true`, also in parentheses or as a string. */
-function isTrue(expression: string | undefined): boolean {
-  return /^\(*\s*(true|"true")\s*\)*$/.test(expression ?? "");
+export function isTrue(expression: string | undefined): boolean {
+  return /^[\s(]*(true|"true")[\s)]*$/.test(expression ?? "");
 }

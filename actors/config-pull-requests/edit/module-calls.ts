@@ -164,7 +164,7 @@ export function toTimes({ syntax }: Repository, { type, attributes, blocks }: Co
   const enabled = blocks.find(({ type }) => type === "lifecycle")?.attributes.get("enabled") ?? "true";
   const counts = count === undefined ? [1] : listCounts(syntax, count);
   const elements = each === undefined ? [1] : listCounts(syntax, each);
-  if (enabled === "false" || isOnly(counts, 0) || isOnly(elements, 0)) return "none";
+  if (/^[\s(]*"?false"?[\s)]*$/.test(enabled) || isOnly(counts, 0) || isOnly(elements, 0)) return "none";
   return [counts, elements].every((some) => some?.every((number) => number <= 1)) ? "one" : "many";
 }
 

@@ -173,6 +173,13 @@ function destroyedLayouts(): readonly Layout[] {
       { "a.tfcomponent.hcl": component, "d.tfdeploy.json": '{"deployment":{"a":{"inputs":{},"destroy":true}}}' },
       /d\.tfdeploy\.json:1/,
     ),
+    ...["false", "(false)", '"false"'].map((value) =>
+      idle(
+        `a call with enabled = ${value}`,
+        { "main.tf": call("core", "./modules/line", `  lifecycle {\n    enabled = ${value}\n  }\n`) },
+        /main\.tf:1, which creates no instance/,
+      ),
+    ),
     idle("only a removed block", stack("", removed), /a\.tfcomponent\.hcl:1, which creates no instance/),
     ...["", "destroy = false", "destroy = local.x"].map((text) =>
       made(`once: a deployment with ${text}`, stack(deployment("a", text)), null),
