@@ -53,7 +53,7 @@ t.test("references to resources of the module whose keys are literals are known,
 t.test("parentheses, spaces and index steps do not make a reference or a text unknown", async (t) => {
   const [lint, greet] = ["service_skill.core_lint.key", "service_skill.core_greet.key"];
   const others = `${skill("greet")}${skill("lint")}`;
-  for (const [first, second] of [
+  for (const [first = "", second = ""] of [
     ['service_skill.core_greet["key"]', lint],
     ['(service_skill.core_greet["key"])', `( ${lint} )`],
     ["service_skill . core_greet . key", `((${lint}))`],
