@@ -271,7 +271,7 @@ function watched(store: Store) {
   return { seen, view };
 }
 
-/** Lets other work run, like the event loop. */
+/** Waits for one turn of the event loop, so that other work can run. */
 const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const goOn = (): null => null;
 

@@ -5,7 +5,7 @@ import { call, made } from "./module-layout.js";
 const path = "lines/main.tf";
 const MODULE = `${OPEN}path.module}`;
 
-/** Returns a layout with these files, in which the source also uses a text file. */
+/** Returns a layout whose source uses a text file, and that also has these files. */
 function beside(says: string, files: TreeFiles, place: RegExp | null = null): Layout {
   return {
     says,
@@ -182,7 +182,7 @@ function fileSetLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with Terragrunt files that read other files. */
+/** Layouts with Terragrunt files that read other files, or that may read the source's text file. */
 function terragruntReaders(): readonly Layout[] {
   const locals = (value: string, place: RegExp | null) =>
     beside(`a unit reads ${value}`, { "live/terragrunt.hcl": `locals {\n  a = ${value}\n}\n` }, place);
