@@ -22,7 +22,7 @@ export interface Tally {
 
 interface Written {
   readonly text: string;
-  /** The attributes that the source computes. */
+  /** The attributes whose values in the source are or contain expressions. */
   readonly computed: readonly string[];
   readonly pieces: readonly Piece[];
   readonly comments: number;
