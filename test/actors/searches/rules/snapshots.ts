@@ -49,7 +49,7 @@ export interface Told {
   readonly score?: number | null;
   readonly cost?: number | null;
   readonly searched?: Verdict | null;
-  /** The verdict on the held-out tasks; `undefined` if not held out. */
+  /** The verdict on the held-out tasks; null if unknown, `undefined` if the candidate was not held out. */
   readonly heldOut?: Verdict | null;
   readonly heldOutTasks?: number;
   /** Whether the candidate costs less on the held-out tasks, beyond chance; true by default. */
