@@ -11,8 +11,8 @@ export interface TestIssuer {
   /** The issuer's private keys, in the order given. */
   readonly keys: readonly IssuerKey[];
   /**
-   * Creates a token with these claims, signed with the key of `alg`. Unless they are given, adds `iss`, `aud`, `sub`, and
-   * times around `nowMs`.
+   * Creates a token with these claims, signed with the key of `alg`. Unless they are given, adds `iss`, `aud`, `sub`
+   * and times around `nowMs`.
    */
   token(claims?: Claims, options?: { readonly alg?: string; readonly nowMs?: number }): Promise<string>;
   /** Publishes another key. */
