@@ -22,8 +22,8 @@ import { type Note, probe } from "../../support/probe.js";
 import { line, lineId, putLine, putPool, teamId, workspaceId } from "../../support/work.js";
 
 /**
- * Owners of runs that are not tasks, without a gate or hooks. The runs of `people` have an assignee who answers them,
- * the runs of `nobody` have none.
+ * Run owners other than tasks, without a gate or hooks. Runs of `people` have an assignee who answers their requests;
+ * runs of `nobody` have none.
  */
 const nobody: RunOwner = {
   kind: "replay",
