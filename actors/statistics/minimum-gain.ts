@@ -44,7 +44,7 @@ export interface ComparisonSize {
 }
 
 /**
- * The gain that noise alone exceeds in about 5 % of comparisons of this size: `1.96 · √(v · (1/own + 1/other) /
+ * The gain or loss that noise alone exceeds in about 5 % of comparisons of this size: `1.96 · √(v · (1/own + 1/other) /
  * tasks)`, with v from {@link varianceWithinTasks} (a replay's `detectableGain`). Null for fewer than 5 tasks, and if
  * no task has two scored copies. The value is only displayed and decides nothing, so it is a double.
  */

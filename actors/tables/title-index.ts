@@ -72,9 +72,9 @@ export interface FoundTitles {
 }
 
 /**
- * Finds the titles of a scope that have all these words. Reads at most `maxRead` entries of a word. If a word has that
- * many, tries the next one, up to {@link MAX_COMPARED} words. Then searches the entries that it read for the rarest of
- * them.
+ * Finds the titles of a scope that have all these words. Reads at most `maxRead` entries of one word, and searches them
+ * for the other words. If a word has that many entries, reads those of another word instead, up to {@link MAX_COMPARED}
+ * words, and searches the fewest entries that it found.
  */
 export function searchTitles(
   index: TitleIndex,

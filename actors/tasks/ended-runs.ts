@@ -72,7 +72,7 @@ export function sendBackChanges(
   return settle(turn, ended, { outcome: "sent-back", isMeant: ({ station }) => order.indexOf(station) >= from });
 }
 
-/** Records a person's action as the next act after each run that waits for one. */
+/** Records a person's action as the next act after each ended run for which no such act is recorded yet. */
 export function recordAct(turn: Turn, ended: readonly EndedRun[], act: NextAct): readonly EndedRun[] {
   const next = { act, at: timeText(turn.now) };
   for (const { runId, waits } of ended) if (waits) move(turn, runId, { next });

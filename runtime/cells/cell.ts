@@ -51,7 +51,7 @@ export class Cell {
   isQueued = false;
   /** Number of the latest batch that writes the record. */
   batch = 0;
-  /** Whether the cell was used since the last sweep of idle cells. */
+  /** Whether the cell was used since a sweep last examined it. */
   used = true;
 
   constructor(

@@ -20,8 +20,8 @@ export interface HeldOutCost {
 }
 
 /**
- * The inverse of the significance level: 1/40, one tail of a 95 % interval, divided by the three candidates that are
- * held out at once.
+ * The inverse of the significance level: 1/40, one tail of a 95 % interval, divided by the maximum number of candidates
+ * that are replayed on the held-out runs (three).
  */
 const ONE_IN = 120n;
 
