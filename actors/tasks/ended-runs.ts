@@ -99,7 +99,7 @@ function move(turn: Turn, runId: string, change: Partial<RunOutcomeRow>): void {
   if (before !== undefined) store(turn, runId, { ...before, ...change });
 }
 
-/** Stores the outcome of a run, and updates the run's fact if it has ended. */
+/** Stores the outcome of a run, also in the run's fact if there is one. */
 function store(turn: Turn, runId: string, row: RunOutcomeRow): void {
   const { partition } = turn.self;
   runOutcomes.put(turn, partition, runId, row);

@@ -69,7 +69,7 @@ function toWhom(caller: Caller, whose: Whose): string | null {
   return caller.kind === "person" ? caller.userId : null;
 }
 
-/** Counts the items of each kind, to at most {@link MAX_COUNTED}, in steps. */
+/** Counts the items of the caller, of nobody, and of all, each to at most {@link MAX_COUNTED}, in steps. */
 export function* countWaits(
   reading: Reading,
   caller: Caller,

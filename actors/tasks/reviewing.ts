@@ -1,4 +1,4 @@
-/** Messages of a task to the pull request that it reviews. */
+/** The pull request that a task reviews: how it is found, and the messages to its log actor. */
 import type { Turn } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";

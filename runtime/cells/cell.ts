@@ -31,7 +31,7 @@ export class Cell {
   readonly key: Key;
   readonly mailbox = new Queue<Envelope>();
   readonly crashes = new CrashCount();
-  /** Null until the actor's first turn in memory. */
+  /** Null until the actor's first turn in memory, and after the actor stops. */
   state: MachineState | null = null;
   /** The record loaded from the store, until the actor's first turn in memory. */
   stored: CellRecord | null = null;
