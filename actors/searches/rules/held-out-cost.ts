@@ -11,8 +11,8 @@ export interface HeldOutCost {
   /** The number of tasks whose cost is known on both sides. */
   readonly tasks: number;
   /**
-   * The probability, from 0 to 1, that a config with the seed's cost looks at least as cheap as the candidate. It is a
-   * share of all ways to swap the two sides of tasks: those ways whose result is at least as cheap.
+   * The probability, from 0 to 1, that a config with the seed's cost looks at least as cheap as the candidate. It is
+   * the share of all ways to swap the two sides of tasks that give a result at least as cheap.
    */
   readonly chance: number;
   /** Whether `chance` is at most 1 in 120. */
