@@ -90,8 +90,8 @@ export function listWaits(
 export const READS_AT_ONCE = 8;
 
 /**
- * Lists those of `teamIds` (ascending) that have items, in steps. It skips ranges of teams without items, so it reads
- * about one key for each listed team. The list can contain a team without items.
+ * Lists those of `teamIds` (ascending) that have items, in steps. The list may also contain a team without items. Skips
+ * ranges of teams without items, so it reads about one key for each listed team.
  */
 export function* listWaitingTeams(
   index: WaitIndex,
