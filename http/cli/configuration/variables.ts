@@ -5,7 +5,7 @@ import { CommandError, exitCodes } from "../command/exit-codes.js";
 import { readInput } from "../command/read-input.js";
 import { parseAssignments } from "./hcl-file.js";
 import type { Module, VariableBlock } from "./module.js";
-import { Faults, Refused, refuse, type SourceFile } from "./refused.js";
+import { Faults, placeText, Refused, refuse, type SourceFile } from "./refused.js";
 import { Scope } from "./scope.js";
 import { isList, isMap, type Value } from "./value.js";
 
@@ -89,7 +89,7 @@ class VariableReader {
       this.faults.try(() => {
         const { references, value: evaluated } = scope.evaluate({ value, place });
         if (references.size > 0) refuse(place, "a default may not refer to anything");
-        found.set(name, toType(variable, evaluated, "the default"));
+        found.set(name, toType(variable, evaluated, `${placeText(place)}: the default`));
       });
     }
     return found;
