@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readdirSync, readSync, realpathSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
 import { Refused, type SourceFile } from "./refused.js";
@@ -86,7 +86,7 @@ export class FolderFiles {
 /** Reads a regular file of at most this size; null for anything else. */
 function readWhole(path: string, most: number): Uint8Array | null {
   // Non-blocking, because opening a named pipe would wait for its writer.
-  const file = openSync(path, "r");
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(file);
     if (!stat.isFile() || stat.size > most) return null;

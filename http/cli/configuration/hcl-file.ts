@@ -159,8 +159,11 @@ function nestedSplices(
 }
 
 async function parseSyntax(syntax: Syntax, file: SourceFile): Promise<SyntaxNode> {
-  // The grammar would read `$$${` as the start of an expression; HCL reads it as text.
-  const text = file.text.replace(/([$%])\1\{/g, "$1$1(");
+  // Two gaps of the grammar are filled by text of the same length: it reads `$$${` as the start of an expression, which
+  // HCL reads as text, and it does not read `1e3`.
+  const text = file.text
+    .replace(/([$%])\1\{/g, "$1$1(")
+    .replace(/(?<![\w.])\d+[eE][+-]?\d+/g, (number) => "1".repeat(number.length));
   try {
     const root = syntax.parse(text);
     return root.isBroken ? await refuseFault(file, root) : root;

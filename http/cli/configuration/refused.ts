@@ -22,9 +22,7 @@ export interface Placed {
 }
 
 /** The folder has something that the commands do not understand, or that is wrong. The message has file and line. */
-export class Refused extends Error {
-  override readonly name = "Refused";
-}
+export class Refused extends CommandError {}
 
 /** Formats a place as `path:line`. */
 export function placeText({ file, node }: Place): string {

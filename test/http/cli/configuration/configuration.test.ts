@@ -343,6 +343,70 @@ t.test("a folder without a workspace block describes resources of the default on
   });
 });
 
+t.test("objects may be blocks, text keeps its Unicode form, and whole numbers keep all digits", async (t) => {
+  const team = await person.create(`/api/resources/workspaces/${scene.workspaceId}/teams`, {
+    key: "exact",
+    name: "Exact",
+  });
+  const make = (plural: string, body: object) => person.create(`/api/resources/teams/${team.id}/${plural}`, body);
+  const decomposed = "e\u0301";
+  const skill = await make("skills", {
+    key: "form",
+    name: decomposed,
+    description: decomposed,
+    files: [{ path: "SKILL.md", content: decomposed }],
+  });
+  await make("hooks", {
+    key: "digits",
+    on: "task.moved",
+    steps: [{ name: "tell", request: { url: "https://hooks.example.com/in", body: { big: 0 } } }],
+    signing: { secret: `whsec_${Buffer.alloc(32, 7).toString("base64")}`, secretVersion: 1 },
+  });
+  const run = (command: string, ...more: string[]) => signalbox.run([command, "exact", ...more]);
+  t.equal((await run("export", "--workspace", "acme")).code, 0);
+  t.same(await run("plan"), { code: 0, out: "no changes", err: "" });
+  const path = join(signalbox.home, "exact", "main.tf");
+  const line = `resource "service_line" "exact_blocks" {
+  team_id = service_team.exact.id
+  key     = "blocks"
+  name    = "Blocks"
+  stations {
+    key  = "work"
+    name = "Work"
+    kind = "work"
+    judge {
+      claims = ["It is \${service_team.exact.name}."]
+    }
+  }
+  stations {
+    key  = "review"
+    name = "Review"
+    kind = "review"
+  }
+}
+`;
+  const text = readFileSync(path, "utf8");
+  const edited = text
+    .replace(/(?<=service_skill" "exact_form"[^}]*name {8}= )".*?"/, '"Other"')
+    .replace("big = 0", "big = 12345678901234567890");
+  writeFileSync(path, edited + line);
+  const planned = await run("plan");
+  t.match(planned.out, /name: "e\u0301" → "Other"\n/);
+  t.match(planned.out, /steps\["tell"\]\.request\.body\.big: 0 → 12345678901234567890\n/);
+  t.match(planned.out, /stations: \[\{"key":"work","name":"Work","kind":"work","judge":\{"claims":\["It is E…\n/);
+  const applied = await run("apply", "--yes");
+  t.equal(applied.code, 0, applied.err);
+  t.match((await person.request("GET", `/api/resources/skills/${skill.id}`)).body, {
+    name: "Other",
+    description: decomposed,
+  });
+  t.same(await run("plan"), { code: 0, out: "no changes", err: "" });
+  t.equal((await run("export", "--workspace", "acme", "--force")).code, 0);
+  t.match(readFileSync(path, "utf8"), /big = 12345678901234567890\n/);
+  t.match(readFileSync(path, "utf8"), /passes_to += \["review"\]/, "stations pass to the next one by default");
+  t.same(await run("plan"), { code: 0, out: "no changes", err: "" });
+});
+
 t.test("an export replaces files that differ only with --force, and prints to standard output", async (t) => {
   const run = (...args: string[]) => signalbox.run(["export", ...args, "--workspace", "acme"]);
   t.equal((await run("guarded")).code, 0);
