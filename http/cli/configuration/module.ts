@@ -34,6 +34,7 @@ export interface VariableBlock {
 
 /** The blocks of a folder. */
 export interface Module {
+  readonly syntax: Syntax;
   readonly files: FolderFiles;
   readonly resources: ReadonlyMap<string, ResourceBlock>;
   readonly variables: ReadonlyMap<string, VariableBlock>;
@@ -55,6 +56,7 @@ export async function readModule(files: FolderFiles): Promise<Module> {
   const parsed = await parseAll(syntax, sources, faults);
   faults.end();
   const module = {
+    syntax,
     files,
     resources: new Map<string, ResourceBlock>(),
     variables: new Map<string, VariableBlock>(),

@@ -1,4 +1,3 @@
-import { loadSyntax } from "../../../actors/config-pull-requests/edit/hcl-syntax.js";
 import { readJson } from "../../../actors/exact-json.js";
 import type { Context } from "../command/context.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
@@ -137,7 +136,7 @@ class VariableReader {
   }
 
   async #assignments(file: SourceFile): Promise<ReadonlyMap<string, Value>> {
-    const parsed = await parseAssignments(await loadSyntax(), file).catch((error: unknown) => {
+    const parsed = await parseAssignments(this.#module.syntax, file).catch((error: unknown) => {
       this.faults.try(() => {
         throw error;
       });
