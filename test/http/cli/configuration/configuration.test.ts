@@ -248,6 +248,24 @@ variable "secret" {
   });
 });
 
+t.test("a team with another key is another team, and --prune deletes the old one after its resources", async (t) => {
+  const folder = teamFolder("old");
+  const path = join(signalbox.home, folder, "main.tf");
+  const text = readFileSync(path, "utf8").replace('slug = "acme"', 'slug = "pruned"');
+  writeFileSync(path, text);
+  t.match(await signalbox.run(["apply", folder, "--yes"]), { code: 0, out: /\ncreated workspace pruned\n/ });
+  writeFileSync(path, text.replace(/(?<=key {10}= )"old"(?=\n {2}name)/, '"new"'));
+  const kept = await signalbox.run(["plan", folder]);
+  t.match(kept, { code: 2, out: /3 to create, 0 to change, 0 to delete\nnot in the folder: 3 resources of .* pruned/ });
+  const pruned = await signalbox.run(["apply", folder, "--yes", "--prune"]);
+  t.equal(pruned.code, 0, pruned.err);
+  t.same(pruned.out.split("\n").slice(-6), [
+    ...["created team new", "created skill new/careful", "created line new/fix"],
+    ...["deleted line old/fix", "deleted skill old/careful", "deleted team old"],
+  ]);
+  t.same(await signalbox.run(["plan", folder]), { code: 0, out: "no changes", err: "" });
+});
+
 t.test(
   "variables have values of files, the environment and options, and sensitive values are not printed",
   async (t) => {
