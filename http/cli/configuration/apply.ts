@@ -1,6 +1,7 @@
 import { confirm } from "../command/ask.js";
 import type { Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
+import { toLine } from "../command/printable.js";
 import { carryOut, type Progress } from "./carry-out.js";
 import { IssuedTokens } from "./issued-tokens.js";
 import { type PlanOptions, planFolder } from "./plan-folder.js";
@@ -27,9 +28,12 @@ export async function apply(context: Context, options: ApplyOptions, given: stri
     folder,
     api,
     tokens,
-    onDone: (step) => {
+    onDone: (step, result) => {
       const { action, kind, address } = toShown(step, secrets);
-      if (!context.isJson) terminal.print(`${done[action]} ${kind} ${address}`);
+      if (!context.isJson) terminal.print(toLine(`${done[action]} ${kind} ${address}`));
+      for (const { path, message } of result?.warnings ?? []) {
+        terminal.note(toLine(`warning: ${kind} ${address}: ${path} ${message}`));
+      }
     },
   });
   if (context.isJson) context.show(toJson(progress, tokens, secrets), () => []);

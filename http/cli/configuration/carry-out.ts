@@ -20,8 +20,8 @@ export interface Work {
   readonly folder: Folder;
   readonly api: ResourceApi;
   readonly tokens: IssuedTokens;
-  /** Called after each step. */
-  readonly onDone: (step: Step) => void;
+  /** Called after each step; `result` is null after a delete. */
+  readonly onDone: (step: Step, result: LiveResource | null) => void;
 }
 
 /**
@@ -35,8 +35,9 @@ export async function carryOut(steps: readonly Step[], work: Work): Promise<Prog
   while (queue.length > 0) {
     const waiting: { readonly step: Step; readonly error: unknown }[] = [];
     for (const [index, step] of queue.entries()) {
+      let result: LiveResource | null;
       try {
-        await take(step, work);
+        result = await take(step, work);
       } catch (error) {
         if (mayWait(error, waiting.length > 0)) {
           waiting.push({ step, error });
@@ -46,7 +47,7 @@ export async function carryOut(steps: readonly Step[], work: Work): Promise<Prog
         return { done, stoppedAt: step, error, notDone: left };
       }
       done.push(step);
-      work.onDone(step);
+      work.onDone(step, result);
     }
     const [first, ...others] = waiting;
     if (first !== undefined && waiting.length === queue.length) {
@@ -62,19 +63,20 @@ function mayWait(error: unknown, isOtherWaiting: boolean): boolean {
   return error.slug === "in-use" || (error.slug === "invalid" && isOtherWaiting);
 }
 
-async function take(step: Step, { folder, api, tokens }: Work): Promise<void> {
-  if (step.action === "delete") return api.delete(step.live);
+async function take(step: Step, { folder, api, tokens }: Work): Promise<LiveResource | null> {
+  if (step.action === "delete") {
+    await api.delete(step.live);
+    return null;
+  }
   const { resource } = step.wanted;
   // Evaluated again, because the ids of created resources are known now.
   const wanted = folder.evaluate(resource);
-  if (step.action === "update") {
-    await api.replace(step.live, toBody(wanted, step.hidden, step.live));
-    return;
-  }
+  if (step.action === "update") return api.replace(step.live, toBody(wanted, step.hidden, step.live));
   const body = toBody(wanted, step.hidden, null);
   const create = (whole: unknown) => api.create(resource.kind, wanted.holder, whole);
-  const { id } = await tokens.keep(wanted, body, create);
-  folder.created(resource, id);
+  const made = await tokens.keep(wanted, body, create);
+  folder.created(resource, made.id);
+  return made;
 }
 
 /**

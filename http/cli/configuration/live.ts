@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { readJson, writeJson } from "../../../actors/exact-json.js";
 import { toProperties, toShape } from "../../../actors/export/attributes.js";
 import type { Kind } from "../../../actors/resources/kind.js";
@@ -14,6 +15,8 @@ export interface LiveResource {
   readonly teamId: string | null;
   /** The fields of its body, without hidden and read-only ones. */
   readonly fields: Readonly<Record<string, unknown>>;
+  /** Settings that the service accepts but cannot honour. */
+  readonly warnings: readonly { readonly path: string; readonly message: string }[];
 }
 
 /** The workspace that a folder describes. */
@@ -68,6 +71,8 @@ function toJsonBody(body: unknown) {
   return { body: writeJson(body), headers: { "content-type": "application/json" } };
 }
 
+const warningsSchema = z.array(z.object({ path: z.string(), message: z.string() })).catch([]);
+
 type Representation = Readonly<Record<string, unknown>>;
 
 function toLive(kind: Kind, { text }: Received): LiveResource {
@@ -75,7 +80,7 @@ function toLive(kind: Kind, { text }: Received): LiveResource {
 }
 
 function liveFrom(kind: Kind, item: Representation): LiveResource {
-  const { id, version, address, teamId } = item;
+  const { id, version, address, teamId, warnings } = item;
   const known = toProperties(toShape(kind.schema));
   return {
     kind,
@@ -84,5 +89,6 @@ function liveFrom(kind: Kind, item: Representation): LiveResource {
     address: String(address),
     teamId: typeof teamId === "string" ? teamId : null,
     fields: Object.fromEntries(Object.entries(item).filter(([name]) => known.has(name))),
+    warnings: warningsSchema.parse(warnings),
   };
 }

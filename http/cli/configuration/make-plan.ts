@@ -34,12 +34,21 @@ export type Step =
     }
   | { readonly action: "delete"; readonly live: LiveResource };
 
+/** A hidden value that the folder sets. */
+export interface NotCompared {
+  readonly kind: string;
+  readonly address: string;
+  readonly field: string;
+}
+
 /** What an apply would do, in this order. */
 export interface Plan {
   readonly target: TargetWorkspace;
   readonly steps: readonly Step[];
   /** The resources of the service that the folder does not have, and that stay. */
   readonly others: readonly LiveResource[];
+  /** The hidden values of the folder that are not sent: the service returns none to compare them with. */
+  readonly notCompared: readonly NotCompared[];
   /** Remarks about the folder. */
   readonly notes: readonly string[];
 }
@@ -71,7 +80,13 @@ export function makePlan(
   // The workspace itself is never deleted.
   const others = live.filter(({ id, kind }) => !kept.has(id) && kind.heldBy !== "none");
   const deletes = isPruned ? [...others].reverse().map((each): Step => ({ action: "delete", live: each })) : [];
-  return { target, steps: [...steps, ...deletes], others: isPruned ? [] : others, notes: imports.notes };
+  return {
+    target,
+    steps: [...steps, ...deletes],
+    others: isPruned ? [] : others,
+    notCompared: ordered.flatMap((each) => listNotCompared(each, steps)),
+    notes: imports.notes,
+  };
 }
 
 function toStep(folder: Folder, wanted: WantedResource, imports: ReadonlyMap<string, string>): Step | [] {
@@ -90,6 +105,15 @@ function toStep(folder: Folder, wanted: WantedResource, imports: ReadonlyMap<str
   if (changes.length === 0) return [];
   const hidden = hiddenValues(wanted, live);
   return { action: "update", wanted, live, fields: [...changes, ...hidden.map(toSecretChange)], hidden };
+}
+
+function listNotCompared(wanted: WantedResource, steps: readonly Step[]): readonly NotCompared[] {
+  const { resource, address, hidden } = wanted;
+  const step = steps.find((each) => each.action !== "delete" && each.wanted === wanted);
+  const sent = step === undefined || step.action === "delete" ? [] : step.hidden.map(({ path }) => path);
+  return [...hidden.keys()]
+    .filter((path) => !sent.includes(path))
+    .map((path) => ({ kind: resource.kind.name, address, field: hiddenAttribute(path).join(".") }));
 }
 
 function toSecretChange({ path }: HiddenValue): FieldChange {

@@ -51,11 +51,12 @@ function holdsSecret(value: Value, secrets: ReadonlySet<string>): boolean {
 }
 
 /** Returns a plan as JSON. */
-export function planJson({ target, steps, others }: Plan, secrets: ReadonlySet<string>) {
+export function planJson({ target, steps, others, notCompared }: Plan, secrets: ReadonlySet<string>) {
   return {
     workspace: target,
     changes: steps.map((step) => toShown(step, secrets)),
     notInFolder: others.map(({ kind, address, id }) => ({ kind: kind.name, address, id })),
+    notCompared,
   };
 }
 
@@ -69,7 +70,11 @@ export function stepText(step: Step): string {
 const signs = { create: ["+", "green"], update: ["~", "yellow"], delete: ["-", "red"] } as const;
 
 /** Lays out a plan: each step, its fields, and how many there are. */
-export function planLines(terminal: Terminal, { steps, others, target }: Plan, secrets: ReadonlySet<string>): string[] {
+export function planLines(
+  terminal: Terminal,
+  { steps, others, target, notCompared }: Plan,
+  secrets: ReadonlySet<string>,
+): string[] {
   const lines = steps.flatMap((step) => {
     const [sign, colour] = signs[step.action];
     const was = step.action === "create" && step.was !== null ? [`    ${wasText(step.was)}`] : [];
@@ -82,7 +87,13 @@ export function planLines(terminal: Terminal, { steps, others, target }: Plan, s
     others.length === 0
       ? []
       : [`not in the folder: ${counted(others.length)} of the workspace ${target.slug} (--prune deletes them)`];
-  return [...lines, steps.length === 0 ? "no changes" : sum, ...rest];
+  const hidden = notCompared.length === 0 ? [] : [notComparedText(notCompared.length)];
+  return [...lines, steps.length === 0 ? "no changes" : sum, ...rest, ...hidden];
+}
+
+function notComparedText(count: number): string {
+  const what = count === 1 ? "1 secret value" : `${count} secret values`;
+  return `not compared: ${what} (sent when the version beside it changes)`;
 }
 
 function counted(count: number): string {

@@ -84,6 +84,8 @@ class VariableReader {
     const found = new Map<string, Value>();
     for (const variable of this.#module.variables.values()) {
       const { name, place, default: value } = variable;
+      // Refuses a type that is not understood.
+      this.faults.try(() => toType(variable, null, name));
       if (value === undefined) continue;
       this.faults.try(() => {
         const { references, value: evaluated } = scope.evaluate({ value, place });
