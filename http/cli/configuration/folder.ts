@@ -61,6 +61,7 @@ export class Folder {
   /** Records the id of a resource that was created. */
   created({ name }: ResourceBlock, id: string): void {
     this.#created.set(name, id);
+    this.#scope.refresh();
   }
 
   /** Returns the resource of the service that a resource of the folder describes; null if there is none. */

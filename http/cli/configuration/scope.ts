@@ -37,6 +37,11 @@ export class Scope {
     this.#given = given;
   }
 
+  /** Forgets local values, because an id has become known. */
+  refresh(): void {
+    this.#locals.clear();
+  }
+
   /** Evaluates a value. */
   evaluate({ value, place }: Placed): Evaluated {
     const before = this.#references;
