@@ -3,7 +3,7 @@ import { readJson, writeJson } from "../../../actors/exact-json.js";
 import { toProperties, toShape } from "../../../actors/export/attributes.js";
 import type { Kind } from "../../../actors/resources/kind.js";
 import type { Client, Received } from "../../client/entry.js";
-import { exportedKinds } from "./module.js";
+import { exportedKinds } from "./hcl-module.js";
 
 /** A resource of the service. */
 export interface LiveResource {

@@ -3,9 +3,9 @@ import { byCodeUnits } from "../../../actors/export/path-order.js";
 import { valueAt } from "./at-path.js";
 import { type FieldChange, isSame, listChanges, plainAttributes } from "./differences.js";
 import { type Folder, hiddenAttribute, type WantedResource } from "./folder.js";
+import { exportedKinds, type ResourceBlock } from "./hcl-module.js";
 import type { LiveResource, TargetWorkspace } from "./live.js";
 import { locate } from "./locate.js";
-import { exportedKinds, type ResourceBlock } from "./module.js";
 import { Faults, placeText, refuse } from "./refused.js";
 import type { Value } from "./value.js";
 

@@ -1,5 +1,5 @@
 import { type Expression, partsText, type ReferencePart } from "./expression.js";
-import type { Module, ResourceBlock } from "./module.js";
+import type { Module, ResourceBlock } from "./hcl-module.js";
 import { type Place, type Placed, placeText, Refused, refuse } from "./refused.js";
 import { isList, isMap, type Value } from "./value.js";
 

@@ -3,7 +3,7 @@ import type { Context } from "../command/context.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
 import { readInput } from "../command/read-input.js";
 import { parseAssignments } from "./hcl-file.js";
-import type { Module, VariableBlock } from "./module.js";
+import type { Module, VariableBlock } from "./hcl-module.js";
 import { Faults, placeText, Refused, refuse, type SourceFile } from "./refused.js";
 import { Scope } from "./scope.js";
 import { isList, isMap, type Value } from "./value.js";
