@@ -4,6 +4,7 @@ import { addAccountCommands } from "./account/account.commands.js";
 import { CommandTree, type Frame } from "./command/define-command.js";
 import { exitCodes } from "./command/exit-codes.js";
 import type { ProcessParts } from "./command/terminal.js";
+import { addConfigurationCommands } from "./configuration/configuration.commands.js";
 import { addConnectionCommands } from "./connections/connections.commands.js";
 import { addDevCommands } from "./dev/dev.commands.js";
 import { addHookCommands } from "./hooks/hooks.commands.js";
@@ -136,6 +137,8 @@ function addCommands(program: Command, tree: CommandTree): void {
   program.commandsGroup("Hooks and connections:");
   addHookCommands(tree);
   addConnectionCommands(tree);
+  program.commandsGroup("Configuration:");
+  addConfigurationCommands(tree);
   program.commandsGroup("Measure:");
   addMeasuringCommands(tree);
   addProgram(program, "check");
