@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { readRelease } from "../wire/release.js";
 import { addAccountCommands } from "./account/account.commands.js";
+import { addAssistantCommands } from "./assistants/assistants.commands.js";
 import { CommandTree, type Frame } from "./command/define-command.js";
 import { exitCodes } from "./command/exit-codes.js";
 import type { ProcessParts } from "./command/terminal.js";
@@ -133,6 +134,7 @@ function addCommands(program: Command, tree: CommandTree): void {
   addAccountCommands(tree);
   program.commandsGroup("Work:");
   addWorkCommands(tree);
+  addAssistantCommands(tree);
   program.commandsGroup("Hooks and connections:");
   addHookCommands(tree);
   addConnectionCommands(tree);
