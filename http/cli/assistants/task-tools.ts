@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { Schema } from "../../client/entry.js";
+import { ApiError, type Schema } from "../../client/entry.js";
 import { toLine } from "../command/printable.js";
 import { People } from "../work/people.js";
-import { commonInputs, defineTool } from "./tool.js";
+import { commonInputs, defineTool, type ToolCall } from "./tool.js";
 import { cut, type UntrustedText } from "./tool-output.js";
 import {
   describeList,
@@ -137,12 +137,22 @@ const showTask = defineTool({
     const { client, names } = context;
     const path = { taskId: await names.task(name) };
     const task = await client.get("/api/tasks/{taskId}", { path });
-    const { items } = await client.get("/api/tasks/{taskId}/runs", { path, query: { limit: RUNS_SHOWN } });
     const people = await People.ofTeam(context, task.teamId);
-    const data = toTaskDetail(task, items, people);
+    const data = toTaskDetail(task, await listRuns(context, task.id), people);
     return { says: describeFacts(data), texts: listTexts(data), data };
   },
 });
+
+/** Lists the task's latest runs; none for a caller who may not read the team's outcomes. */
+async function listRuns({ client }: ToolCall["context"], taskId: string): Promise<readonly Schema<"RunInAList">[]> {
+  try {
+    const query = { limit: RUNS_SHOWN };
+    return (await client.get("/api/tasks/{taskId}/runs", { path: { taskId }, query })).items;
+  } catch (error) {
+    if (error instanceof ApiError && (error.status === 403 || error.status === 404)) return [];
+    throw error;
+  }
+}
 
 function toTaskDetail(
   task: Schema<"Task">,

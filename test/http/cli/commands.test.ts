@@ -3,6 +3,7 @@ import t from "tap";
 import { listenForSignals, processTerminal } from "../../../http/cli/command/terminal.js";
 import { createProgram } from "../../../http/cli/program.js";
 import { accountCases } from "./account/account-cases.js";
+import { assistantCases } from "./assistants/assistants-cases.js";
 import { deliveryCases } from "./connections/deliveries-cases.js";
 import { trustCases } from "./connections/trusts-cases.js";
 import { devCases } from "./dev/dev-cases.js";
@@ -29,6 +30,7 @@ function listCommands(command: Command, before = ""): readonly string[] {
 t.test("every command has a case of the table test", async (t) => {
   const cases = [
     ...accountCases,
+    ...assistantCases,
     ...deliveryCases,
     ...devCases,
     ...hookCases,
