@@ -9,6 +9,7 @@ import { addConnectionCommands } from "./connections/connections.commands.js";
 import { addDevCommands } from "./dev/dev.commands.js";
 import { addHookCommands } from "./hooks/hooks.commands.js";
 import { addMeasuringCommands } from "./measuring/measuring.commands.js";
+import { addSetupCommands } from "./setup/setup.commands.js";
 import { addStatusCommands } from "./status/status.commands.js";
 import { addWorkCommands } from "./work/work.commands.js";
 
@@ -138,6 +139,8 @@ function addCommands(program: Command, tree: CommandTree): void {
   program.commandsGroup("Hooks and connections:");
   addHookCommands(tree);
   addConnectionCommands(tree);
+  program.commandsGroup("Configuration:");
+  addSetupCommands(tree);
   program.commandsGroup("Measure:");
   addMeasuringCommands(tree);
   addProgram(program, "check");

@@ -1,5 +1,6 @@
 import type { CommandTree } from "../command/define-command.js";
-import { allowOption, DECISIONS } from "./decisions.js";
+import { listOption } from "../command/list-option.js";
+import { DECISIONS } from "./decisions.js";
 import type { McpOptions } from "./mcp.js";
 
 /** Adds the command that serves assistants. */
@@ -16,7 +17,11 @@ export function addAssistantCommands(program: CommandTree): void {
       "Logs go to standard error.",
     example: "signalbox mcp --allow answer,approve",
     declare: (command) =>
-      command.addOption(allowOption()).option("--list-tools", "list the tools that the assistant gets, and exit"),
+      command
+        .addOption(
+          listOption("--allow <decisions>", "what it may decide, separated by commas (default: nothing)", DECISIONS),
+        )
+        .option("--list-tools", "list the tools that the assistant gets, and exit"),
     load: async () => (await import("./mcp.js")).mcp,
   });
 }

@@ -2,6 +2,7 @@ import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import { styleText } from "node:util";
 import { onEndSignal } from "../../wire/end-signals.js";
+import { askHidden } from "./ask-hidden.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
 
 /** Where a command reads and writes. */
@@ -14,6 +15,8 @@ export interface Terminal {
    * can answer, because standard input or standard error is no terminal. Use `ask.ts`.
    */
   readonly ask: ((question: string, signal?: AbortSignal) => Promise<string | null>) | null;
+  /** Like {@link ask}, but what is typed is not shown. Null if standard input is no terminal. */
+  readonly askHidden: ((question: string, signal?: AbortSignal) => Promise<string | null>) | null;
   /** Reads standard input to its end. */
   readInput(): Promise<string>;
   /** Whether standard output is a terminal. */
@@ -47,6 +50,7 @@ export function processTerminal(): Terminal {
     process.exit();
   });
   return {
+    askHidden: stdin.isTTY === true ? askHidden : null,
     env,
     folder: process.cwd(),
     ask: stdin.isTTY === true && stderr.isTTY === true ? askLine : null,

@@ -9,6 +9,7 @@ import { trustCases } from "./connections/trusts-cases.js";
 import { devCases } from "./dev/dev-cases.js";
 import { hookCases } from "./hooks/hooks-cases.js";
 import { measuringCases } from "./measuring/measuring-cases.js";
+import { setupCases } from "./setup/setup-cases.js";
 import { statusCases } from "./status/status-cases.js";
 import { workCases } from "./work/work-cases.js";
 
@@ -35,6 +36,7 @@ t.test("every command has a case of the table test", async (t) => {
     ...devCases,
     ...hookCases,
     ...measuringCases,
+    ...setupCases,
     ...statusCases,
     ...trustCases,
     ...workCases,
