@@ -15,9 +15,8 @@ const approve = defineTool({
   output: approvalView,
   run: async (call, { approval }) => {
     const path = await toPath(call, approval);
-    const { client } = call.context;
     return toAnswered(
-      await client.post("/api/runs/{runId}/approvals/{approvalId}/approve", {
+      await call.exact.post("/api/runs/{runId}/approvals/{approvalId}/approve", {
         path,
         body: {},
         idempotencyKey: call.idempotencyKey,
@@ -37,10 +36,10 @@ const edit = defineTool({
   }),
   output: approvalView,
   run: async (call, { approval, inputs }) => {
+    refuseRounded(inputs);
     const path = await toPath(call, approval);
-    const { client } = call.context;
     return toAnswered(
-      await client.post("/api/runs/{runId}/approvals/{approvalId}/edit", {
+      await call.exact.post("/api/runs/{runId}/approvals/{approvalId}/edit", {
         path,
         body: { inputs },
         idempotencyKey: call.idempotencyKey,
@@ -61,9 +60,8 @@ const dismiss = defineTool({
   output: approvalView,
   run: async (call, { approval, reason = null }) => {
     const path = await toPath(call, approval);
-    const { client } = call.context;
     return toAnswered(
-      await client.post("/api/runs/{runId}/approvals/{approvalId}/dismiss", {
+      await call.exact.post("/api/runs/{runId}/approvals/{approvalId}/dismiss", {
         path,
         body: { reason },
         idempotencyKey: call.idempotencyKey,
@@ -85,9 +83,16 @@ const message = defineTool({
   },
 });
 
+/** Throws a {@link CommandError} for integers that have lost digits when the message was read. */
+function refuseRounded(value: unknown): void {
+  if (typeof value === "object" && value !== null) for (const each of Object.values(value)) refuseRounded(each);
+  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return;
+  throw new CommandError(`the inputs have a whole number beyond 2^53 (${value}), which loses digits here`);
+}
+
 /** Finds the run of an approval. */
-async function toPath({ context }: ToolCall, id: string) {
-  const { approval } = await context.client.get("/api/inbox/{id}", { path: { id } });
+async function toPath({ exact }: ToolCall, id: string) {
+  const { approval } = await exact.get("/api/inbox/{id}", { path: { id } });
   if (approval !== null) return { runId: approval.runId, approvalId: id };
   throw new CommandError(`${id} is not an approval: inbox lists them`);
 }

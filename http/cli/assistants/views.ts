@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { writeJson } from "../../../actors/exact-json.js";
 import type { Schema } from "../../client/entry.js";
 import { toLine } from "../command/printable.js";
 import { describeRunState } from "../work/run-state.js";
@@ -139,7 +140,7 @@ export function describeApproval({ id, runId, untrusted: { tool, inputs, reason 
 
 /** Converts inputs to JSON in which control and invisible characters are escapes, so that nothing in them is hidden. */
 export function toVisibleJson(inputs: object): string {
-  return JSON.stringify(inputs).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) =>
+  return writeJson(inputs).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from({ length: character.length }, (_, at) => toEscape(character.charCodeAt(at))).join(""),
   );
 }

@@ -130,7 +130,8 @@ t.test("an assistant", async (t) => {
     });
     t.match(first.text, /more characters: signalbox run logs run_\S+ in a terminal shows it\]/);
     t.match((await done("run_logs", { run: job.runId, after: 10 })).data, { steps: [{ index: 11 }], next: null });
-    const inputs = JSON.stringify({ command: `ls ${" ".repeat(30_000)}; rm -rf \u202e/` });
+    const command = `ls ${" ".repeat(30_000)}; rm -rf \u202e/`;
+    const inputs = JSON.stringify({ id: 0, command }).replace("0", "1182376459023450171");
     peer.askPermission(job, { inputs });
     await reaches(running, "inbox");
     const [approval = ""] = await scene.approvals(running);
@@ -139,6 +140,7 @@ t.test("an assistant", async (t) => {
       data: { approvals: [{ id: approval }] },
     });
     const begun = await done("approval_show", { approval });
+    t.match(begun.text, '{"id":1182376459023450171,"command":"ls ', "all digits are shown");
     const rest = await done("approval_show", { approval, from: begun.data.next });
     t.match(rest.text, /rm -rf \\u202e\//, "nothing is hidden in what is approved");
     t.equal(rest.data.next, null);
@@ -171,6 +173,8 @@ t.test("an assistant", async (t) => {
       data: { state: "approved" },
     });
     t.match(await call("run_approve", { approval: one.approvalId }), { isError: true, text: /409/ });
+    const large = { approval: (await askApproval()).approvalId, inputs: { id: 2 ** 53 } };
+    t.match(await call("run_edit", large), { isError: true, text: /a whole number beyond 2\^53/ });
     const two = await askApproval();
     t.match((await done("run_edit", { approval: two.approvalId, inputs: { command: "pwd" } })).data, {
       state: "approved",
