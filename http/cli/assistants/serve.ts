@@ -95,12 +95,12 @@ function createCalls(context: Context, options: CommonOptions, log: (text: strin
     };
     const own = new Context(terminal, { ...options, team }, interruption);
     let secrets: readonly string[] = [];
-    let url: string | null = null;
+    let [url, isToken]: [string | null, boolean] = [null, false];
     running += 1;
     try {
       if (running > MAX_CALLS) return toErrorResult(`More than ${MAX_CALLS} calls at once: wait for results.`, secrets);
       const { login } = own;
-      url = login.url;
+      [url, isToken] = [login.url, login.token !== undefined];
       secrets = [login.token ?? "", toValue(login.cookie)];
       return toResult(await run({ context: own, exact: createExactClient(own), idempotencyKey }), secrets);
     } catch (error) {
@@ -110,7 +110,8 @@ function createCalls(context: Context, options: CommonOptions, log: (text: strin
     }
 
     function toFailed(error: unknown): CallToolResult {
-      const failure = describeFailure({ error, url, idempotencyKey, isWrite });
+      if (interruption.signal.aborted) return toErrorResult("The call was canceled.", secrets);
+      const failure = describeFailure({ error, url, isToken, idempotencyKey, isWrite });
       if (failure !== null) return toErrorResult(failure, secrets);
       const message = error instanceof Error ? error.message : String(error);
       log(secrets.reduce((text, secret) => (secret === "" ? text : text.replaceAll(secret, "[removed]")), message));

@@ -6,13 +6,15 @@ interface Failure {
   readonly error: unknown;
   /** The address of the service; null if none is configured. */
   readonly url: string | null;
+  /** Whether the credential is a workspace token. */
+  readonly isToken: boolean;
   /** The key of the call's write. */
   readonly idempotencyKey: string;
   readonly isWrite: boolean;
 }
 
 /** Says what failed and what to do about it. Null for an error of the program itself, which only the log may show. */
-export function describeFailure({ error, url, idempotencyKey, isWrite }: Failure): string | null {
+export function describeFailure({ error, url, isToken, idempotencyKey, isWrite }: Failure): string | null {
   if (error instanceof CommandError) return error.message;
   if (error instanceof ConnectionError) {
     const repeat = `It is unknown whether the change was made. To repeat the call, pass idempotencyKey: ${JSON.stringify(idempotencyKey)}.`;
@@ -24,8 +26,8 @@ export function describeFailure({ error, url, idempotencyKey, isWrite }: Failure
   const kind = [`status ${status}`, slug, requestId === null ? null : `request ${requestId}`];
   const described = `${message} (${kind.filter((part) => part !== null).join(", ")})`;
   if (status !== 401) return described;
-  return (
-    `${described}\nThe service does not accept the sign-in. Ask the person to run signalbox login ${url} in a ` +
-    "terminal, or to set a valid SIGNALBOX_TOKEN, and then call the tool again."
-  );
+  const advice = isToken
+    ? `The service does not accept the token for this. Ask the person to check SIGNALBOX_TOKEN, or to run signalbox login ${url} in a terminal and start the assistant without a token.`
+    : `The service does not accept the sign-in. Ask the person to run signalbox login ${url} in a terminal, then call the tool again.`;
+  return `${described}\n${advice}`;
 }

@@ -45,6 +45,24 @@ t.test("the process of an assistant", async (t) => {
   });
 });
 
+t.test("an assistant with a token opens work, and is told what needs a person", async (t) => {
+  const { service, signalbox, person, workspaceId, teamId } = await openCommandScene(t);
+  const stations = [{ key: "work", name: "Work", kind: "work" }];
+  await person.create(`/api/resources/teams/${teamId}/lines`, { key: "dev", name: "Dev", stations });
+  const path = `/api/resources/workspaces/${workspaceId}/tokens`;
+  const made = await person.request("POST", path, { name: "ci", scopes: ["work"] }, { "idempotency-key": "1" });
+  const token = made.headers["service-workspace-token"] ?? "";
+  const args = ["--url", service.baseUrl, "--token", token, "--allow", "answer"];
+  const { connect, out, log } = startProcess(t, signalbox.home, ...args);
+  const assistant = await connect();
+  const opened = await assistant.call("task_open", { title: `Use ${token}` });
+  t.match(opened, { isError: false, data: { assignee: null, untrusted: { title: "Use [removed]" } } });
+  t.match(await assistant.call("inbox"), { isError: false, text: /^0 items\. Waiting: 0 for the person/ });
+  const refused = await assistant.call("task_answer", { task: opened.data.id, text: "Red." });
+  t.match(refused, { isError: true, text: /status 401[\s\S]*start the assistant without a token\.$/ });
+  t.notOk((out() + log()).includes(token));
+});
+
 t.test("a process ends at SIGTERM, and after a message that is too long", async (t) => {
   const { home } = openSignalbox(t);
   const [stopped, flooded] = [startProcess(t, home), startProcess(t, home)];
