@@ -33,7 +33,9 @@ const DEFAULTS = { team: "core", line: "main", stations: "work,review", pool: "m
  */
 export async function readWishes(context: Context, options: InitOptions): Promise<InitWishes> {
   const { repository: repositories = [], team: given = "" } = options;
-  const [workspace, team] = given.includes("/") ? given.split("/", 2) : [undefined, given === "" ? undefined : given];
+  const slash = given.indexOf("/");
+  const workspace = slash === -1 ? undefined : given.slice(0, slash);
+  const team = given === "" ? undefined : given.slice(slash + 1);
   const missing = [
     ...(workspace === undefined ? ["--team <workspace>/<team>"] : []),
     ...(repositories.length === 0 ? ["--repository <owner/name>"] : []),

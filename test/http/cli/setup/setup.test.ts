@@ -139,6 +139,7 @@ t.test("every command that sets up a workspace", async (t) => {
       [["--team", "core", "--repository", "acme/app"], /pass --team <workspace>\/<team>$/],
       [["--team", "acme/core"], /pass --repository <owner\/name>$/],
       [["--team", "acme/Core!", "--repository", "acme/app"], /--team: "Core!" must be lowercase words/],
+      [["--team", "acme/core/x", "--repository", "acme/app"], /--team: "core\/x" must be lowercase words/],
       [["--team", "acme/core", "--repository", "app"], /--repository: "app" must be a repository as owner\/name/],
       [["--team", "acme/core", "--repository", "acme/app", "--pool", "A"], /--pool: "A" must be/],
       [["--team", "acme/core", "--repository", "acme/app", "--stations", "a,a"], /--stations: a is named twice/],
