@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { writeJson } from "../../../actors/exact-json.js";
 import type { Schema } from "../../client/entry.js";
-import { toLine } from "../command/printable.js";
+import { escapeUnseen, toLine } from "../command/printable.js";
 import { describeRunState } from "../work/run-state.js";
 import { cut } from "./tool-output.js";
 
@@ -140,13 +140,7 @@ export function describeApproval({ id, runId, untrusted: { tool, inputs, reason 
 
 /** Converts inputs to JSON in which control and invisible characters are escapes, so that nothing in them is hidden. */
 export function toVisibleJson(inputs: object): string {
-  return writeJson(inputs).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) =>
-    Array.from({ length: character.length }, (_, at) => toEscape(character.charCodeAt(at))).join(""),
-  );
-}
-
-function toEscape(unit: number): string {
-  return `\\u${unit.toString(16).padStart(4, "0")}`;
+  return escapeUnseen(writeJson(inputs));
 }
 
 /** Converts a title or name to one line of bounded length. */
