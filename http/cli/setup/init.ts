@@ -80,5 +80,5 @@ function noteDifferences(
 }
 
 function describe(name: string, { isNew }: { readonly isNew: boolean }): string {
-  return `${name} (${isNew ? "created" : "existed"})`;
+  return `${name} (${isNew ? "created" : "exists"})`;
 }

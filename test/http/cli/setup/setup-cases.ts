@@ -8,7 +8,7 @@ export const setupCases: readonly CommandCase[] = [
     name: "init",
     args: () => ["--team", "acme/core", "--repository", "acme/app"],
     prints:
-      /^workspace +acme \(existed\)\nteam +core \(existed\)\nrunner pool +main \(created\)\nline +main \(work, review\) \(created\)\nnext +start a runner on any machine: SIGNALBOX_POOL_TOKEN=\S+ signalbox runner --url http:\S+ --command <program>\nthen +signalbox task open/,
+      /^workspace +acme \(exists\)\nteam +core \(exists\)\nrunner pool +main \(created\)\nline +main \(work, review\) \(created\)\nnext +start a runner on any machine: SIGNALBOX_POOL_TOKEN=\S+ signalbox runner --url http:\S+ --command <program>\nthen +signalbox task open/,
     json: {
       workspace: { slug: "acme", isNew: false },
       pool: { key: "main", token: null, isNew: false },
