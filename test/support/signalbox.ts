@@ -55,6 +55,12 @@ async function run(home: string, args: readonly string[], options: RunOptions = 
   const hasColour = isTerminal && env.NO_COLOR === undefined;
   const terminal = {
     env: { HOME: home, ...env },
+    askHidden: isTerminal
+      ? async (question: string) => {
+          err.push(question);
+          return (await typed?.next().value) ?? null;
+        }
+      : null,
     folder,
     isTerminal,
     columns: 100,
