@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError } from "../../client/entry.js";
 import { type CommonOptions, Context } from "./context.js";
 import { CommandError, type ExitCode, exitCodes } from "./exit-codes.js";
-import { toLines } from "./printable.js";
+import { toJson, toLines } from "./printable.js";
 import type { ProcessParts, Terminal } from "./terminal.js";
 
 /** Runs a command; returns its exit code. Prints errors to standard error. */
@@ -29,7 +29,7 @@ function isInterruption(error: unknown, signal: AbortSignal): boolean {
 /** Prints an error for a person, or as JSON; returns the exit code. Unexpected errors are printed with their stack. */
 function report(terminal: Terminal, error: unknown, isJson: boolean): ExitCode {
   const { message, exitCode, problem } = describe(error);
-  if (isJson) terminal.note(JSON.stringify({ error: message, ...problem }));
+  if (isJson) terminal.note(toJson({ error: message, ...problem }));
   else terminal.note(`${terminal.paint("red", "error:")} ${toLines(message)}`);
   return exitCode;
 }

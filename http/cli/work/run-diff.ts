@@ -1,7 +1,7 @@
 import type { Schema } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
-import { toLines } from "../command/printable.js";
+import { toJson, toLines } from "../command/printable.js";
 import { applyDiff, findOwnRepository } from "./apply-diff.js";
 import { nameRun } from "./name-run.js";
 
@@ -28,14 +28,15 @@ export async function showDiff(context: Context, options: DiffOptions, name: str
     const applied = applyDiff({ folder: terminal.folder, diff, branch });
     const where = applied.branch === null ? "" : ` on the new branch ${applied.branch}`;
     return context.show({ runId, repository: repository ?? null, ...applied }, () => [
-      `applied the changes of ${runId}${where}: ${applied.files.map((file) => JSON.stringify(file)).join(", ")}`,
+      `applied the changes of ${runId}${where}: ${applied.files.map((file) => toJson(file)).join(", ")}`,
       "the changes are staged: git diff --staged shows them",
     ]);
   }
   if (diff === "")
     terminal.note(`the run ${runId} changed nothing${repository === undefined ? "" : ` in ${repository}`}`);
   if (isJson) context.show({ runId, repository: repository ?? null, diff }, () => []);
-  else if (diff !== "") terminal.print(toPrinted(context, diff).replace(/\n$/, ""));
+  else if (!terminal.isTerminal) terminal.write(diff);
+  else if (diff !== "") terminal.print(toColoured(context, diff).replace(/\n$/, ""));
 }
 
 /**
@@ -52,9 +53,8 @@ function chooseRepository(folder: string, { checkouts }: Schema<"Run">): string 
   );
 }
 
-/** A program gets the text as it is. In a terminal, control characters are removed and lines are coloured. */
-function toPrinted({ terminal }: Context, diff: string): string {
-  if (!terminal.isTerminal) return diff;
+/** Removes control characters and colours the lines, for a terminal. */
+function toColoured({ terminal }: Context, diff: string): string {
   const paint = (line: string): string => {
     if (/^(diff |index |--- |\+\+\+ )/.test(line)) return terminal.paint("bold", line);
     if (line.startsWith("@@")) return terminal.paint("blue", line);

@@ -46,7 +46,7 @@ export function line({ prompt, team, more = "", name = "web" }: Written): string
 export async function editLayout({ path, files, change, refused }: Layout, tally: Tally): Promise<string | null> {
   const [live, now] =
     change === "model" ? [{ model: "m" }, { model: "n" }] : [{ model: "m", prompt: WAS }, { prompt: IS }];
-  const wanted = { ...toWanted(toStation(live), now, path), repository: "acme/infra" };
+  const wanted = { ...toWanted(toStation(live), now, path), repository: "acme/infra", branch: "main" };
   const outcome = await editIn(toTree(files), wanted);
   if ("refused" in outcome) {
     const { code, message, attribute } = outcome.refused;
