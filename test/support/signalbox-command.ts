@@ -40,6 +40,7 @@ export async function runStoreProgram(name: StoreProgram, ...args: readonly stri
     columns: 120,
     readInput: async () => "",
     print: (line: string) => void out.push(`${line}\n`),
+    write: (text: string) => void out.push(text),
     note: (line: string) => void err.push(`${line}\n`),
     paint: (_colour: string, text: string) => text,
   };

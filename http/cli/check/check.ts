@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Context } from "../command/context.js";
 import { CommandError, type ExitCode } from "../command/exit-codes.js";
+import { toJson } from "../command/printable.js";
 import { checkPlan } from "./check-plan.js";
 import type { CheckOptions } from "./command-line.js";
 import { CouldNotAsk } from "./could-not-ask.js";
@@ -71,7 +72,7 @@ export async function check(context: Context, options: CheckOptions, plan: strin
 }
 
 function showJson({ context, secrets }: Speech, value: object): void {
-  context.terminal.print(withoutSecrets(JSON.stringify(value, null, 2), secrets()));
+  context.terminal.print(withoutSecrets(toJson(value, 2), secrets()));
 }
 
 /** Returns the outcomes. If an error affects the whole plan, that error is the only outcome. */
