@@ -12,7 +12,7 @@ import { onStore } from "./store-errors.js";
 
 interface DoctorOptions extends CommonOptions {
   readonly data: string;
-  readonly repair?: true;
+  readonly repair?: boolean;
 }
 
 /** Findings of one kind. */

@@ -9,6 +9,6 @@ export interface StoppedOptions extends CommonOptions {
 }
 
 /** Opens and migrates the store of a stopped service. Never creates a store. */
-export function openStoppedStore({ note }: Terminal, folder: string): Promise<Store> {
+export function openStoppedStore({ note }: Pick<Terminal, "note">, folder: string): Promise<Store> {
   return openStore({ folder, mustExist: true, log: { info: note }, nowMs: Date.now });
 }

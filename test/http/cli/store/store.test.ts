@@ -29,10 +29,10 @@ t.test("a command on a folder that is no store fails with one line, for people a
   ];
   for (const command of commands) {
     const people = await run(command);
-    t.same([people.code, people.out], [1, ""], command[0]);
-    t.match(people.err, /^error: [^\n]*nowhere[^\n]*$/, command[0]);
+    t.same([people.code, people.out], [1, ""], command.join(" "));
+    t.match(people.err, /^error: [^\n]*nowhere[^\n]*$/, command.join(" "));
     const program = await run([...command, "--json"]);
-    t.same([program.code, program.out], [1, ""], command[0]);
-    t.match(JSON.parse(program.err), { error: /nowhere/ }, command[0]);
+    t.same([program.code, program.out], [1, ""], command.join(" "));
+    t.match(JSON.parse(program.err), { error: /nowhere/ }, command.join(" "));
   }
 });
