@@ -2,7 +2,8 @@ import { Command, CommanderError } from "commander";
 import { readRelease } from "../wire/release.js";
 import { addAccountCommands } from "./account/account.commands.js";
 import { addAssistantCommands } from "./assistants/assistants.commands.js";
-import { CommandTree, type Frame } from "./command/define-command.js";
+import { addCheckCommand } from "./check/check.commands.js";
+import { CommandTree, endWith, type Frame } from "./command/define-command.js";
 import { exitCodes } from "./command/exit-codes.js";
 import type { ProcessParts } from "./command/terminal.js";
 import { addConfigurationCommands } from "./configuration/configuration.commands.js";
@@ -10,73 +11,19 @@ import { addConnectionCommands } from "./connections/connections.commands.js";
 import { addDevCommands } from "./dev/dev.commands.js";
 import { addHookCommands } from "./hooks/hooks.commands.js";
 import { addMeasuringCommands } from "./measuring/measuring.commands.js";
+import { addRunnerCommand } from "./runner/runner.commands.js";
 import { addSetupCommands } from "./setup/setup.commands.js";
 import { addStatusCommands } from "./status/status.commands.js";
+import { addStoreCommands } from "./store/store.commands.js";
 import { addWorkCommands } from "./work/work.commands.js";
 
 /*
- * The command `signalbox`. The commands for people and programs share one frame (`command/`). The programs below parse
- * their own arguments. Code is loaded only when it runs.
+ * The command `signalbox`. Its commands share one frame (`command/`). Code is loaded only when it runs.
  */
 
-interface Program {
-  readonly summary: string;
-  readonly load: () => Promise<unknown>;
-}
-
-const programs = {
-  runner: {
-    summary: "run the agents of a service on this machine",
-    load: () => import("../runner/main.js"),
-  },
-  check: {
-    summary: "replay past runs with a planned change, and fail if it does worse",
-    load: () => import("./check/main.js"),
-  },
-  backup: {
-    summary: "back up a store, also while the service runs",
-    load: () => import("./store/backup.js"),
-  },
-  restore: {
-    summary: "restore a backup into an empty folder",
-    load: () => import("./store/restore.js"),
-  },
-  "dead-letters": {
-    summary: "list dead letters, or retry one",
-    load: () => import("./store/dead-letters.js"),
-  },
-  doctor: {
-    summary: "check a stopped service's store or a backup for damage, and repair it",
-    load: () => import("./store/doctor.js"),
-  },
-  compact: {
-    summary: "shrink a stopped service's store file",
-    load: () => import("./store/compact.js"),
-  },
-  "rebuild-directory": {
-    summary: "rebuild the index of ids, tokens and members in a stopped service's store",
-    load: () => import("./store/rebuild-directory.js"),
-  },
-  "recount-bodies": {
-    summary: "recount references to large bodies in a stopped service's store",
-    load: () => import("./store/recount-bodies.js"),
-  },
-} satisfies Readonly<Record<string, Program>>;
-
-/** The programs on a store. */
-const operating = [
-  "backup",
-  "restore",
-  "dead-letters",
-  "doctor",
-  "compact",
-  "rebuild-directory",
-  "recount-bodies",
-] as const;
-
 /**
- * Runs the command line; returns its exit code. A program that parses its own arguments sets the exit code of the
- * process itself, and may still run afterwards.
+ * Runs the command line; returns its exit code. `serve` and `runner` run on after that, and set the exit code of the
+ * process when they end.
  */
 export async function runCommandLine(args: readonly string[], parts: ProcessParts): Promise<number> {
   let code: number = exitCodes.done;
@@ -93,7 +40,7 @@ export async function runCommandLine(args: readonly string[], parts: ProcessPart
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    return error.exitCode;
   }
 }
 
@@ -112,7 +59,7 @@ export function createProgram(frame: Frame): Command {
     .helpOption("--help", "show help")
     .helpCommand(false)
     .enablePositionalOptions()
-    .exitOverride()
+    .exitOverride(endWith(exitCodes.usage))
     .addHelpText(
       "after",
       "\nExit codes: 0 done, 1 failed, 3 no service or not signed in, 64 wrong arguments." +
@@ -132,7 +79,7 @@ function addCommands(program: Command, tree: CommandTree): void {
   program.commandsGroup("Start:");
   addDevCommands(tree);
   addServe(program);
-  addProgram(program, "runner");
+  addRunnerCommand(tree);
   addAccountCommands(tree);
   program.commandsGroup("Work:");
   addWorkCommands(tree);
@@ -145,25 +92,10 @@ function addCommands(program: Command, tree: CommandTree): void {
   addSetupCommands(tree);
   program.commandsGroup("Measure:");
   addMeasuringCommands(tree);
-  addProgram(program, "check");
+  addCheckCommand(tree);
   program.commandsGroup("Operate:");
   addStatusCommands(tree);
-  for (const name of operating) addProgram(program, name);
-}
-
-function addProgram(program: Command, name: keyof typeof programs): void {
-  const { summary, load } = programs[name];
-  program
-    .command(`${name} [arguments...]`)
-    .summary(summary)
-    .helpOption(false)
-    .allowUnknownOption()
-    .passThroughOptions()
-    .action(async () => {
-      // Remove the command's name, so that the program finds its arguments in the usual place.
-      process.argv.splice(process.argv.indexOf(name, 2), 1);
-      await load();
-    });
+  addStoreCommands(tree);
 }
 
 function addServe(program: Command): void {

@@ -88,8 +88,10 @@ t.test("a wrong command line ends in one line that says what is wrong", async (t
     [["backpu"], /^error: unknown command 'backpu' \(Did you mean backup\?\)\n$/],
     [["serve", "--port", "80"], /^error: unknown option '--port'\n$/],
     [["serve", "now"], /^error: too many arguments for 'serve'.*\n$/],
-    [["backup", "--data", "x"], /^error: required option '--to <folder>' not specified\n$/, 1],
-    [["runner", "--url", "runner", "--slots", "1"], /^error: .*--url.*It must be an http or https address\.\n$/, 1],
+    [["backup", "--data", "x"], /^error: required option '--to <folder>' not specified\n$/],
+    [["runner", "--url", "runner", "--slots", "1"], /^error: .*--url.*It must be an http or https address\.\n$/],
+    [["runner", "--url", "http://127.0.0.1:1", "--json"], /^error: unknown option '--json'\n$/],
+    [["check", "--url", "http://127.0.0.1:1"], /^error: missing required argument 'plan'\n$/, 3],
   ];
   for (const [args, wanted, expected = 64] of cases) {
     const { code, out, err } = await signalbox(...args);
