@@ -66,7 +66,7 @@ export class Context {
 
   /** Finds ids by names, addresses, and prefixes of ids. */
   get names(): Names {
-    this.#names ??= new Names(this.client, this.defaults, this.#options.team);
+    this.#names ??= new Names(this.client, () => this.defaults, this.#options.team);
     return this.#names;
   }
 

@@ -23,14 +23,19 @@ export interface NamedTeam {
  */
 export class Names {
   readonly #client: Client;
-  readonly #defaults: Defaults;
+  readonly #readDefaults: () => Defaults;
   /** The value of `--team`. */
   readonly #wish: string | undefined;
 
-  constructor(client: Client, defaults: Defaults, wish: string | undefined) {
+  constructor(client: Client, readDefaults: () => Defaults, wish: string | undefined) {
     this.#client = client;
-    this.#defaults = defaults;
+    this.#readDefaults = readDefaults;
     this.#wish = wish;
+  }
+
+  /** The folder's defaults, as they are now. */
+  get #defaults(): Defaults {
+    return this.#readDefaults();
   }
 
   /** Lists the workspaces of the caller: a person's, or the one of a token. */

@@ -1,8 +1,8 @@
-import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import { styleText } from "node:util";
 import { onEndSignal } from "../../wire/end-signals.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
+import { PromptLine } from "./prompt-line.js";
 
 /** Where a command reads and writes. */
 export interface Terminal {
@@ -41,6 +41,7 @@ export function processTerminal(): Terminal {
   const { env, stdin, stdout, stderr } = process;
   const isTerminal = stdout.isTTY === true;
   const hasColour = hasColours(env, isTerminal);
+  const prompt = new PromptLine(stdin, stderr);
   // The reader of a pipe, such as `head`, may end first.
   stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
@@ -49,12 +50,12 @@ export function processTerminal(): Terminal {
   return {
     env,
     folder: process.cwd(),
-    ask: stdin.isTTY === true && stderr.isTTY === true ? askLine : null,
+    ask: stdin.isTTY === true && stderr.isTTY === true ? (question, signal) => prompt.ask(question, signal) : null,
     readInput: () => text(stdin),
     isTerminal,
     columns: isTerminal ? stdout.columns : WIDE,
-    print: (line) => void stdout.write(`${line}\n`),
-    note: (line) => void stderr.write(`${line}\n`),
+    print: (line) => prompt.write(stdout, line),
+    note: (line) => prompt.write(stderr, line),
     paint: (colour, text) => (hasColour ? styleText(colour, text, { validateStream: false }) : text),
   };
 }
@@ -94,16 +95,6 @@ export function listenForSignals(): Interruption {
       stop();
     },
   };
-}
-
-async function askLine(question: string, signal?: AbortSignal): Promise<string | null> {
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const closed = new Promise<null>((resolve) => reader.once("close", () => resolve(null)));
-    return await Promise.race([reader.question(`${question} `, signal === undefined ? {} : { signal }), closed]);
-  } finally {
-    reader.close();
-  }
 }
 
 /** Follows https://no-color.org and `FORCE_COLOR`, as most programs do. */

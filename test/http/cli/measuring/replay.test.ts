@@ -36,7 +36,7 @@ t.test("replays of a small set", async (t) => {
       ],
       [[...start], /pass --prompt <file>, --candidate <file>, or --candidate live/],
       [[...start, "--prompt", "prompt.md", "--candidate", "live"], /give --prompt or --candidate, not both/],
-      [[...start, "--prompt", "none.md"], /cannot read none\.md/],
+      [[...start, "--prompt", "none.md"], /^error: there is no file none\.md$/],
       [[...start, "--candidate", "broken.json"], /broken\.json is not JSON/],
       [[...start, "--candidate", "list.json"], /list\.json must be a station block/],
       [[...start, "--candidate", "live", "--runs", "last:0"], /last:N takes 1 to 50 runs/],
