@@ -85,13 +85,51 @@ export async function runCommandLine(args: readonly string[], parts: ProcessPart
   };
   try {
     const program = createProgram(frame);
-    if (args[0] === "complete") await addCompletion(program);
-    await program.parseAsync(args, { from: "user" });
+    // The words after `--` are the line that a shell completes.
+    const isHelp = args[1] === "--help" || args[2] === "--help";
+    if (args[0] === "complete" && (args[1] === "--" || !isHelp)) await addCompletion(program);
+    else addCompletionHelp(program);
+    await program.parseAsync(withoutHelpOfUnknown(program, toHelpOption(args)), { from: "user" });
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
   }
+}
+
+/** Converts `help task open` to `task open --help`. */
+function toHelpOption(args: readonly string[]): readonly string[] {
+  const [first, ...words] = args;
+  return first === "help" ? [...words.filter((word) => word !== "--help"), "--help"] : args;
+}
+
+/**
+ * Removes `--help` after an unknown command. Otherwise commander shows the help of the group and reports success; without
+ * it, commander names the command that is unknown.
+ */
+function withoutHelpOfUnknown(program: Command, args: readonly string[]): readonly string[] {
+  let command = program;
+  for (const word of args) {
+    if (word.startsWith("-") || command.commands.length === 0) return args;
+    const next = command.commands.find((each) => each.name() === word);
+    if (next === undefined) return args.filter((each) => each !== "--help");
+    command = next;
+  }
+  return args;
+}
+
+/** Adds `complete` to the list of commands, with its own help. */
+function addCompletionHelp(program: Command): void {
+  program
+    .commandsGroup("Start:")
+    .command("complete [shell]")
+    .summary("print a script that completes commands in a shell: bash, zsh, fish or powershell")
+    .description("Print a script that completes commands and options in a shell: bash, zsh, fish or powershell.")
+    .addHelpText(
+      "after",
+      "\nLoad the script once, in the shell's startup file. For bash it needs the package bash-completion, loaded before.\n" +
+        "\nExample:\n  source <(signalbox complete bash)",
+    );
 }
 
 /** Adds `complete`, which prints a shell's completion script and answers its questions. */
@@ -107,14 +145,9 @@ export function createProgram(frame: Frame): Command {
     .description("A self-hosted control plane for agent work.")
     .version(readRelease(), "--version", "print the version")
     .helpOption("--help", "show help")
-    .helpCommand(false)
     .enablePositionalOptions()
     .exitOverride()
-    .addHelpText(
-      "after",
-      "\nExit codes: 0 done, 1 failed, 3 no service or not signed in, 64 wrong arguments." +
-        "\nShell completion: signalbox complete bash|zsh|fish|powershell prints a script to load.",
-    )
+    .addHelpText("after", "\nExit codes: 0 done, 1 failed, 3 no service or not signed in, 64 wrong arguments.")
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => terminal.note(text.trimEnd()),
@@ -131,6 +164,7 @@ function addCommands(program: Command, tree: CommandTree): void {
   addServe(program);
   addProgram(program, "runner");
   addAccountCommands(tree);
+  program.helpCommand("help [command]", "show the help of a command");
   program.commandsGroup("Work:");
   addWorkCommands(tree);
   program.commandsGroup("Hooks and connections:");
@@ -153,8 +187,8 @@ function addProgram(program: Command, name: keyof typeof programs): void {
     .allowUnknownOption()
     .passThroughOptions()
     .action(async () => {
-      // Remove the command's name, so that the program finds its arguments in the usual place.
-      process.argv.splice(process.argv.indexOf(name, 2), 1);
+      // The program finds its arguments in the usual place, without the command's name.
+      process.argv.splice(2, process.argv.length, ...program.args.slice(1));
       await load();
     });
 }

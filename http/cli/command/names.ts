@@ -126,6 +126,16 @@ export class Names {
   }
 }
 
+/** Waits for an object; null if it does not exist, or if the caller cannot see it. */
+export async function orNull<Found>(found: Promise<Found>): Promise<Found | null> {
+  try {
+    return await found;
+  } catch (error) {
+    if (isNotFound(error)) return null;
+    throw error;
+  }
+}
+
 /** Whether the service says that the object does not exist, or that the caller cannot see it. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;

@@ -111,6 +111,7 @@ export async function deleteSet(
   }
   const call = { path: toPath(found), signal: context.signal };
   await context.client.delete("/api/teams/{teamId}/replay-sets/{setId}", call);
+  context.remember({ set: undefined });
   context.show({ setId: set.id, name: set.name }, () => [`deleted ${set.name} (${set.id}) and its replays`]);
   return undefined;
 }

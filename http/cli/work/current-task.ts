@@ -1,6 +1,6 @@
 import type { Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
-import { isNotFound } from "../command/names.js";
+import { orNull } from "../command/names.js";
 
 /**
  * The current task is the one that a command named last, by its id or by a run of it. The current run is the run that a
@@ -47,13 +47,4 @@ async function forgetGone(context: Context): Promise<void> {
   if (taskId === undefined || (await orNull(client.get("/api/tasks/{taskId}", { path: { taskId } }))) !== null) return;
   context.remember({ task: undefined });
   terminal.note(`the last task, ${taskId}, no longer exists`);
-}
-
-async function orNull<Found>(found: Promise<Found>): Promise<Found | null> {
-  try {
-    return await found;
-  } catch (error) {
-    if (isNotFound(error)) return null;
-    throw error;
-  }
 }

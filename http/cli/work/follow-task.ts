@@ -1,7 +1,7 @@
 import { ApiError, type Schema, type StreamMessage } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError, type ExitCode, exitCodes, isInterruption } from "../command/exit-codes.js";
-import { isNotFound } from "../command/names.js";
+import { orNull } from "../command/names.js";
 import { toLine, toLines } from "../command/printable.js";
 import { openTopics, type Topics } from "../command/topics.js";
 import { RunFollower } from "./follow-run.js";
@@ -176,10 +176,7 @@ class TaskFollower {
   async #showWait(): Promise<void> {
     const { client, terminal } = this.#context;
     const { id, station, asks } = this.#task;
-    const item = await client.get("/api/inbox/{id}", { path: { id } }).catch((error: unknown) => {
-      if (isNotFound(error)) return null;
-      throw error;
-    });
+    const item = await orNull(client.get("/api/inbox/{id}", { path: { id } }));
     const waits = item === null || item.gone === null;
     const kind = item !== null && waits ? item.kind : this.#task.failure === null ? "question" : "failure";
     const does = kind === "failure" ? "failed" : "asks";

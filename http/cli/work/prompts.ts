@@ -71,8 +71,8 @@ export class Prompts {
   }
 
   #withdraw(why: Withdrawal): void {
-    if (this.#open === null) return;
-    this.#open.withdrawn ??= why;
+    if (this.#open === null || this.#open.withdrawn !== null) return;
+    this.#open.withdrawn = why;
     this.#open.ending.abort();
   }
 
@@ -90,7 +90,10 @@ export class Prompts {
         await this.#askOne(prompt, open.ending.signal);
       } catch (error) {
         // The question stays open, so that the end of the command says how to answer it.
-        if (open.withdrawn === null) return this.#fail(error);
+        if (open.withdrawn === null) {
+          open.withdrawn = "closed";
+          return this.#fail(error);
+        }
         if (open.withdrawn === "answered") this.#context.terminal.note("(already answered)");
         if (open.withdrawn === "paused") this.#waiting.unshift(prompt);
       }
