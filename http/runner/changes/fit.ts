@@ -56,7 +56,8 @@ async function findDiffs(
   try {
     const of = { to: tree, maxBytes, signal };
     const diff = await diffBetween(source, { ...of, from: base });
-    return own ? { diff, own: await diffBetween(source, { ...of, from: begun }) } : { diff };
+    if (!own) return { diff };
+    return { diff, own: begun === base ? diff : await diffBetween(source, { ...of, from: begun }) };
   } catch (error) {
     if (error instanceof OutputTooLong) return null;
     throw error;

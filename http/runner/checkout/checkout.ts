@@ -8,6 +8,9 @@ import { mergeTrees } from "./merge-trees.js";
 import type { Mirrors, Origin } from "./mirrors.js";
 import { removeAll } from "./run-folder.js";
 
+/** The configuration of every clone: an agent's `git push` fails, and its error says why. */
+const NO_PUSHES = "remote.origin.pushurl=nothing-is-pushed-from-a-run";
+
 /** A repository that the runner checked out for a run. */
 export interface Checkout {
   readonly repository: string;
@@ -107,21 +110,29 @@ async function layOut(
   { folder, record, signal }: CheckoutOptions,
   { commit, branch, merges }: Began,
 ): Promise<Checkout> {
-  const options = { env: { GIT_DIR: record }, signal };
   const merged = merges === null ? null : await mergeIn(record, commit, { ...merges, signal });
-  await git(record, ["read-tree", merged?.tree ?? commit], options);
-  const apply = ["apply", "--cached", "--binary", "--whitespace=nowarn", "-"];
-  if (diff !== "") await git(record, apply, { ...options, input: diff });
-  const tree = (await git(record, ["write-tree"], options)).trim();
+  const before = merged?.tree ?? commit;
+  const tree = diff === "" ? before : await applyDiff(diff, before, { record, signal });
   // Only the record has the objects of the task's changes.
   await appendFile(join(folder, ".git/objects/info/alternates"), `${record}/objects\n`);
-  await git(folder, ["config", "remote.origin.pushurl", "nothing-is-pushed-from-a-run"], { signal });
   await git(folder, ["update-ref", "--no-deref", "HEAD", commit], { signal });
   await git(folder, ["read-tree", "-u", "--reset", tree], { signal });
   // Copy the index with git's file stats, so that git rereads only changed files.
   await copyIndex(join(folder, ".git/index"), join(record, "index"));
   const isAtBase = diff === "" && merged === null;
   return { repository, folder, record, base: commit, tree: isAtBase ? null : tree, branch, merged };
+}
+
+/** Applies the diff to a commit or tree, in the record only. Returns the new tree. */
+async function applyDiff(
+  diff: string,
+  before: string,
+  { record, signal }: Pick<CheckoutOptions, "record" | "signal">,
+): Promise<string> {
+  const options = { env: { GIT_DIR: record }, signal };
+  await git(record, ["read-tree", before], options);
+  await git(record, ["apply", "--cached", "--binary", "--whitespace=nowarn", "-"], { ...options, input: diff });
+  return (await git(record, ["write-tree"], options)).trim();
 }
 
 /** Creates the record and the clone, without files yet. */
@@ -136,8 +147,8 @@ async function beginAt(
     return await mirrors.from(wanted, async (origin) => {
       await makeRecord(origin, record);
       await mkdir(dirname(folder), { recursive: true });
-      const clone = ["clone", "--quiet", "--shared", "--no-checkout", "--template=", "--", origin.mirror, folder];
-      await git(dirname(folder), clone, { signal });
+      const clone = ["clone", "--quiet", "--shared", "--no-checkout", "--template=", "-c", NO_PUSHES, "--"];
+      await git(dirname(folder), [...clone, origin.mirror, folder], { signal });
       return origin;
     });
   } catch (error) {
@@ -163,6 +174,7 @@ async function beginFromArchive(
   await restore(record, stored);
   await mkdir(folder, { recursive: true });
   await git(folder, ["init", "--quiet", "--template=", ...format, "."], { signal });
+  await git(folder, ["config", ...NO_PUSHES.split("=")], { signal });
   await copyFile(join(record, "shallow"), join(folder, ".git/shallow"));
   await mkdir(join(folder, ".git/objects/info"), { recursive: true });
 }

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { toMask } from "../harness/mask.js";
 import { GitFailed, git } from "./git.js";
@@ -127,10 +127,12 @@ export class Mirrors {
 
   async #made(repository: string): Promise<string> {
     const mirror = join(this.#folder, `${repository}.git`);
+    const config = await readFile(join(mirror, "config"), "utf8").catch(() => "");
+    if (config.includes("hideRefs = refs")) return mirror;
     await mkdir(mirror, { recursive: true });
-    // `git init` does not change an existing mirror, and completes one whose creation was interrupted.
+    // Completes a mirror whose creation was interrupted.
     await git(mirror, ["init", "--quiet", "--bare", "--template=", "."]);
-    // Reject an agent's pushes into the mirror: later runs start from its branches.
+    // Comes last. Rejects an agent's pushes into the mirror: later runs start from its branches.
     await git(mirror, ["config", "receive.hideRefs", "refs"]);
     return mirror;
   }
