@@ -20,13 +20,15 @@ export interface EdgeOptions {
   readonly log: ServiceLog;
   /** Whether the service runs with `--read-only`. */
   readonly isReadOnly?: boolean | undefined;
+  /** Whether to answer a request with this `Host` header. Default: any. */
+  readonly admitsHost?: ((host: string | undefined) => boolean) | undefined;
   /** Called with the outcome of each request to a route. */
   readonly answered?: ((route: Route, outcome: Outcome) => void) | undefined;
 }
 
 /** Creates the server with all routes and sockets. It does not listen yet. */
 export function openEdge(
-  { config, log, isReadOnly = false, answered }: EdgeOptions,
+  { config, log, isReadOnly = false, admitsHost, answered }: EdgeOptions,
   parts: EdgeParts,
   turns: FairTurns,
 ): Promise<Transport> {
@@ -41,6 +43,7 @@ export function openEdge(
     bodies: new BodyQuota(),
     turns,
     isReadOnly,
+    admitsHost,
     hintOf: createHints(parts.kinds),
     newRequestId: () => runtime.newId("req"),
     seconds: () => performance.now() / 1_000,

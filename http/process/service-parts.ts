@@ -29,6 +29,8 @@ export interface ServiceOptions {
    * else is changed, started or sent.
    */
   readonly isReadOnly?: boolean;
+  /** Whether to answer a request with this `Host` header. Default: any. */
+  readonly admitsHost?: (host: string | undefined) => boolean;
   /** An open store, which the service does not close. Default: the store in the data folder. */
   readonly store?: Store;
   /** Default: the migrations of the catalogue. */

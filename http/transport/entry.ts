@@ -27,6 +27,8 @@ export interface EntryOptions {
   readonly authenticate: (request: Credentials) => CallerNow;
   readonly clientAddress: ClientAddress;
   readonly admission: Admission;
+  /** Whether to answer a request with this `Host` header. Default: any. */
+  readonly admitsHost?: ((host: string | undefined) => boolean) | undefined;
   /** Whether the service runs with `--read-only` and changes nothing. */
   readonly isReadOnly?: boolean;
 }
@@ -36,6 +38,19 @@ export const READ_ONLY: EdgeRefusal = {
   refused: "read-only",
   detail: "This service was started with --read-only: it serves reads, and changes and sends nothing.",
 };
+
+/** Returns the refusal of a request for a host that the service does not answer; null if it answers. */
+export function refuseHost(
+  { admitsHost }: Pick<EntryOptions, "admitsHost">,
+  incoming: Pick<Credentials, "header">,
+): Refusal | null {
+  if (admitsHost === undefined || admitsHost(incoming.header("host"))) return null;
+  return {
+    refused: "forbidden",
+    title: "Unknown host",
+    detail: "The service does not answer requests with this Host header.",
+  };
+}
 
 /** A request that may be served. */
 export interface Entry extends Found {

@@ -5,7 +5,7 @@ import type { Route } from "../wire/route.js";
 import { createRouter, type Found } from "../wire/router.js";
 import type { SocketRequest, SocketRoute } from "../wire/socket.js";
 import type { Edge, ServerOptions } from "./edge.js";
-import { READ_ONLY } from "./entry.js";
+import { READ_ONLY, refuseHost } from "./entry.js";
 import { Exchange } from "./exchange.js";
 import { toRefusal } from "./refusal-of.js";
 import { TimeLimits, wakeByTimer } from "./time-limits.js";
@@ -31,12 +31,8 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
   return {
     request: (incoming, send) => {
       const found = findRoute(incoming.method, incoming.path);
-      new Exchange(
-        edge,
-        "route" in found ? shown(found, incoming) : unrouted(found, incoming.path),
-        incoming,
-        send,
-      ).serve();
+      const served = "route" in found ? shown(found, incoming) : unrouted(found, incoming.path);
+      new Exchange(edge, refuseHost(options, incoming) ?? served, incoming, send).serve();
     },
     upgrade: (incoming) => answerUpgrade(options, sockets.get(incoming.path), incoming),
     malformed: (refusal, status) => {
@@ -86,6 +82,8 @@ async function admitSocket(
   incoming: SocketRequest,
   requestId: string,
 ): Promise<Omit<Extract<UpgradeAnswer, { readonly open: unknown }>, "headers"> | Refusal | EdgeRefusal> {
+  const misdirected = refuseHost(options, incoming);
+  if (misdirected !== null) return misdirected;
   if (socket === undefined) return { refused: "not-found" };
   const version = checkApiVersion(incoming.header("service-api-version"));
   if (version !== null) return version;

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
+import { toOwnDevFolder } from "../../http/cli/command/places.js";
 import { ApiError, type Client, createClient, type Schema } from "../../http/client/entry.js";
 import { inRepository, layRepository } from "./repository.js";
 import { openSignalbox, type Ran, type RunOptions, type Signalbox } from "./signalbox.js";
@@ -87,7 +88,7 @@ export async function startDev(
       throw new Error(`signalbox dev ended: ${err}`);
     }),
   ]);
-  const { url, cookie } = readLogin(repository);
+  const { url, cookie } = readLogin({ signalbox, repository });
   const client = createClient({ baseUrl: url, cookie });
   const [workspace] = (await client.get("/api/resources/workspaces")).items;
   const path = { workspaceId: workspace?.id ?? "" };
@@ -95,9 +96,17 @@ export async function startDev(
   return { lines, url, client, teamId: team?.id ?? "", interrupt, end };
 }
 
+/** The person's own folder for the repository. */
+export function ownFolder({ signalbox, repository }: Pick<DevScene, "signalbox" | "repository">): string {
+  return toOwnDevFolder({ env: { HOME: signalbox.home } }, repository);
+}
+
 /** Reads the sign-in for the command line. */
-export function readLogin(repository: string): { readonly url: string; readonly cookie: string } {
-  return JSON.parse(readFileSync(join(repository, ".signalbox/login.json"), "utf8"));
+export function readLogin(scene: Pick<DevScene, "signalbox" | "repository">): {
+  readonly url: string;
+  readonly cookie: string;
+} {
+  return JSON.parse(readFileSync(join(ownFolder(scene), "login.json"), "utf8"));
 }
 
 /** Opens a task; returns its id. */

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { CommandError, exitCodes } from "../../http/cli/command/exit-codes.js";
+import { toLines } from "../../http/cli/command/printable.js";
 import { runCommandLine } from "../../http/cli/program.js";
 
 /** The result of a command. */
@@ -59,18 +60,21 @@ async function run(home: string, args: readonly string[], options: RunOptions = 
     columns: 100,
     ask: isTerminal
       ? (question: string, signal?: AbortSignal) => {
-          err.push(question);
+          err.push(toLines(question));
           return unlessAborted(Promise.resolve(typed?.next().value ?? null), signal);
         }
       : null,
     readInput: async () => input,
     print: (line: string) => {
-      out.push(line);
-      printed?.(line);
+      const shown = toLines(line);
+      out.push(shown);
+      printed?.(shown);
     },
+    write: (text: string) => void out.push(text.replace(/\n$/, "")),
     note: (line: string) => {
-      err.push(line);
-      onNote(line);
+      const shown = toLines(line);
+      err.push(shown);
+      onNote(shown);
     },
     paint: (colour: string, text: string) => (hasColour ? `<${colour}>${text}</>` : text),
   };

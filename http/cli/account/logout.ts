@@ -4,7 +4,7 @@ import { removeLogin } from "../command/logins.js";
 
 /**
  * Ends a person's session at the service and removes the credential from this machine. Without an answer from the
- * service, only removes the credential: the service of `signalbox dev` may have stopped for good.
+ * service, only removes the credential: the service may have stopped for good.
  */
 export async function logout(context: Context): Promise<void> {
   const { url, cookie } = context.login;

@@ -3,6 +3,7 @@ import { type Defaults, readDefaults, saveDefaults } from "./defaults.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
 import { chooseLogin, type Login, type LoginWish } from "./logins.js";
 import { Names } from "./names.js";
+import { toJson } from "./printable.js";
 import type { Interruption, Terminal } from "./terminal.js";
 
 /** The options that every command has. */
@@ -92,7 +93,7 @@ export class Context {
 
   /** Prints a result: as JSON for programs, or the lines for people. */
   show(value: unknown, toLines: () => readonly string[]): void {
-    const lines = this.isJson ? [JSON.stringify(value, null, 2)] : toLines();
+    const lines = this.isJson ? [toJson(value, 2)] : toLines();
     for (const line of lines) this.terminal.print(line);
   }
 }

@@ -58,9 +58,9 @@ function readFile(terminal: Terminal): z.output<typeof fileSchema> {
 }
 
 /**
- * Returns the path of the file. If this folder or one above it has a sign-in of `signalbox dev`, the file is in its
- * {@link DEV_FOLDER}, and a reset removes it.
+ * Returns the path of the file. If this folder or one above it has a sign-in of `signalbox dev`, the file is beside it,
+ * and a reset removes it.
  */
 function path(terminal: Terminal): string {
-  return join(findDevFolder(terminal.folder) ?? configFolder(terminal), "defaults.json");
+  return join(findDevFolder(terminal) ?? configFolder(terminal), "defaults.json");
 }

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { startTime } from "../../wire/process-start.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
 import { parseHttpAddress } from "./http-address.js";
 import { configFolder, DEV_LOGIN, findDevFolder } from "./places.js";
@@ -8,7 +9,7 @@ import { readPrivateFile, writePrivateFile } from "./private-file.js";
 import type { Terminal } from "./terminal.js";
 
 /** A sign-in, as a file stores it. */
-export const loginSchema = z.object({
+const loginSchema = z.object({
   url: z.string(),
   /** The `session` cookie of a person, as `name=value`. */
   cookie: z.string().optional(),
@@ -18,6 +19,16 @@ export const loginSchema = z.object({
 
 /** A service, and the credential for it. */
 export type Login = z.output<typeof loginSchema>;
+
+/** The sign-in of `signalbox dev`, as a file stores it. */
+export const devLoginSchema = loginSchema.extend({
+  /** The process of the service. When it has ended, another program may listen at the address. */
+  process: z.object({
+    pid: z.int().positive(),
+    /** See {@link startTime}. */
+    started: z.string().nullable(),
+  }),
+});
 
 const loginsSchema = z.object({
   /** The address of the service that commands use. */
@@ -36,29 +47,44 @@ export interface LoginWish {
  * Returns the service and the credential for a command; null if no service is known. The address comes from the first
  * of: `--url`, `SIGNALBOX_URL`, the service that `signalbox dev` runs in this folder or one above it, the last sign-in.
  * The credential comes from `--token`, `SIGNALBOX_TOKEN`, or the sign-in at that address; it is omitted if there is
- * none.
+ * none. A token goes only to an address that the person has given or signed in at, so not to the service of `signalbox
+ * dev` by default. Throws a {@link CommandError} for a token without an address.
  */
 export function chooseLogin(terminal: Terminal, wish: LoginWish): Login | null {
   const { SIGNALBOX_URL: envUrl = "", SIGNALBOX_TOKEN: envToken = "" } = terminal.env;
   const token = wish.token ?? (envToken === "" ? undefined : envToken);
   const given = wish.url ?? (envUrl === "" ? undefined : envUrl);
+  if (token !== undefined) {
+    const url = given === undefined ? readLogins(terminal).current : toAddress(given);
+    if (url !== null) return { url, token };
+    throw new CommandError(
+      "a token needs the address of its service: give --url, or set SIGNALBOX_URL",
+      exitCodes["no-service"],
+    );
+  }
   const url = given === undefined ? findDefaultService(terminal) : toAddress(given);
   if (url === null) return null;
-  if (token !== undefined) return { url, token };
   const dev = readDevLogin(terminal)?.login;
-  return (dev?.url === url ? dev : readLogins(terminal).logins[url]) ?? { url };
+  if (dev?.url !== url) return readLogins(terminal).logins[url] ?? { url };
+  const { process: _process, ...login } = dev;
+  return login;
 }
 
 /**
  * Returns the address of the service that commands in this folder use by default, if neither an option nor a variable
- * gives one; null if there is none.
+ * gives one or a token; null if there is none.
  */
 export function findDefaultService(terminal: Terminal): string | null {
   return readDevLogin(terminal)?.login.url ?? readLogins(terminal).current;
 }
 
-/** Stores a sign-in. Later commands use its service by default. */
+/**
+ * Stores a sign-in. Later commands use its service by default. A sign-in at the service that `signalbox dev` runs in
+ * this folder or one above it replaces the one there.
+ */
 export function saveLogin(terminal: Terminal, login: Login): void {
+  const dev = readDevLogin(terminal);
+  if (dev?.login.url === login.url) return writePrivateFile(dev.path, { ...login, process: dev.login.process });
   const { logins } = readLogins(terminal);
   writePrivateFile(loginsPath(terminal), { current: login.url, logins: { ...logins, [login.url]: login } });
 }
@@ -74,8 +100,8 @@ export function removeLogin(terminal: Terminal, url: string): void {
 
 /**
  * Returns the address without trailing slashes, which is the key of its sign-in. Throws a {@link CommandError} if it is
- * not an http or https address, or has a user name or password. The error does not repeat the address, because it may contain a
- * password.
+ * not an http or https address, or has a user name or password. The error does not repeat the address, because it may
+ * contain a password.
  */
 export function toAddress(url: string): string {
   if (parseHttpAddress(url) === null) {
@@ -92,14 +118,28 @@ function readLogins(terminal: Terminal): z.output<typeof loginsSchema> {
 }
 
 /**
- * Reads the sign-in of `signalbox dev` in this folder or one above it; null if there is none. It remains after the
- * service has stopped.
+ * Reads the sign-in of `signalbox dev` in this folder or one above it; null if there is none, or if the process of the
+ * service has ended.
  */
-function readDevLogin({ folder }: Terminal): { readonly path: string; readonly login: Login } | null {
-  const dev = findDevFolder(folder);
-  const path = join(dev ?? "", DEV_LOGIN);
-  const login = dev === null ? null : readPrivateFile(path, loginSchema);
-  return login === null ? null : { path, login };
+function readDevLogin(
+  terminal: Terminal,
+): { readonly path: string; readonly login: z.output<typeof devLoginSchema> } | null {
+  const folder = findDevFolder(terminal);
+  if (folder === null) return null;
+  const path = join(folder, DEV_LOGIN);
+  const login = readPrivateFile(path, devLoginSchema);
+  return login === null || !isAlive(login.process) ? null : { path, login };
+}
+
+/** Whether the process runs. Without `/proc`, it may be another process with the same id. */
+function isAlive({ pid, started }: z.output<typeof devLoginSchema>["process"]): boolean {
+  if (startTime(pid) !== started) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // The process of another user also runs.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
 }
 
 function loginsPath(terminal: Terminal): string {

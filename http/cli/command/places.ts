@@ -1,29 +1,59 @@
-import { existsSync } from "node:fs";
-import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { createHash } from "node:crypto";
+import { existsSync, realpathSync } from "node:fs";
+import { userInfo } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
 import type { Terminal } from "./terminal.js";
 
-/** The folder of `signalbox dev` in a repository: its store, its log and its sign-in. */
+/**
+ * The folder of `signalbox dev` in a repository: its store and its log. A repository can bring such a folder, so nothing
+ * in it selects a service or a credential.
+ */
 export const DEV_FOLDER = ".signalbox";
-/** The sign-in that `signalbox dev` writes into {@link DEV_FOLDER}. */
+/** The sign-in that `signalbox dev` writes into the person's own folder for a repository; see {@link toOwnDevFolder}. */
 export const DEV_LOGIN = "login.json";
 
-/** The folder of the person's own files: `$XDG_CONFIG_HOME/signalbox`, otherwise `~/.config/signalbox`. */
+/**
+ * The folder of the person's own files: `$XDG_CONFIG_HOME/signalbox`, otherwise `~/.config/signalbox`. Relative paths in
+ * `XDG_CONFIG_HOME` (as in the XDG Base Directory Specification) and `HOME` have no effect: they could lead into a
+ * repository.
+ */
 export function configFolder({ env }: Pick<Terminal, "env">): string {
-  const { XDG_CONFIG_HOME: given = "" } = env;
-  return join(given === "" ? join(env.HOME ?? homedir(), ".config") : given, "signalbox");
+  return join(toAbsolute(env.XDG_CONFIG_HOME) ?? join(homeFolder(env), ".config"), "signalbox");
 }
 
 /** The folder of files that can be made again: `$XDG_CACHE_HOME/signalbox`, otherwise `~/.cache/signalbox`. */
 export function cacheFolder({ env }: Pick<Terminal, "env">): string {
-  const { XDG_CACHE_HOME: given = "" } = env;
-  return join(given === "" ? join(env.HOME ?? homedir(), ".cache") : given, "signalbox");
+  return join(toAbsolute(env.XDG_CACHE_HOME) ?? join(homeFolder(env), ".cache"), "signalbox");
 }
 
-/** Finds the nearest {@link DEV_FOLDER} with a sign-in, in this folder or one above it; null if there is none. */
-export function findDevFolder(folder: string): string | null {
-  for (let at = folder; ; at = dirname(at)) {
-    const found = join(at, DEV_FOLDER);
+function homeFolder({ HOME }: Terminal["env"]): string {
+  return toAbsolute(HOME) ?? userInfo().homedir;
+}
+
+function toAbsolute(path = ""): string | null {
+  return isAbsolute(path) ? path : null;
+}
+
+/** A short name for a folder, from its real path. */
+export function toPathHash(path: string): string {
+  return createHash("sha256").update(path).digest("hex").slice(0, 16);
+}
+
+/**
+ * The person's own folder for the `signalbox dev` of a repository, outside of the repository. `top` is the real path of
+ * the repository's top folder.
+ */
+export function toOwnDevFolder(terminal: Pick<Terminal, "env">, top: string): string {
+  return join(configFolder(terminal), "dev", toPathHash(top));
+}
+
+/**
+ * Finds the nearest {@link toOwnDevFolder} with a sign-in, for this folder or one above it; null if there is none. It
+ * exists while `signalbox dev` runs, or if it did not end in order.
+ */
+export function findDevFolder({ env, folder }: Pick<Terminal, "env" | "folder">): string | null {
+  for (let at = realpathSync.native(folder); ; at = dirname(at)) {
+    const found = toOwnDevFolder({ env }, at);
     if (existsSync(join(found, DEV_LOGIN))) return found;
     if (dirname(at) === at) return null;
   }

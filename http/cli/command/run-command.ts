@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError } from "../../client/entry.js";
 import { type CommonOptions, Context } from "./context.js";
 import { CommandError, type ExitCode, exitCodes, isInterruption } from "./exit-codes.js";
-import { toLines } from "./printable.js";
+import { toJson, toLines } from "./printable.js";
 import type { ProcessParts, Terminal } from "./terminal.js";
 
 /** Runs a command; returns its exit code. Prints errors to standard error. */
@@ -27,7 +27,7 @@ export async function runCommand(
  */
 function report(terminal: Terminal, error: unknown, isJson: boolean): ExitCode {
   const { message, exitCode, problem } = describe(error);
-  if (isJson) terminal.note(JSON.stringify({ error: message, ...problem }));
+  if (isJson) terminal.note(toJson({ error: message, ...problem }));
   else if (exitCode === exitCodes.interrupted) terminal.note(toLines(message));
   else terminal.note(`${terminal.paint("red", "error:")} ${toLines(message)}`);
   return exitCode;

@@ -1,10 +1,13 @@
 import { text } from "node:stream/consumers";
-import { styleText } from "node:util";
 import { onEndSignal } from "../../wire/end-signals.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
+import { type Colour, createPainter, toLines } from "./printable.js";
 import { PromptLine } from "./prompt-line.js";
 
-/** Where a command reads and writes. */
+/**
+ * Where a command reads and writes. Text for a person may contain text of others: `print`, `note` and `ask` remove
+ * control characters from it, except line breaks, tabs and the styles of `paint`.
+ */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The folder that the command runs in. */
@@ -22,16 +25,16 @@ export interface Terminal {
   readonly columns: number;
   /** Writes a line of the result to standard output. */
   print(line: string): void;
+  /** Writes text to standard output as it is. Only for programs: use it only if standard output is no terminal. */
+  write(text: string): void;
   /** Writes a line for the person (progress, warnings, hints) to standard error. */
   note(line: string): void;
   /**
-   * Applies a colour or style to text. Returns the text unchanged if colours are off, for example because of
-   * `NO_COLOR`.
+   * Applies a colour or style to text for `print`, `note` and `ask`. Returns the text unchanged if colours are off, for
+   * example because of `NO_COLOR`.
    */
   paint(colour: Colour, text: string): string;
 }
-
-export type Colour = "red" | "green" | "yellow" | "blue" | "bold" | "dim";
 
 /** The value of `columns` when standard output is no terminal. */
 const WIDE = 120;
@@ -40,7 +43,8 @@ const WIDE = 120;
 export function processTerminal(): Terminal {
   const { env, stdin, stdout, stderr } = process;
   const isTerminal = stdout.isTTY === true;
-  const hasColour = hasColours(env, isTerminal);
+  const painter = hasColours(env, isTerminal) ? createPainter() : null;
+  const toShown = painter?.show ?? toLines;
   const prompt = new PromptLine(stdin, stderr);
   // The reader of a pipe, such as `head`, may end first.
   stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -50,13 +54,17 @@ export function processTerminal(): Terminal {
   return {
     env,
     folder: process.cwd(),
-    ask: stdin.isTTY === true && stderr.isTTY === true ? (question, signal) => prompt.ask(question, signal) : null,
+    ask:
+      stdin.isTTY === true && stderr.isTTY === true
+        ? (question, signal) => prompt.ask(toShown(question), signal)
+        : null,
     readInput: () => text(stdin),
     isTerminal,
     columns: isTerminal ? stdout.columns : WIDE,
-    print: (line) => prompt.write(stdout, line),
-    note: (line) => prompt.write(stderr, line),
-    paint: (colour, text) => (hasColour ? styleText(colour, text, { validateStream: false }) : text),
+    print: (line) => prompt.write(stdout, toShown(line)),
+    write: (text) => void stdout.write(text),
+    note: (line) => prompt.write(stderr, toShown(line)),
+    paint: painter?.paint ?? ((_colour, text) => text),
   };
 }
 

@@ -1,6 +1,6 @@
-import { toLine, toLines } from "../command/printable.js";
+import { type Colour, toLine, toLines } from "../command/printable.js";
 import { toFields, toTable } from "../command/table.js";
-import type { Colour, Terminal } from "../command/terminal.js";
+import type { Terminal } from "../command/terminal.js";
 import type { Delivery } from "./delivery-names.js";
 
 const COLOURS: Partial<Readonly<Record<Delivery["state"], Colour>>> = {

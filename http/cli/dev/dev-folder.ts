@@ -1,20 +1,24 @@
-import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { lstatSync, mkdirSync, readlinkSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { assertNotServed } from "../../process/open-store.js";
-import { cacheFolder, DEV_FOLDER, DEV_LOGIN } from "../command/places.js";
+import { cacheFolder, DEV_FOLDER, DEV_LOGIN, toOwnDevFolder, toPathHash } from "../command/places.js";
 import { readPrivateFile, writePrivateFile } from "../command/private-file.js";
 import type { Terminal } from "../command/terminal.js";
 
 /** The places of `signalbox dev` for one checkout. */
 export interface DevPlaces {
-  /** The folder in the checkout that holds all of these places except {@link runner}. */
+  /** The folder in the checkout that holds all of these places except {@link own}, {@link login} and {@link runner}. */
   readonly folder: string;
   /** The data folder of the service. */
   readonly data: string;
   readonly log: string;
+  /** Has the same text as the {@link ownMark}; see `claim.ts`. */
+  readonly mark: string;
+  /** The person's own folder for this checkout. It is outside the checkout, because a repository can bring files. */
+  readonly own: string;
+  readonly ownMark: string;
   /** The session of the command line. */
   readonly login: string;
   readonly state: string;
@@ -29,15 +33,19 @@ export interface DevPlaces {
 
 export function toPlaces(terminal: Pick<Terminal, "env">, top: string): DevPlaces {
   const folder = join(top, DEV_FOLDER);
-  const hash = createHash("sha256").update(top).digest("hex").slice(0, 16);
+  const path = realpathSync.native(top);
+  const own = toOwnDevFolder(terminal, path);
   return {
     folder,
     data: join(folder, "data"),
     log: join(folder, "dev.log"),
-    login: join(folder, DEV_LOGIN),
+    mark: join(folder, "mark"),
+    own,
+    ownMark: join(own, "mark.json"),
+    login: join(own, DEV_LOGIN),
     state: join(folder, "dev.json"),
     repositories: join(folder, "repositories"),
-    runner: join(cacheFolder(terminal), "dev", hash),
+    runner: join(cacheFolder(terminal), "dev", toPathHash(path)),
   };
 }
 
@@ -80,8 +88,8 @@ export function linkRepository({ repositories }: DevPlaces, name: string, top: s
  * `StoreError` while the service runs.
  */
 export async function removeAll(places: DevPlaces): Promise<void> {
-  const { data, log, login, state, repositories, runner, folder } = places;
+  const { data, log, mark, state, repositories, own, runner } = places;
   await assertNotServed(data);
-  const made = [data, log, `${log}.1`, login, state, repositories, join(folder, "defaults.json"), runner];
+  const made = [data, log, `${log}.1`, state, repositories, own, runner, mark];
   for (const path of made) rmSync(path, { recursive: true, force: true, maxRetries: 5 });
 }

@@ -50,6 +50,18 @@ function isLoopback(host: string): boolean {
   return ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback";
 }
 
+/**
+ * Returns which `Host` headers the service answers: loopback addresses, `localhost`, and the host of `BASE_URL`. A web
+ * page whose own host name resolves to this machine (DNS rebinding) would otherwise be of the service's origin.
+ */
+export function admitLocalHosts({ baseUrl }: Config): (host: string | undefined) => boolean {
+  const own = baseUrl === null ? null : new URL(baseUrl).host;
+  return (host = "") => {
+    const [, address, name = address] = /^(?:\[([^[\]]+)\]|([^[\]:]+))(?::\d+)?$/.exec(host) ?? [];
+    return host.toLowerCase() === own || (name !== undefined && isLoopback(name));
+  };
+}
+
 /** Returns the given port; otherwise the last one or the default, if it is free; otherwise 0, for any free port. */
 export async function choosePort({ config, isPortGiven }: DevSettings, last: number | null): Promise<number> {
   if (isPortGiven) return config.port;

@@ -5,6 +5,7 @@ import { toLine } from "../command/printable.js";
 import { toFields } from "../command/table.js";
 import { toAgent } from "./agent.js";
 import { type Checkout, countUncommitted, exclude, findCheckout } from "./checkout.js";
+import { claim, refuseBrought } from "./claim.js";
 import { type DevPlaces, removeAll, toPlaces } from "./dev-folder.js";
 import { readSettings } from "./dev-settings.js";
 import { runUntilInterrupted } from "./drain.js";
@@ -31,7 +32,9 @@ export async function dev(context: Context, options: DevOptions, words: readonly
   const checkout = findCheckout(terminal.folder);
   const places = toPlaces(terminal, checkout.top);
   const settings = readSettings(terminal, { dataFolder: places.data, port: options.port });
+  refuseBrought(places, checkout.top);
   if (options.reset === true) await reset(context, places, options.yes === true);
+  claim(places, checkout.top);
   exclude(checkout.top);
   warnOfUncommitted(context, checkout);
   const running = await explained(

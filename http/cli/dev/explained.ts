@@ -11,7 +11,11 @@ export async function explained<Value>(part: Promise<Value>): Promise<Value> {
     return await part;
   } catch (error) {
     if (error instanceof Refused) throw new CommandError(toDetail(error.refusal));
-    const isKnown = isStoreError(error) || error instanceof WrongSetting || error instanceof FolderTaken;
+    // The person cannot choose the folder here.
+    if (error instanceof FolderTaken) {
+      throw new CommandError(`the runner with process id ${error.pid} uses ${error.folder}: stop that runner first`);
+    }
+    const isKnown = isStoreError(error) || error instanceof WrongSetting;
     throw isKnown ? new CommandError(error.message) : error;
   }
 }

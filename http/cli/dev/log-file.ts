@@ -1,25 +1,33 @@
-import { appendFileSync, chmodSync, renameSync, statSync } from "node:fs";
+import { closeSync, constants, fchmodSync, fstatSync, openSync, renameSync, writeFileSync } from "node:fs";
 
 /** Size at which the log starts again, in bytes. One earlier file of that size is kept. */
 const MAX_BYTES = 8 * 1024 * 1024;
+
+/** Appends; fails for a symbolic link, which git may put there while the service runs. */
+const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
 /**
  * Opens a log file that only its owner can read. It keeps at most twice `maxBytes`: a full file becomes `<path>.1`, and
  * replaces the one before.
  */
 export function openLogFile(path: string, maxBytes = MAX_BYTES): { write(text: string): void } {
-  appendFileSync(path, "", { mode: 0o600 });
-  chmodSync(path, 0o600);
-  let bytes = statSync(path).size;
+  let bytes = append(path, "");
   return {
     write: (text) => {
-      const more = Buffer.byteLength(text);
-      if (bytes > 0 && bytes + more > maxBytes) {
-        renameSync(path, `${path}.1`);
-        bytes = 0;
-      }
-      appendFileSync(path, text, { mode: 0o600 });
-      bytes += more;
+      if (bytes > 0 && bytes + Buffer.byteLength(text) > maxBytes) renameSync(path, `${path}.1`);
+      bytes = append(path, text);
     },
   };
+}
+
+/** Appends to a file that only its owner can read. Returns the size of the file. */
+function append(path: string, text: string): number {
+  const file = openSync(path, FLAGS, 0o600);
+  try {
+    fchmodSync(file, 0o600);
+    writeFileSync(file, text);
+    return fstatSync(file).size;
+  } finally {
+    closeSync(file);
+  }
 }

@@ -1,9 +1,11 @@
+import { rmSync } from "node:fs";
 import { userInfo } from "node:os";
 import { mailAddress } from "../../../actors/access/accounts/mail-address.js";
 import { userName } from "../../../actors/access/accounts/session.js";
-import { ApiError, createClient } from "../../client/entry.js";
+import { ApiError, type Client, createClient } from "../../client/entry.js";
 import type { Service } from "../../process/service.js";
-import { loginSchema } from "../command/logins.js";
+import { startTime } from "../../wire/process-start.js";
+import { devLoginSchema } from "../command/logins.js";
 import { readPrivateFile, writePrivateFile } from "../command/private-file.js";
 import { openSession, toLinkToken } from "../command/session.js";
 import type { Checkout } from "./checkout.js";
@@ -14,6 +16,8 @@ import type { DevPlaces } from "./dev-folder.js";
  * machine.
  */
 const DEFAULT_DOMAIN = "signalbox.localhost";
+/** Time limit for a service that stops to end a session, in milliseconds. */
+const STOP_MS = 2_000;
 
 /** Returns the address of the local person's account: git's if it is valid, otherwise one in {@link DEFAULT_DOMAIN}. */
 export function toLocalEmail({ email }: Checkout): string {
@@ -23,40 +27,53 @@ export function toLocalEmail({ email }: Checkout): string {
   return own.success ? own.data : `you@${DEFAULT_DOMAIN}`;
 }
 
-/**
- * Signs the local person in for the commands in this folder, and returns the session's cookie. A session of an earlier
- * start is used again.
- */
-export async function signIn(options: {
-  readonly service: Service;
+/** The service and where its sign-in is kept. */
+interface SignInPlace {
   readonly url: string;
   readonly places: DevPlaces;
-  readonly checkout: Checkout;
-  readonly email: string;
-  readonly signal: AbortSignal;
-}): Promise<string> {
-  const { service, url, places, email, signal } = options;
-  const kept = readPrivateFile(places.login, loginSchema)?.cookie;
-  const isValid = kept !== undefined && (await isSignedIn(url, kept, signal));
-  const cookie = isValid ? kept : await open();
-  writePrivateFile(places.login, { url, cookie });
-  return cookie;
+}
 
-  async function open(): Promise<string> {
-    const token = toLinkToken(await service.signInLink(email));
-    const opened = await openSession(createClient({ baseUrl: url, signal }), token);
-    await setName(url, opened, options);
-    return opened;
+/**
+ * Signs the local person in for the commands in this folder, and returns the session's cookie. Ends the session of an
+ * earlier start that did not end in order: its cookie may have reached another program at the same port.
+ */
+export async function signIn(
+  options: SignInPlace & {
+    readonly service: Service;
+    readonly checkout: Checkout;
+    readonly email: string;
+    readonly signal: AbortSignal;
+  },
+): Promise<string> {
+  const { service, url, places, email, signal } = options;
+  const earlier = readPrivateFile(places.login, devLoginSchema)?.cookie;
+  if (earlier !== undefined) await endSession(createClient({ baseUrl: url, cookie: earlier, signal }));
+  const token = toLinkToken(await service.signInLink(email));
+  const cookie = await openSession(createClient({ baseUrl: url, signal }), token);
+  writePrivateFile(places.login, { url, cookie, process: { pid: process.pid, started: startTime(process.pid) } });
+  await setName(url, cookie, options);
+  return cookie;
+}
+
+/**
+ * Removes the sign-in of the commands in this folder, and ends its session and the given one. Does not fail if the
+ * service no longer answers.
+ */
+export async function signOut({ url, places }: SignInPlace, cookie: string): Promise<void> {
+  const kept = readPrivateFile(places.login, devLoginSchema)?.cookie ?? cookie;
+  rmSync(places.login, { force: true });
+  for (const each of new Set([cookie, kept])) {
+    const client = createClient({ baseUrl: url, cookie: each, retryMs: 0, timeoutMs: STOP_MS });
+    await endSession(client).catch(() => undefined);
   }
 }
 
-async function isSignedIn(url: string, cookie: string, signal: AbortSignal): Promise<boolean> {
+/** Ends the client's session. It may have ended already. */
+async function endSession(client: Client): Promise<void> {
   try {
-    await createClient({ baseUrl: url, cookie, signal }).get("/api/sessions/me");
-    return true;
+    await client.delete("/api/sessions");
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) return false;
-    throw error;
+    if (!(error instanceof ApiError && error.status === 401)) throw error;
   }
 }
 

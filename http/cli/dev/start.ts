@@ -12,10 +12,10 @@ import type { Terminal } from "../command/terminal.js";
 import type { Agent } from "./agent.js";
 import { type Checkout, toRepositoryName } from "./checkout.js";
 import { type DevPlaces, type DevState, linkRepository, readState, saveState } from "./dev-folder.js";
-import { choosePort, type DevSettings } from "./dev-settings.js";
+import { admitLocalHosts, choosePort, type DevSettings } from "./dev-settings.js";
 import { makeFirstObjects } from "./first-objects.js";
 import { openLogFile } from "./log-file.js";
-import { signIn, toLocalEmail } from "./sign-in.js";
+import { signIn, signOut, toLocalEmail } from "./sign-in.js";
 
 /** The number of runs at the same time. Replays use half of the slots. */
 const SLOTS = 2;
@@ -64,11 +64,13 @@ export async function start(options: StartOptions): Promise<Running> {
   const log = createLog(config.logLevel, openLogFile(places.log));
   settings.source.warnOfUnknown(log);
   const failure = createFailure();
-  const service = await startService({ config, log, ending: signal, onFatal: failure.reject });
+  const admitsHost = admitLocalHosts(config);
+  let service = await startService({ config, log, admitsHost, ending: signal, onFatal: failure.reject });
   try {
     saveState(places, { ...state, port: service.port });
     const url = toSite({ ...config, baseUrl: null }, service.port).baseUrl;
     const cookie = await signIn({ service, url, places, checkout, email: state.email, signal });
+    service = signingOut(service, () => signOut({ url, places }, cookie));
     const stations = await makeFirstObjects(createClient({ baseUrl: url, cookie, signal }), {
       repository: state.repository,
       pool: { token: state.poolToken, isNew: before === null },
@@ -82,6 +84,18 @@ export async function start(options: StartOptions): Promise<Running> {
     await service.stop();
     throw error;
   }
+}
+
+/** A service that first ends the session of the commands in this folder when it stops. */
+function signingOut(service: Service, end: () => Promise<void>): Service {
+  let stopped: Promise<void> | null = null;
+  return {
+    ...service,
+    stop: () => {
+      stopped ??= end().finally(() => service.stop());
+      return stopped;
+    },
+  };
 }
 
 function openRunner(

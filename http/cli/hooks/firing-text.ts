@@ -1,7 +1,7 @@
 import { MAX_ATTEMPTS } from "../../../actors/outbound/http/retry-wait.js";
-import { toLine, toLines } from "../command/printable.js";
+import { type Colour, toLine, toLines } from "../command/printable.js";
 import { toFields } from "../command/table.js";
-import type { Colour, Terminal } from "../command/terminal.js";
+import type { Terminal } from "../command/terminal.js";
 import type { Firing } from "./hook-names.js";
 
 const COLOURS: Readonly<Record<Firing["state"], Colour>> = {

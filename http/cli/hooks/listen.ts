@@ -3,7 +3,7 @@ import type { CommonOptions, Context } from "../command/context.js";
 import { type ExitCode, exitCodes } from "../command/exit-codes.js";
 import { takeItems } from "../command/list-limit.js";
 import type { NamedTeam } from "../command/names.js";
-import { toLine } from "../command/printable.js";
+import { toJson, toLine } from "../command/printable.js";
 import { openTopics, type Topics } from "../command/topics.js";
 import { toTimeText } from "./firing-text.js";
 import { createSecret, type Forwardable, forward, toForwardable, toSecret, toTarget } from "./forwarding.js";
@@ -85,7 +85,7 @@ function introduce(
   { target, secret, teams }: { readonly target: string; readonly secret: string; readonly teams: readonly NamedTeam[] },
 ): void {
   const of = teams.map(({ key, workspace }) => `${workspace.slug}/${key}`);
-  if (isJson) return terminal.note(JSON.stringify({ forward: target, secret, teams: of }));
+  if (isJson) return terminal.note(toJson({ forward: target, secret, teams: of }));
   terminal.print(`forwarding the hooks of ${of.join(", ")} to ${target}`);
   terminal.print(`signing secret: ${secret}`);
 }
@@ -182,7 +182,7 @@ class Listener {
     const { id, hook, on, taskId } = firing;
     if (isJson) {
       const { step, id: webhookId } = request;
-      return terminal.print(JSON.stringify({ firing: id, hook, on, taskId, step, webhookId, status, error }));
+      return terminal.print(toJson({ firing: id, hook, on, taskId, step, webhookId, status, error }));
     }
     const isOk = status !== null && status < 400;
     const outcome = status === null ? `no answer: ${error}` : `answered ${status}`;

@@ -1,6 +1,8 @@
+import { lstatSync, rmdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { CommandError } from "../command/exit-codes.js";
 import { runGit } from "../command/git.js";
-import { toLines } from "../command/printable.js";
+import { toJson, toLines } from "../command/printable.js";
 
 /** A diff to apply. */
 interface DiffToApply {
@@ -19,13 +21,14 @@ interface Applied {
 
 /**
  * Applies a diff with `git apply --3way`, which stages the changes. Refuses if files that it changes have uncommitted
- * changes. Creates the branch from the current commit; if nothing could be applied, removes the branch again. Throws a
- * {@link CommandError} with git's message, also after conflicts, which remain in the files.
+ * changes. Creates the branch from the current commit. If git fails, restores the files and removes the branch again.
+ * Throws a {@link CommandError} with git's message, also after conflicts, which remain in the files.
  */
 export function applyDiff({ folder, diff, branch }: DiffToApply): Applied {
   const root = findRoot(folder);
   const files = listFiles(root, diff);
   refuseOverChanges(root, files);
+  const restore = prepareRestore(root, files);
   const before = branch === null ? null : startBranch(root, branch);
   const { status, stderr } = runGit(root, ["apply", "--3way", "--whitespace=nowarn"], diff);
   if (status === 0) return { files, branch };
@@ -34,8 +37,13 @@ export function applyDiff({ folder, diff, branch }: DiffToApply): Applied {
   if (conflicts.length > 0) {
     throw new CommandError(`the changes conflict in ${conflicts.join(", ")}: resolve the marked lines\n${said}`);
   }
-  if (before !== null && branch !== null) before.undo();
-  throw new CommandError(`git could not apply the changes, and this checkout is as before:\n${said}`);
+  const written = restore();
+  before?.undo();
+  throw new CommandError(
+    written.length === 0
+      ? `git could not apply the changes, and this checkout is as before:\n${said}`
+      : `git could not apply the changes, but changed ${written.map((file) => toJson(file)).join(", ")}:\n${said}`,
+  );
 }
 
 /**
@@ -72,6 +80,14 @@ function listFiles(root: string, diff: string): readonly string[] {
 }
 
 function refuseOverChanges(root: string, files: readonly string[]): void {
+  const both = listChanged(root, files);
+  if (both.length === 0) return;
+  const named = both.map((file) => toJson(file)).join(", ");
+  throw new CommandError(`uncommitted changes in ${named}: commit or stash them first`);
+}
+
+/** Returns those of the files that have uncommitted changes. */
+function listChanged(root: string, files: readonly string[]): readonly string[] {
   const { status, stdout, stderr } = runGit(root, [
     "status",
     "--porcelain",
@@ -81,10 +97,50 @@ function refuseOverChanges(root: string, files: readonly string[]): void {
   ]);
   if (status !== 0) throw new CommandError(toLines(stderr).trimEnd());
   const changed = new Set(stdout.split("\0").map((entry) => entry.slice(3)));
-  const both = files.filter((file) => changed.has(file));
-  if (both.length === 0) return;
-  const named = both.map((file) => JSON.stringify(file)).join(", ");
-  throw new CommandError(`uncommitted changes in ${named}: commit or stash them first`);
+  return files.filter((file) => changed.has(file));
+}
+
+const PATHS_FROM_INPUT = ["--pathspec-from-file=-", "--pathspec-file-nul"];
+
+/**
+ * Returns a function that restores files as they are now, without uncommitted changes. It returns the files that it
+ * could not restore. Git stops at the first file that it cannot write, and leaves those before it written.
+ */
+function prepareRestore(root: string, files: readonly string[]): () => readonly string[] {
+  const inIndex = new Set(runGit(root, ["ls-files", "-z"]).stdout.split("\0"));
+  const tracked = files.filter((file) => inIndex.has(file));
+  const missing = files.filter((file) => !inIndex.has(file) && !exists(join(root, file)));
+  const folders = new Set(missing.flatMap(listFolders).filter((folder) => !exists(join(root, folder))));
+  const change = (paths: readonly string[], ...args: readonly string[]) => {
+    if (paths.length > 0) runGit(root, ["--literal-pathspecs", ...args, ...PATHS_FROM_INPUT], paths.join("\0"));
+  };
+  return () => {
+    change(missing, "rm", "--cached", "--quiet", "--ignore-unmatch");
+    for (const file of missing) attempt(() => rmSync(join(root, file), { force: true }));
+    for (const folder of [...folders].sort().reverse()) attempt(() => rmdirSync(join(root, folder)));
+    change(tracked, "restore", "--source=HEAD", "--staged", "--worktree");
+    return [...listChanged(root, tracked), ...missing.filter((file) => exists(join(root, file)))].sort();
+  };
+}
+
+/** Returns the folders that a file is in, relative to the same folder. */
+function listFolders(file: string): readonly string[] {
+  const folder = dirname(file);
+  return folder === "." || folder === dirname(folder) ? [] : [folder, ...listFolders(folder)];
+}
+
+function exists(path: string): boolean {
+  return attempt(() => lstatSync(path));
+}
+
+/** Returns whether a call succeeds. */
+function attempt(call: () => unknown): boolean {
+  try {
+    call();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Creates a branch and switches to it. `undo` returns to where the checkout was. */
@@ -103,5 +159,5 @@ function startBranch(root: string, branch: string): { undo(): void } {
 
 function listConflicts(root: string): readonly string[] {
   const { stdout } = runGit(root, ["diff", "--name-only", "-z", "--diff-filter=U"]);
-  return stdout.split("\0").flatMap((file) => (file === "" ? [] : [JSON.stringify(file)]));
+  return stdout.split("\0").flatMap((file) => (file === "" ? [] : [toJson(file)]));
 }

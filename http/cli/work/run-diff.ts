@@ -1,7 +1,7 @@
 import type { Schema } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
-import { toLines } from "../command/printable.js";
+import { toJson, toLines } from "../command/printable.js";
 import { applyDiff, findOwnRepository } from "./apply-diff.js";
 import { nameRun } from "./current-task.js";
 import { findRunWithChanges, type RunWithChanges } from "./run-changes.js";
@@ -34,7 +34,7 @@ export async function showDiff(context: Context, options: DiffOptions, name: str
     const applied = applyDiff({ folder: terminal.folder, diff, branch });
     const where = applied.branch === null ? "" : ` on the new branch ${applied.branch}`;
     return context.show({ runId, repository: repository ?? null, ...applied }, () => [
-      `applied the changes of ${runId}${where}: ${applied.files.map((file) => JSON.stringify(file)).join(", ")}`,
+      `applied the changes of ${runId}${where}: ${applied.files.map((file) => toJson(file)).join(", ")}`,
       "the changes are staged: git diff --staged shows them",
     ]);
   }
@@ -43,7 +43,8 @@ export async function showDiff(context: Context, options: DiffOptions, name: str
     terminal.note(`the run ${runId} (${run.station}) changed nothing${where}${await toOther()}`);
   }
   if (isJson) context.show({ runId, repository: repository ?? null, diff }, () => []);
-  else if (diff !== "") terminal.print(toPrinted(context, diff).replace(/\n$/, ""));
+  else if (!terminal.isTerminal) terminal.write(diff);
+  else if (diff !== "") terminal.print(toColoured(context, diff).replace(/\n$/, ""));
 }
 
 /** Names a run that has changes, on a line of its own; empty without one. */
@@ -68,9 +69,8 @@ function chooseRepository(folder: string, { checkouts }: Schema<"Run">): string 
   );
 }
 
-/** A program gets the text as it is. In a terminal, control characters are removed and lines are coloured. */
-function toPrinted({ terminal }: Context, diff: string): string {
-  if (!terminal.isTerminal) return diff;
+/** Removes control characters and colours the lines, for a terminal. */
+function toColoured({ terminal }: Context, diff: string): string {
   const paint = (line: string): string => {
     if (/^(diff |index |--- |\+\+\+ )/.test(line)) return terminal.paint("bold", line);
     if (line.startsWith("@@")) return terminal.paint("blue", line);

@@ -6,9 +6,17 @@ import { PROCESSES, PUSH_SITES, removeAll } from "./run-folder.js";
 
 const OWNER = "runner.pid";
 
-/** Another runner uses the folder. */
+/** Another runner uses the folder. The message is for the command of a runner. */
 export class FolderTaken extends Error {
   override readonly name = "FolderTaken";
+  readonly pid: number;
+  readonly folder: string;
+
+  constructor(pid: number, folder: string) {
+    super(`the runner with process id ${pid} uses ${folder}: give this runner another --work-folder`);
+    this.pid = pid;
+    this.folder = folder;
+  }
 }
 
 /**
@@ -26,11 +34,7 @@ export async function takeFolder(workFolder: string): Promise<() => Promise<void
       if (!(error instanceof Error) || !("code" in error) || error.code !== "EEXIST") throw error;
     }
     const alive = aliveByNote(await readFile(owner, "utf8").catch(() => ""));
-    if (alive !== null) {
-      throw new FolderTaken(
-        `the runner with process id ${alive} uses ${workFolder}: give this runner another --work-folder`,
-      );
-    }
+    if (alive !== null) throw new FolderTaken(alive, workFolder);
     await rm(owner, { force: true });
   }
 }

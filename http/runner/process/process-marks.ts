@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
+import { startTime } from "../../wire/process-start.js";
 
 /**
  * Marks in the environment, with which the runner finds everything that a program started, even outside its process
@@ -68,18 +69,6 @@ function kill(pid: number): void {
     process.kill(pid, "SIGKILL");
   } catch {
     // The process has already ended.
-  }
-}
-
-/**
- * A process's start, in kernel ticks since boot. Pid and start together are unique. Null if there is no such process.
- */
-export function startTime(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
-  } catch {
-    return null;
   }
 }
 

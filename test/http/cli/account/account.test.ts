@@ -3,6 +3,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -11,6 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
+import { toOwnDevFolder } from "../../../../http/cli/command/places.js";
+import { startTime } from "../../../../http/wire/process-start.js";
 import { openCommandScene, testCommands } from "../../../support/command-cases.js";
 import { startTestService } from "../../../support/service.js";
 import { openSignalbox } from "../../../support/signalbox.js";
@@ -76,13 +79,15 @@ t.test("names: the only team is the default, another is named, and what does not
   t.match(await signalbox.run(["use", "web"]), { code: 0, out: "default team of this folder: acme/web" });
 });
 
-t.test("the sign-in of a stopped signalbox dev is noted at login, and logout removes it", async (t) => {
+t.test("the sign-in of a signalbox dev that does not answer is noted at login, and logout removes it", async (t) => {
   const { service, signalbox } = await openCommandScene(t);
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-stopped-dev-"));
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-silent-dev-")));
   t.teardown(() => rmSync(folder, { recursive: true }));
-  const kept = join(folder, ".signalbox/login.json");
-  mkdirSync(join(folder, ".signalbox"));
-  writeFileSync(kept, JSON.stringify({ url: "http://127.0.0.1:1", cookie: "session=1" }));
+  const own = toOwnDevFolder({ env: { HOME: signalbox.home } }, folder);
+  const kept = join(own, "login.json");
+  mkdirSync(own, { recursive: true });
+  const running = { pid: process.pid, started: startTime(process.pid) };
+  writeFileSync(kept, JSON.stringify({ url: "http://127.0.0.1:1", cookie: "session=1", process: running }));
   const run = (...args: string[]) => signalbox.run(args, { folder });
   const link = await service.linkFor("ada@example.com");
   const noted = /commands in this folder still use http:\/\/127\.0\.0\.1:1 \(signalbox dev\): signalbox logout/;

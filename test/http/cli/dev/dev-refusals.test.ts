@@ -1,6 +1,8 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { toPlaces } from "../../../../http/cli/dev/dev-folder.js";
+import { toNote } from "../../../../http/runner/process/process-marks.js";
 import { openDevScene } from "../../../support/dev-scene.js";
 import { inRepository } from "../../../support/repository.js";
 
@@ -59,4 +61,15 @@ t.test("a port that is taken is refused; a second start in the folder is, too", 
   t.match(await other.run(["dev", "--port", port]), { code: 1, err: new RegExp(`cannot listen on .*:${port}`) });
   t.match(await scene.run(["dev", "--port", "0"]), { code: 1, err: /another process/ });
   t.equal((await dev.client.get("/api/sessions/me")).email, "ada@example.com", "the first one still runs");
+});
+
+t.test("a folder that another runner uses is refused with what to do", async (t) => {
+  const { signalbox, repository, run } = openDevScene(t);
+  const { runner } = toPlaces({ env: { HOME: signalbox.home } }, repository);
+  mkdirSync(runner, { recursive: true });
+  writeFileSync(join(runner, "runner.pid"), toNote(process.pid));
+  const { code, err } = await run(["dev", "--port", "0"]);
+  t.equal(code, 1);
+  t.match(err, `the runner with process id ${process.pid} uses ${runner}: stop that runner first`);
+  t.notMatch(err, /--work-folder/);
 });

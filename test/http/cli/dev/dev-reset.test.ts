@@ -1,11 +1,13 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { openDevScene, openTask, statusOf } from "../../../support/dev-scene.js";
 
 t.test("--reset asks first, removes only what it made, and begins again", async (t) => {
-  const scene = openDevScene(t, { "a.txt": "one\n", ".signalbox/kept.txt": "of the repository\n" });
+  const scene = openDevScene(t);
   const { repository, run } = scene;
+  mkdirSync(join(repository, ".signalbox"));
+  writeFileSync(join(repository, ".signalbox/kept.txt"), "of the person\n");
   const dev = await scene.start();
   const taskId = await openTask(dev, "Old");
   t.match(await run(["dev", "--reset", "--yes", "--port", "0"]), { code: 1, err: /error: .*another process/ });
@@ -17,5 +19,5 @@ t.test("--reset asks first, removes only what it made, and begins again", async 
   await again.end();
   const reset = await scene.start("--reset", "--yes");
   t.equal(await statusOf(reset.client.get("/api/tasks/{taskId}", { path: { taskId } })), 404);
-  t.equal(readFileSync(join(repository, ".signalbox/kept.txt"), "utf8"), "of the repository\n");
+  t.equal(readFileSync(join(repository, ".signalbox/kept.txt"), "utf8"), "of the person\n");
 });

@@ -3,7 +3,15 @@ import { join } from "node:path";
 import t from "tap";
 import { createClient } from "../../../../http/client/entry.js";
 import { openCommandScene, testCommands } from "../../../support/command-cases.js";
-import { openDevScene, openTask, readDiff, readLogin, statusOf, untilTaskIs } from "../../../support/dev-scene.js";
+import {
+  openDevScene,
+  openTask,
+  ownFolder,
+  readDiff,
+  readLogin,
+  statusOf,
+  untilTaskIs,
+} from "../../../support/dev-scene.js";
 import { inRepository } from "../../../support/repository.js";
 import { devCases, removeProject } from "./dev-cases.js";
 
@@ -18,7 +26,7 @@ t.test("a new repository: a task is done, a question is answered, and the diff a
   writeFileSync(join(repository, "new.txt"), "not committed\n");
   const dev = await scene.start();
   t.equal(dev.lines.length, 4);
-  t.equal(statSync(join(repository, ".signalbox/login.json")).mode & 0o777, 0o600);
+  t.equal(statSync(join(ownFolder(scene), "login.json")).mode & 0o777, 0o600);
   t.equal(statSync(join(repository, ".signalbox")).mode & 0o777, 0o700);
   t.equal(inRepository(repository, "status", "--porcelain"), "?? new.txt\n", "git ignores .signalbox");
   t.match(await run(["whoami"]), { code: 0, out: /person +Ada Lovelace <ada@example\.com>\nworkspaces +local/ });
@@ -49,7 +57,7 @@ t.test("a new repository: a task is done, a question is answered, and the diff a
   t.match(err, /warning: 1 file has uncommitted changes: agents start from the last commit of main/);
   t.match(err, /draining/);
   const again = await scene.start("--stations", "work");
-  t.equal(readLogin(repository).url, again.url);
+  t.equal(readLogin(scene).url, again.url);
   t.match(await again.client.get("/api/tasks/{taskId}", { path: { taskId: second } }), { state: "done" });
   t.equal(again.teamId, dev.teamId);
   const third = await openTask(again, "Once more");

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import t from "tap";
 import { CommandError } from "../../../../http/cli/command/exit-codes.js";
 import { processTerminal } from "../../../../http/cli/command/terminal.js";
 import { toRepositoryName } from "../../../../http/cli/dev/checkout.js";
-import { choosePort, readSettings } from "../../../../http/cli/dev/dev-settings.js";
+import { admitLocalHosts, choosePort, readSettings } from "../../../../http/cli/dev/dev-settings.js";
 import { toNotePath } from "../../../../http/cli/dev/example-note.js";
 import { explained } from "../../../../http/cli/dev/explained.js";
 import { openLogFile } from "../../../../http/cli/dev/log-file.js";
@@ -23,6 +23,20 @@ t.test("the log keeps at most one earlier file, and loses no line", (t) => {
   const text = readFileSync(`${path}.1`, "utf8") + readFileSync(path, "utf8");
   t.match(text, /^line 2\d .*\n(line 2\d .*\n)*line 29 x+\n$/);
   t.ok(text.length <= 100);
+  t.end();
+});
+
+t.test("the log is never written through a link", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-log-"));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const [path, victim] = [join(folder, "dev.log"), join(folder, "profile")];
+  writeFileSync(victim, "mine\n");
+  const log = openLogFile(path);
+  rmSync(path);
+  symlinkSync(victim, path);
+  t.throws(() => log.write("line\n"), { code: "ELOOP" });
+  t.throws(() => openLogFile(path), { code: "ELOOP" });
+  t.equal(readFileSync(victim, "utf8"), "mine\n");
   t.end();
 });
 
@@ -78,4 +92,24 @@ t.test("the last port is taken again, and a free one where it is taken, unless o
   server.close();
   await once(server, "close");
   t.equal(await choosePort(settings, taken), taken);
+});
+
+t.test("it answers for the names of this machine and of BASE_URL alone", (t) => {
+  const { config } = readSettings({ ...processTerminal(), env: {} }, { dataFolder: "/none", port: undefined });
+  const admits = admitLocalHosts({ ...config, baseUrl: "https://box.example.com" });
+  for (const host of ["localhost", "127.0.0.1:8787", "127.9.9.9", "[::1]:1", "box.example.com", "Box.Example.Com"])
+    t.ok(admits(host), host);
+  const others = [
+    "",
+    "example.com",
+    "box.example.com:8787",
+    "a@localhost",
+    "localhost:",
+    "localhost, x",
+    "[::1",
+    "::1",
+  ];
+  for (const host of [undefined, ...others]) t.notOk(admits(host), host ?? "no header");
+  t.notOk(admitLocalHosts({ ...config, baseUrl: null })("box.example.com"));
+  t.end();
 });

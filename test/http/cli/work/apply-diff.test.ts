@@ -1,0 +1,94 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { applyDiff } from "../../../../http/cli/work/apply-diff.js";
+import { inRepository, layRepository } from "../../../support/repository.js";
+
+const FILES = { "a.txt": "one\n", "old.txt": "1\n2\n3\n", "gone.txt": "x\n", "[b].txt": "b\n", b: "b\n" };
+
+/** A checkout whose branch `main` has {@link FILES}. Git ignores `logs`. */
+function openCheckout(t: Test) {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-apply-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  layRepository(folder, FILES);
+  writeFileSync(join(folder, ".git/info/exclude"), "logs\n");
+  const git = (...args: readonly string[]) => inRepository(folder, ...args);
+  /** All files with their texts, the state of the index, the branches and the current one. */
+  const look = () => [
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => !/^\.git(\/|$)/.test(name))
+      .sort()
+      .map((name) => [name, name === "logs" || name === "new" ? null : readText(join(folder, name))]),
+    git("status", "--porcelain", "--ignored"),
+    git("branch"),
+  ];
+  return { folder, git, look };
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+/** Changes, creates, renames and removes files, and adds a file `logs`, which sorts after most of them. */
+function diffWithLogs(t: Test): string {
+  const { folder, git } = openCheckout(t);
+  writeFileSync(join(folder, "a.txt"), "changed\n");
+  writeFileSync(join(folder, "aaa"), "added\n");
+  writeFileSync(join(folder, "[b].txt"), "changed\n");
+  mkdirSync(join(folder, "d/e"), { recursive: true });
+  writeFileSync(join(folder, "d/e/f.txt"), "added\n");
+  git("mv", "old.txt", "c.txt");
+  git("rm", "--quiet", "gone.txt", "b");
+  mkdirSync(join(folder, "b"));
+  writeFileSync(join(folder, "b/in.txt"), "a folder in place of a file\n");
+  writeFileSync(join(folder, "logs"), "a file\n");
+  git("add", "--all", "--force");
+  return git("diff", "--staged", "--binary", "--full-index", "--find-renames");
+}
+
+t.test("changes that git applied only in part are taken back, also on a new branch", (t) => {
+  const diff = diffWithLogs(t);
+  for (const branch of [null, "fix"]) {
+    const { folder, look, git } = openCheckout(t);
+    mkdirSync(join(folder, "logs"));
+    writeFileSync(join(folder, "logs/x.log"), "of the person\n");
+    writeFileSync(join(folder, "other.txt"), "of the person\n");
+    const before = look();
+    t.throws(() => git("apply", "--3way", writeDiff(t, diff)));
+    t.not(git("status", "--porcelain"), "?? other.txt\n", "git itself leaves files written");
+    git("reset", "--quiet", "--hard");
+    git("clean", "--quiet", "-d", "--force", "--exclude=other.txt");
+    t.same(look(), before);
+    t.throws(() => applyDiff({ folder, diff, branch }), {
+      name: "CommandError",
+      message: /^git could not apply the changes, and this checkout is as before:\n[\s\S]*logs/,
+    });
+    t.same(look(), before);
+  }
+  t.end();
+});
+
+t.test("a folder of the person that was empty stays, and one that the changes brought goes", (t) => {
+  const diff = diffWithLogs(t);
+  const { folder } = openCheckout(t);
+  for (const name of ["logs", "d"]) mkdirSync(join(folder, name));
+  writeFileSync(join(folder, "logs/x.log"), "of the person\n");
+  t.throws(() => applyDiff({ folder, diff, branch: null }), { message: /as before/ });
+  t.same(readdirSync(join(folder, "d")), []);
+  t.equal(readText(join(folder, "b")), "b\n", "a file again, in place of the folder");
+  t.end();
+});
+
+/** Writes a diff to a file; returns the path. */
+function writeDiff(t: Test, diff: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-diff-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, "diff");
+  writeFileSync(path, diff);
+  return path;
+}
