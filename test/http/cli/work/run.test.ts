@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
@@ -203,6 +204,20 @@ t.test("a run", async (t) => {
     const ran = await run(`run diff ${taskId} --apply`, { folder: conflicting.folder });
     t.match(ran, { code: 1, err: /the changes conflict in "a\.txt": resolve the marked lines/ });
     t.match(conflicting.read("a.txt"), /<<<<<<< /);
+    const goBack = ({ err }: { readonly err: string }) => {
+      const command = /or go back with\n {2}(git restore .*)/.exec(err)?.[1] ?? "false";
+      execFileSync("sh", ["-c", command], { cwd: join(conflicting.folder, "it's"), stdio: "ignore" });
+      t.equal(conflicting.git("status", "--porcelain"), " M mine.txt\n", command);
+      t.equal(conflicting.read("a.txt"), "uno\n2\n3\n4\n5\n6\n");
+    };
+    mkdirSync(join(conflicting.folder, "it's"));
+    writeFileSync(join(conflicting.folder, "mine.txt"), "mine\n");
+    conflicting.git("add", "mine.txt");
+    conflicting.git("commit", "--quiet", "--message", "Mine", "mine.txt");
+    writeFileSync(join(conflicting.folder, "mine.txt"), "changed\n");
+    goBack(ran);
+    goBack(await run(`run diff ${taskId} --apply --branch fix`, { folder: conflicting.folder }));
+    t.equal(conflicting.git("branch", "--format=%(refname:short)"), "main\n");
   });
 
   await t.test("its diff is exact for programs, and harmless in a terminal", async (t) => {
