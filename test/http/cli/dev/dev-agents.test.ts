@@ -42,7 +42,7 @@ t.test("Ctrl+C lets the active run end; a program of this folder is the agent, w
   process.env.GATE = gate;
   t.teardown(() => delete process.env.GATE);
   const dev = await scene.start("--stations", "work", "--pass-env", "GATE", "--command", "./agent.mjs");
-  t.match(dev.lines[1], `agent    ${join(repository, "agent.mjs")}`);
+  t.match(dev.lines[2], `agent    ${join(repository, "agent.mjs")}`);
   const taskId = await openTask(dev, "Wait");
   await until("the agent has begun", () => existsSync(join(gate, "began")));
   dev.interrupt();
