@@ -48,7 +48,7 @@ export class Context {
     throw new CommandError(
       stopped === null
         ? "no service is configured: run signalbox login <url>, or signalbox dev in a git repository"
-        : `signalbox dev is not running in ${stopped}: start it again`,
+        : `signalbox dev is not running in ${stopped}: start it again (or sign in with signalbox login, if you signed out)`,
       exitCodes["no-service"],
     );
   }

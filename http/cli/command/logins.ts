@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { startTime } from "../../wire/process-start.js";
@@ -88,13 +89,10 @@ export function saveLogin(terminal: Terminal, login: Login): void {
   writePrivateFile(loginsPath(terminal), { current: login.url, logins: { ...logins, [login.url]: login } });
 }
 
-/**
- * Removes the sign-in at an address; also that of `signalbox dev` in this folder or one above it, whose service stays the
- * default.
- */
+/** Removes the sign-in at an address; also that of `signalbox dev` in this folder or one above it. */
 export function removeLogin(terminal: Terminal, url: string): void {
   const dev = readDevLogin(terminal);
-  if (dev?.login.url === url) writePrivateFile(dev.path, { url, process: dev.login.process });
+  if (dev?.login.url === url) rmSync(dev.path, { force: true });
   const { current, logins } = readLogins(terminal);
   const { [url]: _removed, ...others } = logins;
   writePrivateFile(loginsPath(terminal), { current: current === url ? null : current, logins: others });

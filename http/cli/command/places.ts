@@ -58,6 +58,14 @@ export function findDevFolder(terminal: Pick<Terminal, "env" | "folder">): strin
   return top === null ? null : toOwnDevFolder(terminal, top);
 }
 
+/** Returns the top folder of the git checkout that a folder is in; the folder itself if it is in none. */
+export function findRepository(folder: string): string {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return at;
+    if (dirname(at) === at) return folder;
+  }
+}
+
 /** Finds the nearest repository in which `signalbox dev` was started, of this folder or one above it; null if none. */
 export function findStartedDev(terminal: Pick<Terminal, "env" | "folder">): string | null {
   return findAbove(terminal, DEV_MARK);

@@ -49,8 +49,10 @@ t.test("Ctrl+C lets the active run end; a program of this folder is the agent, w
   writeFileSync(join(gate, "open"), "");
   t.equal((await dev.end()).code, 0);
   const again = await scene.start();
+  t.match(again.lines[2], /^agent +built-in example agent/);
   t.match(await untilTaskIs(again, taskId, "done"), { state: "done" });
   t.match(await readDiff(again, taskId), "+work");
+  t.match((await again.end()).err, `last time with --command: ${join(repository, "agent.mjs")}`);
 });
 
 t.test("agents start from the branch that is checked out now, also in a linked worktree", async (t) => {

@@ -152,7 +152,7 @@ t.test("each start has its own session; a stopped service's sign-in is not used"
   const cookie = headers.getSetCookie()[0]?.split(";")[0] ?? "";
   await dev.end();
   t.notOk(existsSync(login));
-  const stopped = `error: signalbox dev is not running in ${scene.repository}: start it again`;
+  const stopped = `error: signalbox dev is not running in ${scene.repository}: start it again (or sign in`;
   t.match(await run(["whoami"]), { code: 3, err: stopped });
   mkdirSync(join(scene.repository, "sub"));
   t.match(await run(["whoami"], { folder: join(scene.repository, "sub") }), { code: 3, err: stopped });

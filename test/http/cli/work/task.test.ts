@@ -1,3 +1,5 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import t from "tap";
 import { testCommands } from "../../../support/command-cases.js";
 import { workCases } from "./work-cases.js";
@@ -64,6 +66,17 @@ t.test("tasks, runs and the inbox", async (t) => {
     t.match(await run("task list --assignee eve"), { code: 1, err: /there is no person eve in the workspace/ });
     t.match(await run("task list --limit 0"), { code: 64 });
     t.match(await run("task list --team none"), { code: 1, err: /there is no team none/ });
+  });
+
+  await t.test("folders of a repository share the last task", async (t) => {
+    const folder = join(scene.signalbox.home, "repository");
+    mkdirSync(join(folder, ".git"), { recursive: true });
+    mkdirSync(join(folder, "sub/folder"), { recursive: true });
+    const { out } = await run("task open Shared", { folder: join(folder, "sub/folder") });
+    const taskId = /^task_\w+/.exec(out)?.[0] ?? "none";
+    t.match(await run("task show", { folder }), { code: 0, out: taskId });
+    t.match(await run("task close", { folder: join(folder, "sub") }), { code: 0, out: `closed: Shared (${taskId})` });
+    t.notMatch((await run("task show")).out, taskId, "another folder");
   });
 
   await t.test("what a task refuses names the task, and what to do", async (t) => {
