@@ -11,7 +11,7 @@ const { lines: httpLines, programs } = require("./http/areas.json");
 /** Files of actors/ that all areas may import, and those that follow from all areas. */
 const ground = [
   ["permission", "caller", "sealer", "time-text", "fraction", "exact-json", "view"],
-  ["refusal", "money", "well-formed", "opener"],
+  ["refusal", "money", "well-formed", "opener", "in-steps", "hidden-characters"],
 ];
 const top = [["area"], ["areas"], ["doctor"], ["catalogue"]];
 

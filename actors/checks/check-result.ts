@@ -1,5 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import { fromText } from "../fraction.js";
+import type { InSteps } from "../in-steps.js";
 import { type Money, toAmount } from "../money.js";
 import { firstBytes, lastBytes } from "../replays/figures/excerpt.js";
 import { replayVerdicts } from "../replays/judging/replay-verdict.table.js";
@@ -12,7 +13,6 @@ import type { ReplayCheckRow } from "./check.js";
 import type { CheckResultRow } from "./check-result.table.js";
 import type { RegressedTask, SideResult } from "./check-schemas.js";
 import type { ReplaySide, ReplaySides, SideCopy } from "./check-sides.js";
-import type { InSteps } from "./in-steps.js";
 
 /**
  * Computes a check's results from the current state of its replays. A replay that is gone counts as a replay without

@@ -1,10 +1,10 @@
 import type { Reading } from "../../storage/store.js";
+import { atOnce, type InSteps } from "../in-steps.js";
 import { listCopies } from "../replays/copies/replay-copy.table.js";
 import type { ReplayCopyRow, ReplayRow } from "../replays/replay/replay.js";
 import { replays } from "../replays/replay/replay.table.js";
 import { getReplayInput, type ReplayEntry } from "../replays/replay/replay-input.table.js";
 import type { ReplayCheckRow } from "./check.js";
-import { atOnce, type InSteps } from "./in-steps.js";
 import type { CheckSide } from "./verdict.js";
 
 /**

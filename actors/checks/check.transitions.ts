@@ -1,5 +1,6 @@
 import type { EventWith } from "../../runtime/cells/chart.js";
 import type { Turn } from "../../runtime/turns/turn.js";
+import { atOnce } from "../in-steps.js";
 import { requestRemoval } from "../replays/budget/replay-quota.js";
 import { toJudgeModel } from "../replays/candidates/station-config.js";
 import type { ReplayJudging } from "../replays/judging/model-terms.js";
@@ -19,7 +20,6 @@ import { replayCheckTopic } from "./check-changes.js";
 import { toResult } from "./check-result.js";
 import { replayCheckResults } from "./check-result.table.js";
 import type { ReplaySide, ReplaySides } from "./check-sides.js";
-import { atOnce } from "./in-steps.js";
 import type { PreparedCheck } from "./prepare-check.js";
 import type { Decision } from "./verdict.js";
 

@@ -1,4 +1,5 @@
 import type { Reading } from "../../storage/store.js";
+import { atOnce, type InSteps } from "../in-steps.js";
 import { toAmount } from "../money.js";
 import { listCopies } from "../replays/copies/replay-copy.table.js";
 import type { ReplayRow } from "../replays/replay/replay.js";
@@ -14,7 +15,6 @@ import { toResult } from "./check-result.js";
 import { type CheckResultRow, replayCheckResults } from "./check-result.table.js";
 import { type CheckWarningView, listedCheckSchema, type ReplayCheckView, replayCheckSchema } from "./check-schemas.js";
 import { type ReplaySides, readSidesInSteps } from "./check-sides.js";
-import { atOnce, type InSteps } from "./in-steps.js";
 
 interface Asked {
   readonly reused: boolean;

@@ -84,7 +84,7 @@ export const configPullRequestSchema = z
       .nullable()
       .describe("The path of the line's source at the latest pick; null if the line had no source."),
     branch: z.string().describe("The branch that the service commits to."),
-    attempts: z.int().describe("Number of times that a person picked the candidate."),
+    attempts: z.int().describe("Number of attempts to open the pull request. A pick counts if it starts an attempt."),
     waitsUntil: z
       .string()
       .nullable()

@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import type { Kind, TextFolder } from "../resources/kind.js";
-import { expectResource, listAddresses, type ResourceRow } from "../resources/resource.table.js";
+import { addressPages, expectResource, type ResourceRow } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { type Entries, writeBlocks } from "./hcl.js";
 import { byCodeUnits, inPathOrder } from "./path-order.js";
@@ -124,14 +124,7 @@ interface ExportLocation {
 
 /** Lists the locations of a kind's resources in address order, and reads them a page at a time. */
 function* listExportLocations({ reading, workspace }: Source, kind: Kind): Generator<ExportLocation> {
-  let after: string | undefined;
-  for (;;) {
-    const page = { limit: PAGE, ...(after === undefined ? {} : { after }) };
-    const places = listAddresses(reading, workspace.workspaceId, kind.name, page);
-    yield* places;
-    after = places.at(-1)?.address;
-    if (after === undefined || places.length < PAGE) return;
-  }
+  for (const page of addressPages(reading, workspace.workspaceId, kind.name, { limit: PAGE })) yield* page;
 }
 
 function rowAt({ reading, workspace }: Source, kind: Kind, { id }: ExportLocation): ResourceRow {

@@ -10,6 +10,7 @@ import { configPullRequests } from "../config-pull-requests/config-pull-request.
 import { findTaskOfDecision } from "../decisions/decision.table.js";
 import { findEvent } from "../events/event-log.queries.js";
 import { findHookOccurrence } from "../hooks/hook-occurrence.table.js";
+import { findInSteps, type InSteps } from "../in-steps.js";
 import { findActionRun } from "../integration-work/actions/action-run.table.js";
 import { deliveries } from "../integration-work/deliveries/delivery.table.js";
 import type { LineFields } from "../lines/line.js";
@@ -19,7 +20,7 @@ import { type MadeCandidateRow, madeCandidates } from "../replays/candidates/mad
 import { replays } from "../replays/replay/replay.table.js";
 import { replaySets } from "../replays/sets/replay-set.table.js";
 import type { Kind } from "../resources/kind.js";
-import { listAddresses, type ResourceRow } from "../resources/resource.table.js";
+import { addressPages, type ResourceRow } from "../resources/resource.table.js";
 import { findPartHolder, getTeamKey } from "../resources/resource-indexes.table.js";
 import { runners } from "../runners/runner.table.js";
 import { findVisibleRun } from "../runs/run.queries.js";
@@ -29,11 +30,14 @@ import { findTaskOfOutcomes, findVisibleTask } from "../tasks/task.queries.js";
 import { findTaskOfAttachment } from "../tasks/task.table.js";
 import { findRunOfCall } from "../tool-calls/tool-call.table.js";
 import type { Member } from "../workspaces/member.js";
-import { findMember } from "../workspaces/member.table.js";
+import { findMember, WORKSPACES_AT_ONCE } from "../workspaces/member.table.js";
 import type { Page, Place } from "./place.js";
 
-/** Finds the object with this id; undefined if there is none, or if the caller may not see it. */
-type Find = (reading: Reading, caller: Caller, id: string) => Place | undefined;
+/** Finds the object with this id, in steps; undefined if there is none, or if the caller may not see it. */
+type Find = (reading: Reading, caller: Caller, id: string) => InSteps<Place | undefined>;
+
+/** Like {@link Find}, in one step. */
+type FindAtOnce = (reading: Reading, caller: Caller, id: string) => Place | undefined;
 
 /** The form of an id: the prefix of its kind, then text that can be a key in the store. */
 const ID = /^([a-z]+)_[A-Za-z0-9_-]{1,100}$/;
@@ -43,21 +47,20 @@ const ID = /^([a-z]+)_[A-Za-z0-9_-]{1,100}$/;
  *
  * Most kinds are found through the directory. Others have no entry there, because they are many: their rows are looked
  * up by id in each of the caller's workspaces, and if their keys start with a team or an integration, under each of
- * those. That is one read for each workspace, team or integration.
+ * those. That is one read for each workspace, team or integration, in steps.
  */
 export function createFindPlace(kinds: readonly Kind[]): Find {
   const finders = new Map<string, Find>(Object.entries(others));
   for (const kind of kinds) {
-    const other = finders.get(kind.idPrefix);
-    const find: Find = (reading, caller, id) => {
+    const other = finders.get(kind.idPrefix) ?? inOneStep(() => undefined);
+    finders.set(kind.idPrefix, function* find(reading, caller, id) {
       const row = findVisibleResource(kind, reading, caller, id);
-      return isRefusal(row) ? other?.(reading, caller, id) : toResourcePlace(kind, row);
-    };
-    finders.set(kind.idPrefix, find);
+      return isRefusal(row) ? yield* other(reading, caller, id) : toResourcePlace(kind, row);
+    });
   }
-  return (reading, caller, id) => {
-    const prefix = ID.exec(id)?.[1];
-    return prefix === undefined ? undefined : finders.get(prefix)?.(reading, caller, id);
+  return function* findPlace(reading, caller, id) {
+    const find = finders.get(ID.exec(id)?.[1] ?? "");
+    return find && (yield* find(reading, caller, id));
   };
 }
 
@@ -88,32 +91,25 @@ export function toUnder({ name, plural }: Pick<Kind, "name" | "plural">, address
 
 /** The finders of other kinds, by the prefix of their ids. */
 const others: Readonly<Record<string, Find>> = {
-  task: (reading, caller, id) => {
+  task: inOneStep((reading, caller, id) => {
     const found = findVisibleTask(reading, caller, id);
     if (isRefusal(found)) return undefined;
     const { workspaceId, task } = found;
     return { kind: "task", id, workspaceId, teamId: task.teamId, title: task.title, under: "" };
-  },
-  run: (reading, caller, id) => {
-    const found = findVisibleRun(reading, caller, id);
-    if (isRefusal(found)) return undefined;
-    const { workspaceId, run } = found;
-    // The page of a replay's run is addressed by its team.
-    const under = run.owner.kind === "replay" ? run.teamId : "";
-    return { kind: "run", id, workspaceId, teamId: run.teamId, under };
-  },
-  apr: (reading, caller, id) => {
-    const found = findInboxItem(reading, caller, id);
+  }),
+  run: inOneStep(findRunPlace),
+  *apr(reading, caller, id) {
+    const found = yield* findInboxItem(reading, caller, id);
     if (isRefusal(found) || found.approval === null) return undefined;
     const { workspaceId, approval } = found;
     return { kind: "approval", id, workspaceId, teamId: approval.teamId, title: approval.tool, under: "" };
   },
-  pr: (reading, caller, id) => {
+  pr: inOneStep((reading, caller, id) => {
     const found = findPullRequest(reading, caller, id);
     if (isRefusal(found)) return undefined;
     const { workspaceId, row } = found;
     return { kind: "pull-request", id, workspaceId, teamId: row.teamId, title: row.title, under: "" };
-  },
+  }),
   rset: ofTeam("replay-set", (reading, workspaceId, id) => replaySets.get(reading, workspaceId, id)),
   rep: ofTeam("replay", (reading, workspaceId, id) => replays.get(reading, workspaceId, id)),
   check: ofTeam("replay-check", findStoredCheck),
@@ -140,7 +136,7 @@ const others: Readonly<Record<string, Find>> = {
     }),
   call: (reading, caller, id) =>
     findIn(reading, caller, (workspaceId) => {
-      const shownOn = others.run?.(reading, caller, findRunOfCall(reading, workspaceId, id) ?? "");
+      const shownOn = findRunPlace(reading, caller, findRunOfCall(reading, workspaceId, id) ?? "");
       return shownOn && { kind: "tool-call", id, workspaceId, teamId: shownOn.teamId, under: "", shownOn };
     }),
   att: (reading, caller, id) =>
@@ -164,16 +160,16 @@ const others: Readonly<Record<string, Find>> = {
         ? undefined
         : { kind: "runner", id, workspaceId, teamId: null, under: "" },
     ),
-  usr: (reading, caller, id) => {
+  *usr(reading, caller, id) {
     if (caller.kind !== "person") return undefined;
-    return findIn(reading, caller, (workspaceId) => {
+    return yield* findIn(reading, caller, (workspaceId) => {
       const member = findMember(reading, workspaceId, id);
       return member === undefined ? undefined : toPersonPlace(reading, workspaceId, member);
     });
   },
-  inv: (reading, caller, id) => {
+  *inv(reading, caller, id) {
     if (caller.kind !== "person") return undefined;
-    return findIn(reading, caller, (workspaceId) => {
+    return yield* findIn(reading, caller, (workspaceId) => {
       if (permit(reading, caller, workspaceId, "administer", "workspace") !== null) return undefined;
       const invite = invites.get(reading, workspaceId, id);
       return invite === undefined
@@ -189,29 +185,48 @@ export function toPersonPlace(reading: Reading, workspaceId: string, { userId, e
   return { kind: "person", id: userId, workspaceId, teamId: null, title, under: "" };
 }
 
-/** Returns the first place that `find` finds in one of the caller's workspaces. */
-function findIn(reading: Reading, caller: Caller, find: (workspaceId: string) => Place | undefined): Place | undefined {
-  for (const workspaceId of listWorkspacesOf(reading, caller)) {
-    const found = find(workspaceId);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+function inOneStep(find: FindAtOnce): Find {
+  return (reading, caller, id) => findInSteps([id], 1, () => find(reading, caller, id));
 }
 
+function findRunPlace(reading: Reading, caller: Caller, id: string): Place | undefined {
+  const found = findVisibleRun(reading, caller, id);
+  if (isRefusal(found)) return undefined;
+  const { workspaceId, run } = found;
+  // The page of a replay's run is addressed by its team.
+  const under = run.owner.kind === "replay" ? run.teamId : "";
+  return { kind: "run", id, workspaceId, teamId: run.teamId, under };
+}
+
+/** Returns the first place that `find` finds in one of the caller's workspaces. */
+function* findIn(
+  reading: Reading,
+  caller: Caller,
+  find: (workspaceId: string) => Place | undefined,
+): InSteps<Place | undefined> {
+  return yield* findInSteps(yield* listWorkspacesOf(reading, caller), WORKSPACES_AT_ONCE, find);
+}
+
+/** Number of teams or integrations to look under in one step. */
+const HOLDERS_AT_ONCE = 25;
+
 /** Like {@link findIn}, under each team or integration. */
-function findUnder(
+function* findUnder(
   reading: Reading,
   caller: Caller,
   holder: "team" | "integration",
   find: (workspaceId: string, holderId: string) => Place | undefined,
-): Place | undefined {
-  return findIn(reading, caller, (workspaceId) => {
-    for (const { id } of listAddresses(reading, workspaceId, holder, {})) {
-      const found = find(workspaceId, id);
-      if (found !== undefined) return found;
+): InSteps<Place | undefined> {
+  for (const workspaceId of yield* listWorkspacesOf(reading, caller)) {
+    for (const page of addressPages(reading, workspaceId, holder, { limit: HOLDERS_AT_ONCE })) {
+      for (const { id } of page) {
+        const found = find(workspaceId, id);
+        if (found !== undefined) return found;
+      }
+      yield;
     }
-    return undefined;
-  });
+  }
+  return undefined;
 }
 
 function ofTeam(
@@ -247,7 +262,7 @@ function ofIntegration(
  * Finds a candidate that the service created without a resource; undefined if there is none. Such a candidate is shown
  * on the page of its replay or search.
  */
-function findMadeCandidate(reading: Reading, caller: Caller, id: string): Place | undefined {
+function findMadeCandidate(reading: Reading, caller: Caller, id: string): InSteps<Place | undefined> {
   return findIn(reading, caller, (workspaceId) => {
     const made = madeCandidates.get(reading, workspaceId, id);
     const replay = replays.get(reading, workspaceId, made?.replayId ?? "");

@@ -1,6 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import { listTeamsOfOutcomes } from "../access/members/team.queries.js";
 import type { Caller } from "../caller.js";
+import type { InSteps } from "../in-steps.js";
 import { pullRequestTitles } from "../pull-requests/pull-request.table.js";
 import type { Kind } from "../resources/kind.js";
 import { resourceTitles } from "../resources/resource-indexes.table.js";
@@ -15,6 +16,8 @@ import type { Place } from "./place.js";
 const MAX_READ = 500;
 /** Maximum number of people to compare, in the order of their ids. */
 const MAX_PEOPLE = 500;
+/** Number of people to compare in one step. */
+const PEOPLE_AT_ONCE = 25;
 
 /** Objects that a search found. */
 export interface SearchResult {
@@ -53,24 +56,20 @@ export function createSearch(kinds: readonly Kind[]) {
     return { id, kind, title, teamId, workspaceId, under: known === undefined ? address : toUnder(known, address) };
   };
 
-  function* search(
-    reading: Reading,
-    caller: Caller,
-    { workspaceId, q, limit }: WantedSearch,
-  ): Generator<undefined, SearchResult> {
-    const named = findPlace(reading, caller, q.trim());
+  function* search(reading: Reading, caller: Caller, { workspaceId, q, limit }: WantedSearch): InSteps<SearchResult> {
+    const named = yield* findPlace(reading, caller, q.trim());
     if (named?.workspaceId === workspaceId)
       return { places: [{ ...named, title: named.title ?? named.id }], isCut: false };
     const of = { reading, caller, workspaceId, words: toSearchedWords(q) };
     const entries: TitleEntry[] = [];
     let isCut = false;
-    for (const [index, scope] of listScopes(of)) {
+    for (const [index, scope] of yield* listScopes(of)) {
       const found = searchTitles(index, reading, workspaceId, { scope, words: of.words, maxRead: MAX_READ });
       entries.push(...found.entries);
       isCut ||= found.isCut;
       yield;
     }
-    const people = searchPeople(of);
+    const people = yield* searchPeople(of);
     const titled = entries.map((entry) => ({ ...toPlace(workspaceId, entry), also: entry.also }));
     const ranked = rank([...titled, ...people.places], foldCase(q.trim()));
     return { places: ranked.slice(0, limit), isCut: isCut || people.isCut || ranked.length > limit };
@@ -79,8 +78,8 @@ export function createSearch(kinds: readonly Kind[]) {
 }
 
 /** Lists the indexes to search, and the scopes of each that the caller sees. */
-function listScopes({ reading, caller, workspaceId }: Search): readonly (readonly [TitleIndex, string])[] {
-  const teamIds = listTeamsOfOutcomes(reading, caller, workspaceId);
+function* listScopes({ reading, caller, workspaceId }: Search): InSteps<readonly (readonly [TitleIndex, string])[]> {
+  const teamIds = yield* listTeamsOfOutcomes(reading, caller, workspaceId);
   return [
     [resourceTitles, EVERYONE],
     [taskTitles, EVERYONE],
@@ -89,15 +88,17 @@ function listScopes({ reading, caller, workspaceId }: Search): readonly (readonl
 }
 
 /** Finds people by name and mail address. Workspace tokens see no people. */
-function searchPeople({ reading, caller, workspaceId, words }: Search): SearchResult {
+function* searchPeople({ reading, caller, workspaceId, words }: Search): InSteps<SearchResult> {
   const isEmpty = words.beginnings.length + words.numbers.length === 0;
   if (caller.kind !== "person" || isEmpty) return { places: [], isCut: false };
   const members = listWorkspaceMembers(reading, workspaceId, { limit: MAX_PEOPLE });
-  const places = members.flatMap((member): readonly Found[] => {
+  const places: Found[] = [];
+  for (const [index, member] of members.entries()) {
+    if (index > 0 && index % PEOPLE_AT_ONCE === 0) yield;
     const place = toPersonPlace(reading, workspaceId, member);
     const title = place.title ?? member.email;
-    return areFound(words, splitWords(`${title} ${member.email}`)) ? [{ ...place, title }] : [];
-  });
+    if (areFound(words, splitWords(`${title} ${member.email}`))) places.push({ ...place, title });
+  }
   return { places, isCut: members.length === MAX_PEOPLE };
 }
 

@@ -58,16 +58,11 @@ export function expectResource<Fields = Record<string, unknown>>(
  */
 export function findLostAddress(reading: Reading, workspaceId: string, kind: string, id: string): string | undefined {
   if (findResource(reading, workspaceId, kind, id) !== undefined) return undefined;
-  for (let after: string | undefined; ; ) {
-    const places = listAddresses(reading, workspaceId, kind, {
-      limit: ADDRESS_PAGE,
-      ...(after === undefined ? {} : { after }),
-    });
-    const lost = places.find((place) => place.id === id);
+  for (const page of addressPages(reading, workspaceId, kind, { limit: ADDRESS_PAGE })) {
+    const lost = page.find((place) => place.id === id);
     if (lost !== undefined) return lost.address;
-    after = places.at(-1)?.address;
-    if (places.length < ADDRESS_PAGE) return undefined;
   }
+  return undefined;
 }
 
 /** Like {@link findResource}, but throws `damaged` if the workspace has an address for the id and no row. */
@@ -124,6 +119,12 @@ export function listResources<Fields = Record<string, unknown>>(
   );
 }
 
+/** A resource's address and id. */
+interface ResourceAddress {
+  readonly address: string;
+  readonly id: string;
+}
+
 /**
  * Like {@link listResources}, but reads only the addresses. The range under a prefix ends before "0", the character
  * after "/".
@@ -133,7 +134,7 @@ export function listAddresses(
   workspaceId: string,
   kind: string,
   { under, after, limit }: ResourcePage,
-): { readonly address: string; readonly id: string }[] {
+): ResourceAddress[] {
   const from = after ?? (under === undefined ? undefined : `${under}/`);
   const entries = resourceAddresses.entries(reading, workspaceId, [kind], {
     ...(from === undefined ? {} : { after: [kind, from] }),
@@ -141,4 +142,20 @@ export function listAddresses(
     ...(limit === undefined ? {} : { limit }),
   });
   return entries.map(({ key, value }) => ({ address: String(key.at(-1)), id: value }));
+}
+
+/** Lists all addresses like {@link listAddresses}, in pages of `limit`. Reads each page when the caller asks for it. */
+export function* addressPages(
+  reading: Reading,
+  workspaceId: string,
+  kind: string,
+  { limit, ...first }: ResourcePage & { readonly limit: number },
+): Generator<readonly ResourceAddress[]> {
+  for (let page: ResourcePage = { ...first, limit }; ; ) {
+    const places = listAddresses(reading, workspaceId, kind, page);
+    yield places;
+    const last = places.at(-1);
+    if (last === undefined || places.length < limit) return;
+    page = { ...page, after: last.address };
+  }
 }

@@ -321,7 +321,7 @@ export const runnerFrameSchema = z.discriminatedUnion("frame", [
     runnerId: z.string().max(100).nullable(),
     /** A random id of the runner's process. A runner with a new instance has no claims. */
     instance: z.string().min(16).max(100),
-    name: z.string().min(1).max(100),
+    name: shownName.min(1).max(100),
     version: z.string().max(50),
     labels: z.array(z.string().min(1).max(64)).max(50),
     harnesses: z.array(z.string().min(1).max(64)).max(50),

@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import type { Refusal } from "../refusal.js";
-import { getBody } from "../tables/text-blobs.js";
+import { readBodyInSlices } from "../tables/text-blobs.js";
 import type { VisibleRun } from "./run.queries.js";
 import { runCheckouts } from "./run.table.js";
 import { runInputs } from "./run-input.table.js";
@@ -33,8 +33,8 @@ export function listRunDiffs(
 const NEWLINE = Buffer.from("\n");
 
 /**
- * Yields the texts of the diffs one after the other, and reads each only when the caller asks for it. A text without a
- * newline at its end gets one.
+ * Yields the texts of the diffs one after the other in slices, and reads each only when the caller asks for it. A text
+ * without a newline at its end gets one.
  */
 export function* readDiffs(
   reading: Reading,
@@ -43,8 +43,11 @@ export function* readDiffs(
 ): Generator<Uint8Array> {
   for (const { digest } of diffs) {
     if (digest === null) continue;
-    const bytes = getBody(reading, workspaceId, digest);
-    yield bytes;
-    if (bytes.at(-1) !== NEWLINE[0]) yield NEWLINE;
+    let last: number | undefined;
+    for (const slice of readBodyInSlices(reading, workspaceId, digest)) {
+      last = slice.at(-1);
+      yield slice;
+    }
+    if (last !== NEWLINE[0]) yield NEWLINE;
   }
 }

@@ -1,11 +1,16 @@
-import type { Reading } from "../../storage/store.js";
+import { listKeys } from "../../storage/list-keys.js";
+import { isBelow } from "../../storage/ranges.js";
+import type { Key, Reading } from "../../storage/store.js";
 import type { Table } from "../../storage/table.js";
+import type { InSteps } from "../in-steps.js";
 import { type DerivedRows, derivedRows } from "../tables/table-declaration.js";
 
 /**
- * Indexes of what waits for a person, the longest wait first. Tasks and approvals each have one. An item has two
+ * Indexes of open approvals, questions and failures, oldest first. Tasks and approvals each have one. An item has two
  * entries: one under {@link ANYBODY}, and one under the person whom it waits for, or {@link NOBODY}. So every view of
  * an inbox is a range.
+ *
+ * Lists and counts read only keys. A damaged entry does not hide other items.
  */
 
 /** An index: `[team, whom, since (ms), id]` -> the run of an approval, or "". */
@@ -41,23 +46,116 @@ export function waitEntries<Row>(index: WaitIndex, toWait: (row: Row) => Wait | 
 /** The position of an item: longer waits come first, and of equal ones the lower id. */
 export type WaitPosition = Pick<Wait, "id" | "sinceMs">;
 
-/** Selects items of a team. */
-export interface WaitsUnder {
-  readonly teamId: string;
-  /** A user id, {@link ANYBODY} or {@link NOBODY}. */
-  readonly whom: string;
+/** Compares positions for sorting. */
+export function comparePositions(left: WaitPosition, right: WaitPosition): number {
+  if (left.sinceMs !== right.sinceMs) return left.sinceMs - right.sinceMs;
+  return left.id === right.id ? 0 : left.id < right.id ? -1 : 1;
 }
 
-/** Lists items of an index, the longest wait first, optionally only those after a position. */
+/** The items of one team in one index. */
+export interface TeamWaits {
+  readonly index: WaitIndex;
+  readonly workspaceId: string;
+  readonly teamId: string;
+}
+
+/** Selects items of a team. */
+interface WaitPage {
+  /** A user id, {@link ANYBODY} or {@link NOBODY}. */
+  readonly whom: string;
+  /** Only items after this position; null for all. */
+  readonly after: WaitPosition | null;
+  readonly limit: number;
+}
+
+/**
+ * Lists the positions of items, the longest wait first. Items whose entries are damaged do not count against the limit.
+ */
 export function listWaits(
+  reading: Reading,
+  { index, workspaceId, teamId }: TeamWaits,
+  { whom, after, limit }: WaitPage,
+): readonly WaitPosition[] {
+  const prefix = index.key(workspaceId, teamId, whom);
+  const from = after === null ? {} : { after: [...prefix, after.sinceMs, after.id] };
+  return listKeysBelow(reading, prefix, { limit, ...from }).flatMap((key) => {
+    const [sinceMs, id] = key.slice(prefix.length);
+    if (typeof sinceMs !== "number" || typeof id !== "string") return [];
+    const position = { sinceMs, id };
+    return after === null || comparePositions(after, position) < 0 ? [position] : [];
+  });
+}
+
+/** Number of reads in one step: about 0.1 ms of work. */
+export const READS_AT_ONCE = 8;
+
+/**
+ * Lists those of `teamIds` (ascending) that have items, in steps. It skips ranges of teams without items, so it reads
+ * about one key for each listed team. The list can contain a team without items.
+ */
+export function* listWaitingTeams(
   index: WaitIndex,
   reading: Reading,
   workspaceId: string,
-  { teamId, whom, after, limit }: WaitsUnder & { readonly after: WaitPosition | null; readonly limit: number },
-): readonly (WaitPosition & { readonly runId: string })[] {
-  const under = [teamId, whom];
-  const page = after === null ? { limit } : { limit, after: [...under, after.sinceMs, after.id] };
-  return index
-    .entries(reading, workspaceId, under, page)
-    .map(({ key, value }) => ({ sinceMs: Number(key.at(-2)), id: String(key.at(-1)), runId: value }));
+  teamIds: readonly string[],
+): InSteps<readonly string[]> {
+  const prefix = index.key(workspaceId);
+  const found: string[] = [];
+  let next = 0;
+  for (let reads = 1; next < teamIds.length; reads += 1) {
+    const passed = teamIds[next - 1];
+    const from = passed === undefined ? {} : { after: [...prefix, passed] };
+    const first = listKeysBelow(reading, prefix, { limit: 1, ...from })[0]?.[prefix.length];
+    if (first === undefined) break;
+    while (next < teamIds.length && (teamIds[next] ?? "") < first) next += 1;
+    found.push(...teamIds.slice(next, next + 1));
+    next += 1;
+    if (reads % READS_AT_ONCE === 0) yield;
+  }
+  return found;
+}
+
+/** The first read of a team's entries shows all of them if there are fewer than this number. */
+const FEW = 32;
+/** Number of keys to count in one step: about 0.1 ms of work. */
+const KEYS_AT_ONCE = 100;
+
+/**
+ * Counts the items of a team under each of `whoms`, in steps. Adds them to `counts`, up to `most`. One read is enough
+ * for a team with few items.
+ */
+export function* addWaitCounts(
+  reading: Reading,
+  { index, workspaceId, teamId }: TeamWaits,
+  counts: Map<string, number>,
+  most: number,
+): InSteps<void> {
+  const prefix = index.key(workspaceId, teamId);
+  const first = listKeysBelow(reading, prefix, { limit: FEW });
+  const end = first.length < FEW ? undefined : first.at(-1);
+  for (const whom of counts.keys()) {
+    const own = first.filter((key) => key[prefix.length] === whom);
+    let count = (counts.get(whom) ?? 0) + own.length;
+    // The first read ends before the last entry of this range.
+    let isWhole = end === undefined || String(end[prefix.length]) > whom;
+    let after = own.at(-1);
+    while (!isWhole && count < most) {
+      yield;
+      const limit = Math.min(KEYS_AT_ONCE, most - count);
+      const more = listKeysBelow(reading, [...prefix, whom], after === undefined ? { limit } : { limit, after });
+      count += more.length;
+      isWhole = more.length < limit;
+      after = more.at(-1);
+    }
+    counts.set(whom, Math.min(most, count));
+  }
+}
+
+/** Lists keys below a prefix. Leaves out damaged keys that are elsewhere. */
+function listKeysBelow(
+  reading: Reading,
+  prefix: Key,
+  page: { readonly limit: number; readonly after?: Key },
+): readonly Key[] {
+  return listKeys(reading, { prefix, ...page }).filter((key) => isBelow(key, prefix));
 }

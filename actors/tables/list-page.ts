@@ -49,7 +49,8 @@ function withOneMore<Query extends Limited>(query: Query): Query {
   return { ...query, limit: query.limit + 1 };
 }
 
-function toListPage<Row, Cursor extends string>(
+/** Returns the page of `found`, which has one row more than the page holds if the list continues. */
+export function toListPage<Row, Cursor extends string>(
   found: readonly Row[],
   { limit }: Limited,
   toCursor: (row: Row) => Cursor,

@@ -21,8 +21,36 @@ export function getText(reading: Reading, workspaceId: string, digest: string | 
   return digest === null ? "" : Buffer.from(getBody(reading, workspaceId, digest)).toString();
 }
 
+/** Maximum length of a slice of {@link readBodyInSlices}, in bytes. */
+export const BODY_SLICE_BYTES = 1024 * 1024;
+
+/**
+ * Yields the bytes of the text with this digest in slices, for callers that wait between slices. Only the slice stays in
+ * memory meanwhile. Throws if the text is missing.
+ */
+export function* readBodyInSlices(reading: Reading, workspaceId: string, digest: string): Generator<Uint8Array> {
+  const body = rereadable(() => getBody(reading, workspaceId, digest));
+  // A copy, because a view would keep the whole body in memory.
+  const slice = (from: number) => Buffer.from(body().subarray(from, from + BODY_SLICE_BYTES));
+  let from = 0;
+  for (let bytes = slice(from); bytes.length > 0; bytes = slice(from)) {
+    yield bytes;
+    from += bytes.length;
+  }
+}
+
+/** Returns a function that returns a value, and reads it again after the garbage collector took it. */
+function rereadable<Value extends object>(read: () => Value): () => Value {
+  let known: WeakRef<Value> | undefined;
+  return () => {
+    const value = known?.deref() ?? read();
+    known = new WeakRef(value);
+    return value;
+  };
+}
+
 /** Reads the bytes of the text with this digest. Throws if it is missing. */
-export function getBody(reading: Reading, workspaceId: string, digest: string): Uint8Array {
+function getBody(reading: Reading, workspaceId: string, digest: string): Uint8Array {
   const body = findBlob(reading, workspaceId, digest);
   if (body === undefined) throw new Error(`there is no body ${digest}`);
   return body;

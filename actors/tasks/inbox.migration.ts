@@ -33,8 +33,8 @@ interface OldRun {
 }
 
 /**
- * Indexes what waits for a person. Approvals get the team of their run. A task in the inbox gets the kind and the start
- * of its wait, unless its run waits for approvals: that run has not ended.
+ * Indexes open approvals, questions and failures. Approvals get the team of their run. A task in the inbox gets the
+ * kind and the start of its wait, unless its run waits for approvals: that run has not ended.
  */
 export const inboxWalks: readonly Walk[] = [
   eachRow<OldApproval>("approval", (row, place) => {

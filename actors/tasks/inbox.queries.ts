@@ -4,25 +4,30 @@ import { listTeamsOfOutcomes } from "../access/members/team.queries.js";
 import { listWorkspacesOf } from "../access/members/workspace.queries.js";
 import { seesOutcomes } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";
+import { findInSteps, type InSteps } from "../in-steps.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { approvals, approvalWaits, findApproval } from "../runs/approval.table.js";
 import { runs } from "../runs/run.table.js";
-import { ANYBODY, listWaits, NOBODY, type WaitIndex, type WaitPosition } from "../runs/wait-index.js";
+import {
+  ANYBODY,
+  addWaitCounts,
+  comparePositions,
+  listWaitingTeams,
+  listWaits,
+  NOBODY,
+  READS_AT_ONCE,
+  type TeamWaits,
+  type WaitPosition,
+} from "../runs/wait-index.js";
+import { WORKSPACES_AT_ONCE } from "../workspaces/member.table.js";
 import type { InboxItem } from "./inbox.js";
 import { findTaskOfOutcomes } from "./task.queries.js";
 import { tasks, taskWaits } from "./task.table.js";
 
-/** The items of one team in one index. */
-interface TeamWaits {
-  readonly index: WaitIndex;
-  readonly workspaceId: string;
-  readonly teamId: string;
-}
-
-/** An item's position, and where its row is. */
+/** An item's position, and where its rows are. */
 export interface FoundWait extends TeamWaits, WaitPosition {
-  /** The run of an approval; "" for a task. */
-  readonly runId: string;
+  /** The part of the index that lists the item. */
+  readonly whom: string;
 }
 
 /** Whose items to list: those of one person, those of nobody, or all. */
@@ -32,16 +37,26 @@ export type Whose = "me" | "none" | "all";
 export const MAX_COUNTED = 1_000;
 
 /**
- * Lists the teams whose outcomes the caller reads, in one workspace or in all of them, with their indexes. Items of
- * other teams are not in the caller's inbox, because nobody outside a team acts on its work.
+ * Lists the teams with items whose outcomes the caller reads, in one workspace or in all of them, with their indexes.
+ * Items of other teams are not in the caller's inbox, because nobody outside a team acts on its work.
  */
-export function listTeamWaits(reading: Reading, caller: Caller, workspaceId: string | null): readonly TeamWaits[] {
-  const workspaceIds = workspaceId === null ? listWorkspacesOf(reading, caller) : [workspaceId];
-  return workspaceIds.flatMap((id) =>
-    listTeamsOfOutcomes(reading, caller, id).flatMap((teamId) =>
-      [approvalWaits, taskWaits].map((index) => ({ index, workspaceId: id, teamId })),
-    ),
-  );
+export function* listTeamWaits(
+  reading: Reading,
+  caller: Caller,
+  workspaceId: string | null,
+): InSteps<readonly TeamWaits[]> {
+  const workspaceIds = workspaceId === null ? yield* listWorkspacesOf(reading, caller) : [workspaceId];
+  const found: TeamWaits[] = [];
+  for (const [n, id] of workspaceIds.entries()) {
+    if (n > 0) yield;
+    const teamIds = [...(yield* listTeamsOfOutcomes(reading, caller, id))].sort();
+    for (const index of [approvalWaits, taskWaits]) {
+      for (const teamId of yield* listWaitingTeams(index, reading, id, teamIds)) {
+        found.push({ index, workspaceId: id, teamId });
+      }
+    }
+  }
+  return found;
 }
 
 /**
@@ -54,16 +69,21 @@ function toWhom(caller: Caller, whose: Whose): string | null {
   return caller.kind === "person" ? caller.userId : null;
 }
 
-/** Counts items, to at most {@link MAX_COUNTED}. */
-export function countWaits(reading: Reading, caller: Caller, teams: readonly TeamWaits[], whose: Whose): number {
-  const whom = toWhom(caller, whose);
-  let count = 0;
-  for (const { index, workspaceId, teamId } of whom === null ? [] : teams) {
-    if (count >= MAX_COUNTED) break;
-    const limit = MAX_COUNTED - count;
-    count += listWaits(index, reading, workspaceId, { teamId, whom: whom ?? "", after: null, limit }).length;
+/** Counts the items of each kind, to at most {@link MAX_COUNTED}, in steps. */
+export function* countWaits(
+  reading: Reading,
+  caller: Caller,
+  teams: readonly TeamWaits[],
+): InSteps<Readonly<Record<Whose, number>>> {
+  const kinds = (["me", "none", "all"] as const).map((whose) => [whose, toWhom(caller, whose)] as const);
+  const counts = new Map(kinds.flatMap(([, whom]) => (whom === null ? [] : [[whom, 0] as const])));
+  for (const [n, of] of teams.entries()) {
+    if ([...counts.values()].every((count) => count >= MAX_COUNTED)) break;
+    if (n > 0 && n % READS_AT_ONCE === 0) yield;
+    yield* addWaitCounts(reading, of, counts, MAX_COUNTED);
   }
-  return count;
+  const [me, none, all] = kinds.map(([, whom]) => counts.get(whom ?? "") ?? 0);
+  return { me: me ?? 0, none: none ?? 0, all: all ?? 0 };
 }
 
 /** Selects a page of items. */
@@ -74,49 +94,58 @@ export interface InboxPage {
 }
 
 /**
- * Lists a page of items of all teams, the longest wait first. Merges the teams' indexes, and reads of each index only
- * what may be on the page.
+ * Lists a page of items of all teams, the longest wait first, in steps. Merges the teams' indexes, and reads of each
+ * index only what may be on the page.
  */
-export function listInbox(
+export function* listInbox(
   reading: Reading,
   caller: Caller,
   teams: readonly TeamWaits[],
   { whose, after, limit }: InboxPage,
-): readonly FoundWait[] {
+): InSteps<readonly FoundWait[]> {
   const whom = toWhom(caller, whose);
   if (whom === null) return [];
   // The first read of each index is small, because most teams have few of the longest waits.
   const atOnce = Math.max(4, Math.ceil(limit / Math.max(1, teams.length)));
   const read = (of: TeamWaits, from: WaitPosition | null): FoundWait[] =>
-    listWaits(of.index, reading, of.workspaceId, { teamId: of.teamId, whom, after: from, limit: atOnce }).map(
-      (wait) => ({
-        ...of,
-        ...wait,
-      }),
-    );
-  const lines = teams.map((of) => read(of, after)).filter((line) => line.length > 0);
+    listWaits(reading, of, { whom, after: from, limit: atOnce }).map((wait) => ({ ...of, ...wait, whom }));
+  const lines: FoundWait[][] = [];
+  for (const [n, of] of teams.entries()) {
+    if (n > 0 && n % READS_AT_ONCE === 0) yield;
+    insertLine(lines, read(of, after), limit);
+  }
   const found: FoundWait[] = [];
-  while (found.length < limit && lines.length > 0) {
-    lines.sort((left, right) => comparePositions(left[0], right[0]));
-    const [line = []] = lines;
+  while (found.length < limit) {
+    const line = lines.shift() ?? [];
     const next = line.shift();
     if (next === undefined) break;
     found.push(next);
-    if (line.length > 0) continue;
-    const more = read(next, next);
-    if (more.length > 0) lines[0] = more;
-    else lines.shift();
+    insertLine(lines, line.length > 0 ? line : read(next, next), limit);
+    if (found.length % READS_AT_ONCE === 0) yield;
   }
   return found;
 }
 
-function comparePositions(left: WaitPosition | undefined, right: WaitPosition | undefined): number {
-  if (left === undefined || right === undefined) return 0;
-  return left.sinceMs - right.sinceMs || (left.id < right.id ? -1 : 1);
+/** Inserts a line by its first item. Keeps the first `limit` lines, because a page has no items of further ones. */
+function insertLine(lines: FoundWait[][], line: FoundWait[], limit: number): void {
+  const [first] = line;
+  if (first === undefined) return;
+  let [low, high] = [0, lines.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const other = lines[middle]?.[0];
+    if (other !== undefined && comparePositions(other, first) < 0) low = middle + 1;
+    else high = middle;
+  }
+  lines.splice(low, 0, line);
+  if (lines.length > limit) lines.pop();
 }
 
 /** Reads the rows of an item. Throws `damaged` if one is missing. */
-export function getInboxItem(reading: Reading, { workspaceId, id, runId }: FoundWait): InboxItem {
+export function getInboxItem(reading: Reading, found: FoundWait): InboxItem {
+  const { index, workspaceId, teamId, whom, sinceMs, id } = found;
+  const place = [teamId, whom, sinceMs, id];
+  const runId = expected(index.get(reading, workspaceId, ...place), index.key(workspaceId, ...place));
   if (runId === "") return { workspaceId, task: getTask(reading, workspaceId, id), approval: null };
   const approval = expected(approvals.get(reading, workspaceId, runId, id), approvals.key(workspaceId, runId, id));
   const run = expected(runs.get(reading, workspaceId, runId), runs.key(workspaceId, runId));
@@ -128,11 +157,11 @@ function getTask(reading: Reading, workspaceId: string, taskId: string) {
 }
 
 /**
- * Finds an item by its id, also after its wait. Refuses with `not-found` unless the caller reads the outcomes of its
- * team. A task that never waited for a person, except for approvals, is no item.
+ * Finds an item by its id, also after its wait, in steps. Refuses with `not-found` unless the caller reads the outcomes
+ * of its team. A task that never waited for a person, except for approvals, is no item.
  */
-export function findInboxItem(reading: Reading, caller: Caller, id: string): InboxItem | Refusal {
-  if (id.startsWith("apr_")) return findApprovalItem(reading, caller, id);
+export function* findInboxItem(reading: Reading, caller: Caller, id: string): InSteps<InboxItem | Refusal> {
+  if (id.startsWith("apr_")) return (yield* findApprovalItem(reading, caller, id)) ?? { refused: "not-found" };
   const found = findTaskOfOutcomes(reading, caller, id);
   if (isRefusal(found)) return found;
   const { workspaceId, task } = found;
@@ -140,14 +169,13 @@ export function findInboxItem(reading: Reading, caller: Caller, id: string): Inb
   return hasWaited ? { workspaceId, task, approval: null } : { refused: "not-found" };
 }
 
-function findApprovalItem(reading: Reading, caller: Caller, id: string): InboxItem | Refusal {
-  for (const workspaceId of listWorkspacesOf(reading, caller)) {
+function* findApprovalItem(reading: Reading, caller: Caller, id: string): InSteps<InboxItem | undefined> {
+  const workspaceIds = yield* listWorkspacesOf(reading, caller);
+  return yield* findInSteps(workspaceIds, WORKSPACES_AT_ONCE, (workspaceId) => {
     const approval = findApproval(reading, workspaceId, id);
-    if (approval === undefined) continue;
-    if (!seesOutcomes(reading, caller, workspaceId, approval.teamId)) break;
+    if (approval === undefined || !seesOutcomes(reading, caller, workspaceId, approval.teamId)) return undefined;
     const taskId = runs.get(reading, workspaceId, approval.runId)?.taskId ?? "";
     const task = tasks.get(reading, workspaceId, taskId);
-    return task === undefined ? { refused: "not-found" } : { workspaceId, task, approval };
-  }
-  return { refused: "not-found" };
+    return task === undefined ? undefined : { workspaceId, task, approval };
+  });
 }

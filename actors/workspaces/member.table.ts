@@ -4,6 +4,7 @@ import { expected } from "../../storage/expected.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { Role } from "../caller.js";
+import { atOnce, type InSteps } from "../in-steps.js";
 import { findResource } from "../resources/resource.table.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { derivedRows } from "../tables/table-declaration.js";
@@ -94,14 +95,21 @@ export interface Membership {
 
 /** Lists the open workspaces that a user is in, ordered by slug. */
 export function listMemberships(reading: Reading, userId: string): Membership[] {
-  return memberships
-    .list(reading, userId)
-    .flatMap(({ workspaceId }): Membership[] => {
-      const workspace = findResource(reading, workspaceId, "workspace", workspaceId);
-      const member = findMember(reading, workspaceId, userId);
-      return workspace === undefined || member === undefined
-        ? []
-        : [{ id: workspaceId, slug: workspace.address, role: member.role }];
-    })
-    .sort((left, right) => (left.slug < right.slug ? -1 : 1));
+  return atOnce(listMembershipsInSteps(reading, userId));
+}
+
+/** Number of workspaces to look through in one step. */
+export const WORKSPACES_AT_ONCE = 25;
+
+/** Like {@link listMemberships}, in steps. */
+export function* listMembershipsInSteps(reading: Reading, userId: string): InSteps<Membership[]> {
+  const found: Membership[] = [];
+  for (const [index, { workspaceId }] of memberships.list(reading, userId).entries()) {
+    if (index > 0 && index % WORKSPACES_AT_ONCE === 0) yield;
+    const workspace = findResource(reading, workspaceId, "workspace", workspaceId);
+    const member = findMember(reading, workspaceId, userId);
+    if (workspace === undefined || member === undefined) continue;
+    found.push({ id: workspaceId, slug: workspace.address, role: member.role });
+  }
+  return found.sort((left, right) => (left.slug < right.slug ? -1 : 1));
 }

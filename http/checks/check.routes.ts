@@ -9,6 +9,7 @@ import type { Sealer } from "../../actors/sealer.js";
 import { byId, readListPageInSlices } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { idempotencyKey } from "../wire/headers.js";
+import { runInSteps } from "../wire/in-steps.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
 import { cursor, nextPage, pageSize } from "../wire/paging.js";
 import { granted, Refused } from "../wire/refused.js";
@@ -141,13 +142,7 @@ async function viewNow(
   try {
     const row = findStoredCheck(view, workspaceId, checkId);
     if (row === undefined) throw new Refused({ refused: "not-found", detail: `Replay check ${checkId} not found.` });
-    const steps = viewInSteps(view, workspaceId, row, { reused, latest: runtime.reading });
-    for (;;) {
-      const step = steps.next();
-      if (step.done === true) return step.value;
-      await request.pause();
-      request.signal.throwIfAborted();
-    }
+    return await runInSteps(viewInSteps(view, workspaceId, row, { reused, latest: runtime.reading }), request);
   } finally {
     view.close();
   }

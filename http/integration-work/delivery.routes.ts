@@ -36,6 +36,7 @@ import { invalid } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/sealer.js";
 import { byId, readListPageInSlices } from "../../actors/tables/list-page.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { runInSteps } from "../wire/in-steps.js";
 import { inPieces, readPage } from "../wire/page-reading.js";
 import { idCursor, nextPage, pageSize } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
@@ -256,19 +257,15 @@ function tryRoute({ runtime, sealer }: DeliveryRoutesOptions): Route {
     example: { headers: { "x-event": "issue" }, body: { issue: { id: 7, title: "The tests fail" } } },
     answers: { 200: tryResultSchema },
     problems: ["conflict"],
-    handle: async ({ body: given, pause }, integration) => {
+    handle: async (request, integration) => {
       const receiver = findReceiver(reading, integration.workspaceId, integration.id);
       if (receiver === undefined) return { refused: "conflict", detail: "The integration has no webhook." };
-      const { headers, body = "" } = given;
+      const { headers, body = "" } = request.body;
       const bytes = Buffer.from(typeof body === "string" ? body : writeJson(body));
       const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
       const received = new ReceivedDelivery(bytes, new Map(named));
       const slices = tryDelivery(receiver, received, { reading, sealer, nowMs: clock.now() });
-      for (;;) {
-        const slice = slices.next();
-        if (slice.done === true) return { status: 200, body: slice.value };
-        await pause();
-      }
+      return { status: 200, body: await runInSteps(slices, request) };
     },
   });
 }

@@ -1,28 +1,48 @@
-/** Limits concurrent work that holds resources, per caller and in total. */
-export class ConcurrencyLimit {
-  readonly #max: { readonly each: number; readonly all: number };
-  readonly #counts = new Map<string, number>();
-  #all = 0;
+/** The largest number of pieces of work that run at the same time. */
+interface ConcurrencyLimits {
+  /** For one caller. */
+  readonly each: number;
+  /** For all callers in one workspace. Much lower than `all`, so that no workspace takes the places of the others. */
+  readonly workspace: number;
+  /** For all callers together. */
+  readonly all: number;
+}
 
-  /** `each` is the limit of one caller, `all` the limit of all callers together. */
-  constructor(max: { readonly each: number; readonly all: number }) {
+/** The name under which all pieces of work count. */
+const ALL = "all";
+
+/** Limits concurrent work that holds resources, per caller, per workspace and in total. */
+export class ConcurrencyLimit {
+  readonly #max: ConcurrencyLimits;
+  /** Number of pieces of work by caller id, by workspace id, and under {@link ALL}. Zero entries are removed. */
+  readonly #counts = new Map<string, number>();
+
+  constructor(max: ConcurrencyLimits) {
     this.#max = max;
   }
 
   /**
-   * Starts one piece of work and returns a function that ends it; call that function once. Returns null if a limit is
-   * reached.
+   * Starts one piece of work of a caller in a workspace. Returns a function that ends it; call that function once.
+   * Returns null if a limit is reached.
    */
-  begin(who: string): (() => void) | null {
-    const count = this.#counts.get(who) ?? 0;
-    if (count >= this.#max.each || this.#all >= this.#max.all) return null;
-    this.#counts.set(who, count + 1);
-    this.#all += 1;
+  begin(callerId: string, workspaceId: string): (() => void) | null {
+    const { each, workspace, all } = this.#max;
+    const isFull = this.#count(callerId) >= each || this.#count(workspaceId) >= workspace || this.#count(ALL) >= all;
+    if (isFull) return null;
+    const names = [callerId, workspaceId, ALL];
+    for (const name of names) this.#counts.set(name, this.#count(name) + 1);
     return () => {
-      this.#all -= 1;
-      const left = (this.#counts.get(who) ?? 0) - 1;
-      if (left > 0) this.#counts.set(who, left);
-      else this.#counts.delete(who);
+      for (const name of names) this.#release(name);
     };
+  }
+
+  #count(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  #release(name: string): void {
+    const left = this.#count(name) - 1;
+    if (left > 0) this.#counts.set(name, left);
+    else this.#counts.delete(name);
   }
 }

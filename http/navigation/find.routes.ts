@@ -1,11 +1,10 @@
 import { z } from "zod";
 import { getSlug } from "../../actors/access/members/workspace.queries.js";
 import { createFindPlace } from "../../actors/navigation/find-place.js";
-import type { Place } from "../../actors/navigation/place.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { EXAMPLE_ULID, type Route } from "../wire/route.js";
-import { type Subject, subjectRoute } from "../wire/subject-route.js";
+import { runInSteps } from "../wire/in-steps.js";
+import { EXAMPLE_ULID, type Route, route } from "../wire/route.js";
 import { toPagePath } from "./page-path.js";
 
 const foundSchema = z
@@ -22,13 +21,10 @@ interface FindRoutesOptions {
 }
 
 /** The route that finds any object by its id. */
-export function findRoutes({ runtime: { reading }, kinds }: FindRoutesOptions): readonly Route[] {
+export function findRoutes({ runtime, kinds }: FindRoutesOptions): readonly Route[] {
   const findPlace = createFindPlace(kinds);
-  const seen: Subject<Place> = {
-    find: ({ caller, params }) => findPlace(reading, caller, params.id ?? "") ?? { refused: "not-found" },
-  };
   return [
-    subjectRoute(seen, {
+    route({
       method: "GET",
       path: "/api/find/{id}",
       operation: "find",
@@ -40,9 +36,17 @@ export function findRoutes({ runtime: { reading }, kinds }: FindRoutesOptions): 
       answers: {
         200: { body: foundSchema, example: { kind: "task", slug: "acme", path: `/tasks/task_${EXAMPLE_ULID}` } },
       },
-      handle: (_request, place) => {
-        const slug = getSlug(reading, place.workspaceId);
-        return { status: 200, body: { kind: place.kind, slug, path: toPagePath(place.shownOn ?? place, slug) } };
+      problems: ["not-found"],
+      handle: async (request) => {
+        const view = runtime.view();
+        try {
+          const place = await runInSteps(findPlace(view, request.caller, request.params.id ?? ""), request);
+          if (place === undefined) return { refused: "not-found" };
+          const slug = getSlug(view, place.workspaceId);
+          return { status: 200, body: { kind: place.kind, slug, path: toPagePath(place.shownOn ?? place, slug) } };
+        } finally {
+          view.close();
+        }
       },
     }),
   ];

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { createSearch } from "../../actors/navigation/search.queries.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { runInSteps } from "../wire/in-steps.js";
 import { wholeNumber } from "../wire/paging.js";
 import { EXAMPLE_ULID, type Route } from "../wire/route.js";
 import { workspaceRoute } from "../wire/workspace-route.js";
@@ -69,20 +70,16 @@ export function workspaceSearchRoutes({ runtime, kinds }: SearchRoutesOptions): 
           },
         },
       },
-      handle: async ({ caller, query, params, pause, signal }, { workspaceId }) => {
+      handle: async (request, { workspaceId }) => {
+        const { caller, query, params } = request;
         const view = runtime.view();
         try {
-          const steps = search(view, caller, { workspaceId, ...query });
-          let step = steps.next();
-          for (; step.done !== true; step = steps.next()) {
-            await pause();
-            signal.throwIfAborted();
-          }
-          const items = step.value.places.map(({ kind, id, title, teamId, ...page }) => {
+          const found = await runInSteps(search(view, caller, { workspaceId, ...query }), request);
+          const items = found.places.map(({ kind, id, title, teamId, ...page }) => {
             const path = toPagePath(page.shownOn ?? { kind, id, ...page }, params.slug ?? "");
             return { kind, id, title, teamId, path };
           });
-          return { status: 200, body: { items, truncated: step.value.isCut } };
+          return { status: 200, body: { items, truncated: found.isCut } };
         } finally {
           view.close();
         }

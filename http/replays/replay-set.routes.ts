@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { hasHiddenCharacters } from "../../actors/hidden-characters.js";
 import { MAX_ENTRIES, type ReplaySetMessage, replaySetsRef } from "../../actors/replays/sets/replay-set.messages.js";
 import { distinct } from "../../actors/resources/fields.js";
 import type { Sealer } from "../../actors/sealer.js";
@@ -17,6 +18,7 @@ const named = z.strictObject({
     .string()
     .trim()
     .refine(({ length }) => length >= 1 && length <= MAX_NAME, `Replay set name must be 1 to ${MAX_NAME} characters.`)
+    .refine((name) => !hasHiddenCharacters(name), "Replay set name cannot contain control characters.")
     .describe(`1 to ${MAX_NAME} characters; surrounding spaces are removed.`),
 });
 const example = { name: "Sent back in September" };

@@ -27,10 +27,10 @@ export function exportRoutes(options: ExportRoutesOptions): Route[] {
 }
 
 /**
- * Maximum number of concurrent workspace exports, per caller and in total. Each export holds a view of the store, for
- * minutes if the client is slow.
+ * Maximum number of concurrent workspace exports. Each export holds a view of the store, for minutes if the client is
+ * slow.
  */
-const MAX_EXPORTS = { each: 4, all: 64 };
+const MAX_EXPORTS = { each: 4, workspace: 16, all: 64 };
 
 interface ExportRoutesOptions {
   readonly runtime: Runtime;
@@ -43,12 +43,12 @@ function workspaceRoute({ runtime, kinds }: ExportRoutesOptions, kind: Kind, und
     path: `/api/resources/${kind.plural}/{id}/export`,
     summary: `Export a whole ${kind.name} as an HCL module`,
     description:
-      `A person or token can have ${MAX_EXPORTS.each} exports in progress; further requests get 429. The response ` +
-      "must be read within five minutes.",
+      `A person or token can have ${MAX_EXPORTS.each} exports in progress, and a workspace ${MAX_EXPORTS.workspace}; ` +
+      "further requests get 429. The response must be read within five minutes.",
     access: "any",
     answers: { 200: z.strictObject({ files }) },
     handle: async (request, row) => {
-      const end = underWay.begin(callerId(request.caller));
+      const end = underWay.begin(callerId(request.caller), row.workspaceId);
       if (end === null) {
         return { refused: "too-many-requests", detail: "Too many exports are in progress.", retryAfterSeconds: 5 };
       }

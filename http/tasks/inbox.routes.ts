@@ -2,8 +2,8 @@ import { z } from "zod";
 import { findVisibleWorkspace } from "../../actors/access/members/workspace.queries.js";
 import type { Caller } from "../../actors/caller.js";
 import type { WaitPosition } from "../../actors/runs/wait-index.js";
-import { readListPage } from "../../actors/tables/list-page.js";
-import { type InboxItem, inboxItemDetailSchema, inboxItemSchema } from "../../actors/tasks/inbox.js";
+import { toListPage } from "../../actors/tables/list-page.js";
+import { inboxItemDetailSchema, inboxItemSchema } from "../../actors/tasks/inbox.js";
 import {
   countWaits,
   findInboxItem,
@@ -14,11 +14,11 @@ import {
 } from "../../actors/tasks/inbox.queries.js";
 import { inboxItemDetailView, inboxItemView } from "../../actors/tasks/inbox.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { runInSteps } from "../wire/in-steps.js";
 import { inPieces } from "../wire/page-reading.js";
 import { inboxCursor, pageSize } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
 import { type Route, route } from "../wire/route.js";
-import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
 const listing = z.strictObject({
   workspace: z.string().optional().describe("The slug of a workspace; all of yours by default."),
@@ -35,12 +35,8 @@ const count = z.int().max(MAX_COUNTED);
 /** Number of items to convert between pauses. Each may have 64 KiB of inputs. */
 const ITEMS_AT_ONCE = 5;
 
-/** The routes of the inbox: what waits for people, in all teams. */
+/** The routes of the inbox: open approvals, questions and failures of all teams. */
 export function inboxRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
-  const { reading } = runtime;
-  const seen: Subject<InboxItem> = {
-    find: ({ caller, params }) => findInboxItem(reading, caller, params.id ?? ""),
-  };
   return [
     route({
       method: "GET",
@@ -66,20 +62,14 @@ export function inboxRoutes({ runtime }: { readonly runtime: Runtime }): readonl
         const { caller, query } = request;
         const view = runtime.view();
         try {
-          const teams = listTeamWaits(view, caller, findWorkspace(view, caller, query.workspace));
-          const counts = {
-            me: countWaits(view, caller, teams, "me"),
-            none: countWaits(view, caller, teams, "none"),
-            all: countWaits(view, caller, teams, "all"),
-          };
+          const workspaceId = findWorkspace(view, caller, query.workspace);
+          const teams = await runInSteps(listTeamWaits(view, caller, workspaceId), request);
+          const counts = await runInSteps(countWaits(view, caller, teams), request);
           await request.goOn();
           const { assignee: whose, after, limit } = query;
-          const position = after === undefined ? null : toPosition(after);
-          const { rows, next } = readListPage(
-            { whose, after: position, limit },
-            (page) => listInbox(view, caller, teams, page),
-            ({ sinceMs, id }) => `${sinceMs}-${id}`,
-          );
+          const page = { whose, after: after === undefined ? null : toPosition(after), limit: limit + 1 };
+          const found = await runInSteps(listInbox(view, caller, teams, page), request);
+          const { rows, next } = toListPage(found, query, ({ sinceMs, id }) => `${sinceMs}-${id}`);
           const items = await inPieces(
             rows,
             request,
@@ -92,7 +82,7 @@ export function inboxRoutes({ runtime }: { readonly runtime: Runtime }): readonl
         }
       },
     }),
-    subjectRoute(seen, {
+    route({
       method: "GET",
       path: "/api/inbox/{id}",
       operation: "getInboxItem",
@@ -100,7 +90,16 @@ export function inboxRoutes({ runtime }: { readonly runtime: Runtime }): readonl
       description: "`id` is an approval's or a task's. `gone` says who ended the wait, and how.",
       access: "any",
       answers: { 200: inboxItemDetailSchema },
-      handle: (_request, item) => ({ status: 200, body: inboxItemDetailView(item, reading) }),
+      problems: ["not-found"],
+      handle: async (request) => {
+        const view = runtime.view();
+        try {
+          const item = granted(await runInSteps(findInboxItem(view, request.caller, request.params.id ?? ""), request));
+          return { status: 200, body: inboxItemDetailView(item, view) };
+        } finally {
+          view.close();
+        }
+      },
     }),
   ];
 }

@@ -12,10 +12,10 @@ import { streamView } from "../wire/view-stream.js";
 const DIFF = "text/x-diff";
 
 /**
- * Maximum number of diffs that the service sends at once, per caller and in total. Each holds a view of the store, for
+ * Maximum number of diffs that the service sends at once. Each holds a view of the store and a slice of the text, for
  * minutes if the client is slow.
  */
-const MAX_DIFFS = { each: 16, all: 128 };
+const MAX_DIFFS = { each: 4, workspace: 16, all: 128 };
 
 /** The route that reads a run's diff as text, for callers who may read a team's outcomes. */
 export function runDiffRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
@@ -32,8 +32,8 @@ export function runDiffRoutes({ runtime }: { readonly runtime: Runtime }): reado
       summary: "Read the changes of a run as a diff",
       description:
         "The text that `git apply` takes, against the base of each checkout; empty before the run's end and for no " +
-        `changes. A person or token can have ${MAX_DIFFS.each} of these responses in progress; further requests get ` +
-        "429.",
+        `changes. A person or token can have ${MAX_DIFFS.each} of these responses in progress, and a workspace ` +
+        `${MAX_DIFFS.workspace}; further requests get 429. An empty diff does not count.`,
       access: "any",
       query: z.strictObject({
         repository: z
@@ -46,7 +46,8 @@ export function runDiffRoutes({ runtime }: { readonly runtime: Runtime }): reado
       answers: { 200: { body: null, text: DIFF } },
       handle: async (request, found) => {
         const diffs = granted(listRunDiffs(reading, found, request.query.repository));
-        const end = underWay.begin(callerId(request.caller));
+        const isEmpty = diffs.every(({ digest }) => digest === null);
+        const end = isEmpty ? () => undefined : underWay.begin(callerId(request.caller), found.workspaceId);
         if (end === null) {
           return { refused: "too-many-requests", detail: "Too many diffs are in progress.", retryAfterSeconds: 5 };
         }

@@ -15,6 +15,7 @@ import {
 } from "../../actors/tool-calls/tool-call.queries.js";
 import { toolCallView } from "../../actors/tool-calls/tool-call.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { runInSteps } from "../wire/in-steps.js";
 import { inPieces } from "../wire/page-reading.js";
 import { idCursor, nextPage, pageSize, wholeNumber } from "../wire/paging.js";
 import { type Route, type RouteRequest, route } from "../wire/route.js";
@@ -116,12 +117,7 @@ async function readOwnApprovals(
       signal.throwIfAborted();
       found = addOwnApprovals(view, { userId, workspaceId }, { ...page, found });
       const unassigned = addUnassignedApprovals(view, { userId, workspaceId }, { ...page, found });
-      let step = unassigned.next();
-      for (; step.done !== true; step = unassigned.next()) {
-        await pause();
-        signal.throwIfAborted();
-      }
-      found = step.value;
+      found = await runInSteps(unassigned, { pause, signal });
     }
     return found;
   } finally {

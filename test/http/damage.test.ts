@@ -1,5 +1,8 @@
 import t from "tap";
+import type { TaskRow } from "../../actors/tasks/task.js";
+import { tasks } from "../../actors/tasks/task.table.js";
 import { openStore } from "../../http/process/open-store.js";
+import { Overlays } from "../../runtime/turns/overlays.js";
 import type { Key } from "../../storage/store.js";
 import { openUnpacked } from "../fixtures/open.js";
 import { unpackFixture } from "../fixtures/unpack.js";
@@ -221,3 +224,55 @@ t.test(
     t.match(await ada.request("GET", `${path}?before=${lost}`), { status: 200, body: { items: [{ id: next }] } });
   },
 );
+
+t.test("a damaged entry of the inbox hides the page that lists it, and no other page, and no count", async (t) => {
+  const unpacked = unpackFixture(t, "format-1");
+  const { folder, manifest } = unpacked;
+  const { workspaceId, teams } = manifest;
+  const store = await openStore({ folder, log: { info: () => undefined }, nowMs: () => manifest.madeAtMs });
+  const [asking] = store.reading.range<TaskRow>({ prefix: [workspaceId, "row", "task"] });
+  if (asking === undefined) throw new Error("the fixture has no task");
+  const rows = new Overlays(store.reading);
+  const turn = Object.assign(rows, { publishRow: () => undefined, now: 0, send: () => undefined });
+  rows.beginTurn();
+  const sinceMs = 1_600_000_000_000;
+  const ids = ["A", "B", "C", "D", "E"].map((last) => `task_01J0000000000000000000000${last}`);
+  for (const [n, id] of ids.entries()) {
+    const waits = { kind: "question", sinceMs: sinceMs + n } as const;
+    const row = {
+      ...asking.value,
+      id,
+      teamId: teams.core,
+      assignee: null,
+      state: "inbox",
+      asks: "Why?",
+      waits,
+    } as const;
+    tasks.insert(turn, workspaceId, row);
+  }
+  await store.commit(rows.close().changes());
+  await store.close();
+  const raw = new RawStore(folder);
+  for (const whom of ["all", "none"]) {
+    await raw.flip([workspaceId, "row", "task-wait", teams.core, whom, sinceMs + 2, ids[2] ?? ""]);
+  }
+  await raw.close();
+
+  const { ada } = await openUnpacked(t, unpacked);
+  const damaged = { status: 503, body: { type: "urn:service:problem:damaged" } };
+  const counts = { me: 1, none: 5, all: 6 };
+  const page = async (limit: number, after: string | null = null) => {
+    const path = `/api/inbox?assignee=all&limit=${limit}${after === null ? "" : `&after=${after}`}`;
+    return await ada.request("GET", path);
+  };
+  const first = await page(2);
+  t.match(first, {
+    status: 200,
+    body: { items: [{ id: ids[0] }, { id: ids[1] }], counts, next: `${sinceMs + 1}-${ids[1]}` },
+  });
+  t.match(await page(2, String(first.body?.next)), damaged, "the page with the entry");
+  t.match(await page(3), damaged, "a longer page with the entry");
+  const rest = await page(2, `${sinceMs + 2}-${ids[2]}`);
+  t.match(rest, { status: 200, body: { items: [{ id: ids[3] }, { id: ids[4] }], counts } }, "the page after it");
+  t.match(await ada.request("GET", "/api/inbox"), { status: 200, body: { items: [{ kind: "approval" }], counts } });
+});

@@ -1,8 +1,6 @@
 import { z } from "zod";
+import { hasHiddenCharacters } from "../../hidden-characters.js";
 import type { Stored } from "../../view.js";
-
-/** Characters that a name must not contain: they break lines, hide text or change its direction. */
-const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u;
 
 /** A name that a user chooses. Surrounding whitespace is removed. */
 export const userName = z
@@ -10,7 +8,7 @@ export const userName = z
   .trim()
   .min(1, "must not be empty")
   .max(100, "must be at most 100 characters")
-  .refine((name) => !UNSEEN.test(name), "must not contain control characters")
+  .refine((name) => !hasHiddenCharacters(name), "must not contain control characters")
   .refine((name) => name === "" || /[\p{L}\p{N}\p{P}\p{S}]/u.test(name), "must contain a visible character")
   .describe("Shown to the people of the workspaces and in invites. Surrounding whitespace is removed.");
 

@@ -1,7 +1,8 @@
 import type { Reading } from "../../../storage/store.js";
 import type { Caller } from "../../caller.js";
+import type { InSteps } from "../../in-steps.js";
 import type { Refusal } from "../../refusal.js";
-import { findKnownResource, listAddresses } from "../../resources/resource.table.js";
+import { addressPages, findKnownResource } from "../../resources/resource.table.js";
 import { findOwningWorkspace } from "../../resources/resource-location.table.js";
 import { findMember } from "../../workspaces/member.table.js";
 import { listPermissions, permit, seesOutcomes } from "../visibility/visibility.js";
@@ -34,11 +35,23 @@ function findTeam(reading: Reading, workspaceId: string, teamId: string): Visibl
   return team === undefined ? { refused: "not-found" } : { workspaceId, teamId, teamKey: team.address };
 }
 
-/** Lists the ids of the teams whose outcomes the caller can read; none if they cannot see the workspace. */
-export function listTeamsOfOutcomes(reading: Reading, caller: Caller, workspaceId: string): readonly string[] {
+/** Number of teams to list in one step. */
+const TEAMS_AT_ONCE = 100;
+
+/** Lists the ids of the teams whose outcomes the caller can read, in steps; none if they cannot see the workspace. */
+export function* listTeamsOfOutcomes(
+  reading: Reading,
+  caller: Caller,
+  workspaceId: string,
+): InSteps<readonly string[]> {
   const granted = listPermissions(reading, caller, workspaceId);
   if (!granted.includes("read")) return [];
   const seesAll = caller.kind === "token" || granted.includes("administer");
   if (!seesAll) return findMember(reading, workspaceId, caller.userId)?.teams ?? [];
-  return listAddresses(reading, workspaceId, "team", {}).map(({ id }) => id);
+  const teamIds: string[] = [];
+  for (const page of addressPages(reading, workspaceId, "team", { limit: TEAMS_AT_ONCE })) {
+    teamIds.push(...page.map(({ id }) => id));
+    if (page.length === TEAMS_AT_ONCE) yield;
+  }
+  return teamIds;
 }

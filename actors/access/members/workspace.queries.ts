@@ -1,8 +1,9 @@
 import type { Reading } from "../../../storage/store.js";
 import type { Caller } from "../../caller.js";
+import type { InSteps } from "../../in-steps.js";
 import type { Refusal } from "../../refusal.js";
 import { findResource } from "../../resources/resource.table.js";
-import { listMemberships } from "../../workspaces/member.table.js";
+import { listMembershipsInSteps } from "../../workspaces/member.table.js";
 import { findWorkspaceBySlug } from "../../workspaces/slug-claims.machine.js";
 import { listPermissions, permit } from "../visibility/visibility.js";
 
@@ -27,11 +28,11 @@ export function findAdministeredWorkspace(reading: Reading, caller: Caller, slug
 }
 
 /**
- * Lists the ids of the open workspaces that the caller can see: for a person, those of all memberships, in slug order;
- * for a token, its own workspace.
+ * Lists the ids of the open workspaces that the caller can see, in steps: for a person, those of all memberships, in
+ * slug order; for a token, its own workspace.
  */
-export function listWorkspacesOf(reading: Reading, caller: Caller): readonly string[] {
-  if (caller.kind === "person") return listMemberships(reading, caller.userId).map(({ id }) => id);
+export function* listWorkspacesOf(reading: Reading, caller: Caller): InSteps<readonly string[]> {
+  if (caller.kind === "person") return (yield* listMembershipsInSteps(reading, caller.userId)).map(({ id }) => id);
   return [caller.workspaceId].filter((id) => listPermissions(reading, caller, id).includes("read"));
 }
 

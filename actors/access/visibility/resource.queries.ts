@@ -3,13 +3,12 @@ import type { Caller } from "../../caller.js";
 import { invalid, type Refusal } from "../../refusal.js";
 import type { Kind, MadeResource } from "../../resources/kind.js";
 import {
+  addressPages,
   expectResource,
   findKnownResource,
   findLostAddress,
   findResource,
   findResourceAt,
-  listAddresses,
-  type ResourcePage,
   type ResourceRow,
   resourceAddresses,
 } from "../../resources/resource.table.js";
@@ -159,12 +158,8 @@ export function* listPages(
   { workspaceId, station }: ResourceListing,
 ): Generator<readonly VisibleResource[]> {
   const under = station === undefined ? {} : { under: station };
-  for (let page: ResourcePage = { limit: PAGE, ...under }; ; ) {
-    const places = listAddresses(reading, workspaceId, kind.name, page);
+  for (const places of addressPages(reading, workspaceId, kind.name, { limit: PAGE, ...under })) {
     yield places.map(({ id }) => expectResource(reading, workspaceId, kind.name, id));
-    const last = places.at(-1);
-    if (last === undefined || places.length < PAGE) return;
-    page = { ...page, after: last.address };
   }
 }
 

@@ -74,13 +74,14 @@ const CALLBACK_TOKENS = /ws_[0-9A-Z]{26}\.occ_[0-9A-Z]{26}(?:-[0-9A-Z]+)?\.\d+\.
 /** Headers whose values are not secret, because they only describe acceptable responses and caching. */
 const PLAIN_HEADERS: ReadonlySet<string> = new Set(["accept", "accept-encoding", "accept-language", "cache-control"]);
 
-/** Returns a header's value, its credentials after a scheme, and the values of its cookies and parameters. */
+/** Returns a header's value, its credentials after a scheme, each of their words, and the values of its parameters. */
 function toHeaderSecrets([name, value]: readonly [string, string]): string[] {
   if (PLAIN_HEADERS.has(name)) return [];
-  const [scheme = "", credentials] = /^(\S+)\s+(\S+)$/.exec(value)?.slice(1) ?? [];
+  const [, scheme = "", credentials = ""] = /^\s*(\S+)\s+(.*)$/su.exec(value) ?? [];
+  const words = credentials.split(/[\s,;]+/);
   const pairs = value.split(/[\s,;]+/).filter((part) => part.includes("="));
   const values = pairs.map((pair) => pair.slice(pair.indexOf("=") + 1).replaceAll('"', ""));
-  return [value, credentials ?? "", ...values, ...toBasicSecrets(scheme, credentials)];
+  return [value, credentials, ...words, ...values, ...toBasicSecrets(scheme, words[0])];
 }
 
 /** Returns `user:password` and the password of Basic credentials. */

@@ -1,9 +1,8 @@
+import { replaceHiddenCharacters } from "../../hidden-characters.js";
 import type { Mail } from "./mail.effects.js";
 
 /** Maximum length of an untrusted text in a mail or log line, in characters. A longer text is cut. */
 const MAX_NAME = 80;
-/** Line breaks, control characters and marks that change the text direction. */
-const UNSPEAKABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
 /** Writes the mail with a sign-in link. */
 export function signInMail(to: string, link: string): Mail {
@@ -85,7 +84,7 @@ export function failingPollMail({ to, workspace, integration, reason, failures }
  * text.
  */
 function oneLine(name: string): string {
-  const plain = name.replace(UNSPEAKABLE, " ").replace(/ {2,}/g, " ").trim();
+  const plain = replaceHiddenCharacters(name).replace(/ {2,}/g, " ").trim();
   const characters = Array.from(plain);
   return characters.length <= MAX_NAME ? plain : `${characters.slice(0, MAX_NAME - 1).join("")}…`;
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Reading } from "../../../storage/store.js";
+import { hasHiddenCharacters } from "../../hidden-characters.js";
 import { type RunConfig, runConfig, toFingerprint } from "../../lines/fingerprint.js";
 import type { LineFields } from "../../lines/line.js";
 import { getRunSetup } from "../../lines/run-setup.js";
@@ -79,7 +80,7 @@ function nameFault(text: string): string | null {
   if (text.length < 1 || text.length > 100) return "Candidate name must be 1 to 100 characters.";
   if (text !== text.trim()) return "Candidate name cannot start or end with a space.";
   if (text.includes("/")) return "Candidate name cannot contain /.";
-  if (/\p{Cc}/u.test(text)) return "Candidate name cannot contain control characters.";
+  if (hasHiddenCharacters(text)) return "Candidate name cannot contain control characters.";
   const reserved = reservedPrefixes.find((prefix) => text.toLowerCase().startsWith(prefix.toLowerCase()));
   return reserved === undefined ? null : `Candidate name cannot start with the reserved prefix \`${reserved}\`.`;
 }

@@ -43,6 +43,7 @@ t.test("an end may name unknown features, or none", async (t) => {
 t.test("control characters in names that people are shown, which earlier runners sent on, become spaces", async (t) => {
   const parse = (message: object) => runnerFrameSchema.parse({ frame: "message", n: 1, ack: 0, message });
   t.match(parse({ ...said, step: { ...step, tool: "a\u001b[31mb" } }), { message: { step: { tool: "a [31mb" } } });
+  t.match(runnerFrameSchema.parse({ ...hello, name: "a\nb" }), { name: "a b" });
   const wish = { type: "run.permission", runId: "run_1", fence: 1, id: "1", tool: "a\nb", inputs: "{}", reason: "" };
   t.match(parse(wish), { message: { tool: "a b" } });
   const ended = {

@@ -1,10 +1,12 @@
 import t from "tap";
+import { atOnce, type InSteps } from "../../../actors/in-steps.js";
 import { approvals } from "../../../actors/runs/approval.table.js";
 import { countWaits, listInbox, listTeamWaits, MAX_COUNTED, type Whose } from "../../../actors/tasks/inbox.queries.js";
 import type { TaskRow } from "../../../actors/tasks/task.js";
 import { tasks } from "../../../actors/tasks/task.table.js";
 import { members } from "../../../actors/workspaces/member.table.js";
 import { countingReading } from "../../support/counting-rows.js";
+import { measureSteps } from "../../support/measured-steps.js";
 import { memoryRows } from "../../support/turn.js";
 
 const workspaceId = "ws_1";
@@ -81,17 +83,19 @@ const selections: Readonly<Record<Whose, (item: Expected) => boolean>> = {
   all: () => true,
 };
 
+type Page = ReturnType<typeof listInbox> extends InSteps<infer Found> ? Found : never;
+
 t.test("pages of any size list the same items in the same order", async (t) => {
   const { rows, all } = scene();
-  const lines = listTeamWaits(rows, caller, workspaceId);
+  const lines = atOnce(listTeamWaits(rows, caller, workspaceId));
   for (const whose of ["me", "none", "all"] as const) {
     const expected = all.filter(selections[whose]).map(({ id }) => id);
-    t.equal(countWaits(rows, caller, lines, whose), expected.length, whose);
+    t.equal(atOnce(countWaits(rows, caller, lines))[whose], expected.length, whose);
     for (const limit of [1, 7, 50, 200]) {
       const read: string[] = [];
       let after: { readonly sinceMs: number; readonly id: string } | null = null;
       for (;;) {
-        const page: ReturnType<typeof listInbox> = listInbox(rows, caller, lines, { whose, after, limit });
+        const page: Page = atOnce(listInbox(rows, caller, lines, { whose, after, limit }));
         read.push(...page.map(({ id }) => id));
         after = page.at(-1) ?? null;
         if (page.length < limit) break;
@@ -104,11 +108,11 @@ t.test("pages of any size list the same items in the same order", async (t) => {
 t.test("a page reads its own entries and a few of each team", async (t) => {
   const { rows } = scene();
   const counting = countingReading(rows);
-  const lines = listTeamWaits(counting, caller, workspaceId);
+  const lines = atOnce(listTeamWaits(counting, caller, workspaceId));
   t.ok(counting.read <= 10, `the teams took ${counting.read} rows`);
   for (const limit of [1, 50]) {
     counting.reset();
-    t.equal(listInbox(counting, caller, lines, { whose: "all", after: null, limit }).length, limit);
+    t.equal(atOnce(listInbox(counting, caller, lines, { whose: "all", after: null, limit })).length, limit);
     t.ok(counting.read <= 2 * limit + 4 * lines.length, `${limit} items took ${counting.read} rows`);
   }
 });
@@ -120,21 +124,84 @@ t.test("counts end at their limit", async (t) => {
     tasks.insert(rows, workspaceId, task(n, { state: "inbox", waits }));
   }
   const counting = countingReading(rows);
-  const lines = listTeamWaits(counting, caller, workspaceId);
+  const lines = atOnce(listTeamWaits(counting, caller, workspaceId));
   counting.reset();
-  t.equal(countWaits(counting, caller, lines, "me"), MAX_COUNTED);
-  t.ok(counting.read <= MAX_COUNTED);
+  const { me, all } = atOnce(countWaits(counting, caller, lines));
+  t.same([me, all], [MAX_COUNTED, MAX_COUNTED]);
+  t.ok(counting.read <= 3 * MAX_COUNTED, `the three counts took ${counting.read} rows`);
 });
 
 t.test("a task that leaves the inbox leaves the index", async (t) => {
   const { rows, all } = scene();
-  const lines = listTeamWaits(rows, caller, workspaceId);
+  const lines = atOnce(listTeamWaits(rows, caller, workspaceId));
   for (const row of tasks.list(rows, workspaceId)) {
     if (row.waits === undefined) continue;
     const { waits: _waits, ...left } = row;
     tasks.put(rows, workspaceId, row, { ...left, state: "queued" });
   }
   for (const row of approvals.list(rows, workspaceId)) approvals.remove(rows, workspaceId, row);
-  t.equal(countWaits(rows, caller, lines, "all"), 0);
+  t.same(atOnce(countWaits(rows, caller, lines)), { me: 0, none: 0, all: 0 });
   t.ok(all.length > 500);
+});
+
+const TEAMS = 2_000;
+const tokenCaller = {
+  kind: "token",
+  tokenId: "tok_1",
+  workspaceId,
+  scopes: ["read"],
+  issuedBy: "usr_1",
+  trust: null,
+} as const;
+
+/** Returns rows of a workspace with {@link TEAMS} teams, of which every `nth` has a question for nobody. */
+function manyTeams(nth: number) {
+  const rows = memoryRows();
+  rows.put([workspaceId, "row", "resource", "workspace", workspaceId], { id: workspaceId, address: "acme" });
+  for (let n = 0; n < TEAMS; n += 1) {
+    const teamId = `team_${String(n).padStart(6, "0")}`;
+    rows.put([workspaceId, "row", "resource-address", "team", `t${n}`], teamId);
+    if (n % nth !== 0) continue;
+    const waits = { kind: "question", sinceMs: 1_700_000_000_000 + n } as const;
+    tasks.insert(rows, workspaceId, task(n, { teamId, assignee: null, state: "inbox", waits }));
+  }
+  return { rows, reading: countingReading(rows) };
+}
+
+t.test("in a workspace with thousands of teams, no step reads much, and empty teams cost nothing", async (t) => {
+  const { reading } = manyTeams(500);
+  const found = measureSteps(reading, listTeamWaits(reading, tokenCaller, null));
+  t.equal(found.result.length, TEAMS / 500);
+  t.ok(found.most <= 125, `a step read ${found.most} rows`);
+  t.ok(found.total <= TEAMS + 20, `the teams took ${found.total} rows`);
+  const counts = measureSteps(reading, countWaits(reading, tokenCaller, found.result));
+  t.same(counts.result, { me: 0, none: 4, all: 4 });
+  t.ok(counts.total <= 2 * 4);
+  const page = { whose: "all", after: null, limit: 50 } as const;
+  t.equal(measureSteps(reading, listInbox(reading, tokenCaller, found.result, page)).total, 4);
+});
+
+t.test("when thousands of teams have items, no step reads many rows", async (t) => {
+  const { reading } = manyTeams(1);
+  const found = measureSteps(reading, listTeamWaits(reading, tokenCaller, null));
+  const counts = measureSteps(reading, countWaits(reading, tokenCaller, found.result));
+  t.same(counts.result, { me: 0, none: MAX_COUNTED, all: MAX_COUNTED });
+  const page = { whose: "none", after: null, limit: 200 } as const;
+  const listed = measureSteps(reading, listInbox(reading, tokenCaller, found.result, page));
+  t.equal(listed.result.length, 200);
+  t.equal(listed.result.at(-1)?.sinceMs, 1_700_000_000_199);
+  for (const { most } of [found, counts, listed]) t.ok(most <= 125, `a step read ${most} rows`);
+});
+
+t.test("a member of a few teams pays for these alone", async (t) => {
+  const { rows, reading } = manyTeams(1);
+  const own = ["team_000007", "team_001999"];
+  const member = { userId: "usr_1", email: "a@example.com", name: "", role: "member", teams: own, since: "" } as const;
+  members.put(rows, workspaceId, null, member);
+  const found = measureSteps(reading, listTeamWaits(reading, caller, workspaceId));
+  t.same(
+    found.result.map(({ teamId }) => teamId),
+    own,
+  );
+  t.ok(found.total <= 10, `the teams took ${found.total} rows`);
 });

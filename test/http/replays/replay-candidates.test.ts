@@ -78,6 +78,8 @@ const names: readonly [name: unknown, message: string][] = [
   ["Planned change", "Candidate name cannot start with the reserved prefix `Planned change`."],
   ["with the answer", "Candidate name cannot start with the reserved prefix `With the answer`."],
   ["a\u0000b", "Candidate name cannot contain control characters."],
+  ["a\u200bb", "Candidate name cannot contain control characters."],
+  ["a\u2028b", "Candidate name cannot contain control characters."],
 ];
 
 const blocks: readonly [station: unknown, path: string, message: string][] = [

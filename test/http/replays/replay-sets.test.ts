@@ -82,11 +82,14 @@ t.test("what a set does not take is refused by its message", async (t) => {
   const reviewing = `${team}/lines/${lineId}/stations/${reviewId}`;
   const tooLong = "x".repeat(101);
   const nameFault = [{ path: "name", message: "Replay set name must be 1 to 100 characters." }];
+  const hiddenFault = [{ path: "name", message: "Replay set name cannot contain control characters." }];
   const apart = "Line and station must be given together.";
   const rows: readonly (readonly [method: string, path: string, body: unknown, status: number, expected: unknown])[] = [
     ["POST", `${station}/replay-sets`, { name: " " }, 422, { errors: nameFault }],
     ["POST", `${station}/replay-sets`, { name: tooLong }, 422, { errors: nameFault }],
     ["PATCH", set, { name: tooLong }, 422, { errors: nameFault }],
+    ["POST", `${station}/replay-sets`, { name: "a\u0007b" }, 422, { errors: hiddenFault }],
+    ["PATCH", set, { name: "a\u2060b" }, 422, { errors: hiddenFault }],
     ["POST", `${reviewing}/replay-sets`, { name: "x" }, 422, { detail: "A replay set requires a work station." }],
     [
       "POST",

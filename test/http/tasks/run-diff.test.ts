@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import t from "tap";
 import { MAX_DIFF_BYTES } from "../../../actors/runners/protocol.js";
 import { personAt } from "../../support/people.js";
-import { toProblem, workspaceWithTeam } from "../../support/resources.js";
+import { RawConnection } from "../../support/raw-connection.js";
+import { bearer, toProblem, workspaceWithTeam } from "../../support/resources.js";
 import { openWorkplace } from "../../support/workplace.js";
 
 const base = "b".repeat(40);
@@ -63,4 +65,38 @@ t.test("who may not read a run does not find its diff", async (t) => {
   t.equal(refused.status, 404);
   t.same(toProblem(refused), toProblem(absent));
   t.equal((await place.service.anonymous.request("GET", `/api/runs/${run?.id}/diff`)).status, 401);
+});
+
+t.test("slow readers of one workspace leave room for other workspaces, and for empty diffs", async (t) => {
+  const place = await openWorkplace(t, { repositories: ["acme/app", "acme/lib"] });
+  const { service, ada, workspaceId } = place;
+  const [, second] = [await place.open(), await place.open()];
+  const [waiting] = await place.runs(second);
+  const peer = await place.runner();
+  const job = await peer.job();
+  const checkouts = ["acme/app", "acme/lib"].map((repository) => ({ repository, base, diff: long }));
+  peer.end(job, { ending: { kind: "ask", question: "Done?" }, checkouts });
+  const path = `/api/runs/${job.runId}/diff`;
+  await place.until(async () => Number((await ada.request("HEAD", path)).headers["content-length"]) > 0);
+
+  const readers: RawConnection[] = [];
+  t.teardown(() => {
+    for (const reader of readers) reader.destroy();
+  });
+  for (const name of ["a", "b", "c", "d"]) {
+    const token = await bearer(service, ada, { workspaceId, name, scopes: ["read"] });
+    for (let n = 0; n < 4; n++) {
+      const reader = await RawConnection.open(service.port);
+      readers.push(reader);
+      reader.send([`GET ${path} HTTP/1.1`, "Host: a", `Authorization: ${token.credentials.authorization}`]);
+      await once(reader.socket, "data");
+      reader.socket.pause();
+    }
+    t.equal((await token.request("GET", path)).status, 429, "each caller has a limit");
+  }
+  t.match(await ada.request("GET", path), { status: 429, headers: { "retry-after": "5" } }, "the workspace has one");
+  t.match(await ada.request("GET", `/api/runs/${waiting?.id}/diff`), { status: 200, text: "" }, "an empty diff");
+  readers[0]?.destroy();
+  await service.logged(/\/diff","status":200,.*"isCut":true/);
+  t.equal((await ada.request("HEAD", path)).status, 200);
 });

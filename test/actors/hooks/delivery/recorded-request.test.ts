@@ -49,6 +49,19 @@ t.test("a body shows no secret of the signature, the headers or the address, in 
   t.equal(record({ body: `{"echoed":"${callback}"}` }).requestBody, '{"echoed":"***"}');
 });
 
+t.test("a body shows no word of credentials after a scheme", async (t) => {
+  const rows: readonly (readonly [value: string, secrets: readonly string[]])[] = [
+    ["Key  first-part second-part", ["first-part", "second-part"]],
+    ["Key first-part  ", ["first-part"]],
+    ["AWS4 Credential=key-id, Signature=signed-part, third-part", ["key-id", "signed-part", "third-part"]],
+    [`Basic  ${Buffer.from("user:basic-pass").toString("base64")} more`, ["basic-pass"]],
+  ];
+  for (const [authorization, secrets] of rows) {
+    const { requestBody } = record({ headers: { authorization }, body: `echo ${secrets.join(" and ")}` });
+    t.equal(requestBody, `echo ${secrets.map(() => "***").join(" and ")}`, authorization);
+  }
+});
+
 t.test("values of the event stay, and a body is cut after its secrets are masked", async (t) => {
   const event = { task: { id: "task_1" } };
   const headers = { "x-task": "task_1", "x-key": "api-key" };
