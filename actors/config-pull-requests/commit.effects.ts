@@ -94,7 +94,7 @@ async function commit(committing: Committing, input: CommitInput): Promise<Commi
   const before = await codeHost.sources.readBranch(input, row.branch);
   if (before !== null && !input.made.includes(before)) return unfit(branchTaken(row.branch, repository));
   const source = hostedSource(codeHost, input, { head, path });
-  const outcome = await edit(committing, source, found.wanted);
+  const outcome = await edit(committing, source, { ...found.wanted, branch: head.branch });
   if ("refused" in outcome) return unfit(outcome.refused);
   const files = await Promise.all(
     outcome.files.map(async ({ path: file, after }) => ({

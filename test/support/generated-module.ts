@@ -213,7 +213,7 @@ export function inWords({ blocks, exported }: GeneratedModule, words: HandWords)
     );
     return { entries: kept.map(([each, below]) => [each, valueIn(each, below)]) };
   };
-  // A person removes imports when they are done.
+  // A person removes the import blocks after the import.
   const kept = blocks.filter(({ type }) => type !== "import" || !words.omitsDefaults);
   return kept.map((block) => ({
     ...block,

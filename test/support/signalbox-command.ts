@@ -26,9 +26,11 @@ export type StoreProgram = "compact" | "dead-letters" | "doctor" | "rebuild-dire
 let runs = 0;
 
 /**
- * Runs a program of `http/cli/store/` in this process, which is ten times faster than a process. It evaluates the
- * program's module again. Use it for what the program does with a store, and {@link runSignalbox} for a store that this
- * process has open, and once per program for the path from the command to the program. Calls must not overlap.
+ * Runs a program of `http/cli/store/` in this process, which is ten times faster than starting a process. Each call
+ * evaluates the program's module again. Calls must not overlap.
+ *
+ * Use it to test what a program does with a store. Use {@link runSignalbox} for a store that this process has open, and
+ * once per program to test the path from the command to the program.
  */
 export async function runStoreProgram(name: StoreProgram, ...args: readonly string[]): Promise<CommandEnd> {
   const { argv, exitCode } = process;

@@ -61,10 +61,14 @@ export type JsonPath = readonly (string | number)[];
 export function valueAt(values: Json, path: JsonPath): Json | undefined {
   let value: Json | undefined = values;
   for (const step of path) {
-    if (typeof value !== "object" || value === null) return undefined;
-    value = Object.entries(value).find(([name]) => name === String(step))?.[1];
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = isList(value) ? value[Number(step)] : value[step];
   }
   return value;
+}
+
+function isList(value: JsonObject | readonly Json[]): value is readonly Json[] {
+  return Array.isArray(value);
 }
 
 /** Returns the text of a string literal; null if the expression is not a known value or not a string. */
@@ -76,7 +80,7 @@ export function literalText(source: Source, node: SyntaxNode, path: JsonPath): s
 /** Replaces known references in a file's values by their texts. `known` returns null for an unknown reference. */
 export function resolveReferences(value: Json, known: (reference: string) => string | null): Json {
   if (typeof value === "string") {
-    return value.replace(/(?<!\$)\$\{\s*([\w.-]+)\s*\}/g, (written, reference: string) => known(reference) ?? written);
+    return value.replace(/(?<!\$)\$\{([^{}]*)\}/g, (written, reference: string) => known(reference) ?? written);
   }
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((each) => resolveReferences(each, known));

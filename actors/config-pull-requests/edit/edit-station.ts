@@ -18,7 +18,7 @@ const MAX_WHOLE_MS = 120_000;
  * `run.signal` aborts.
  *
  * Files come from untrusted authors and can crash or block the parsers. So each edit runs in its own worker thread,
- * which ends with the edit. If the thread crashes, computes for more than 10 s or takes more than 2 minutes, the edit
+ * which ends with the edit. If the thread crashes, uses more than 256 MB, computes for more than 10 s or takes more than 2 minutes, the edit
  * is refused with `not-proven`.
  */
 export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRun): Promise<EditOutcome> {
@@ -63,7 +63,11 @@ export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRu
       else if ("parses" in asked) parsed = asked.parses;
       else answer(asked).catch((error: unknown) => end(() => reject(error)));
     });
-    worker.on("error", () => give(notProven(wanted, parsed, "ends early")));
+    worker.on("error", (error: unknown) => {
+      // All files share the memory, so the file that is parsed last is not the cause.
+      const isFull = error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
+      give(isFull ? notProven(wanted, wanted.path, "uses too much memory") : notProven(wanted, parsed, "ends early"));
+    });
     worker.on("exit", () => give(notProven(wanted, parsed, "ends early")));
   });
 }

@@ -4,7 +4,7 @@ import { toPlace } from "./edit-source.js";
 import { nodesIn, type SyntaxNode, TooDeep, toHolder, toText } from "./hcl-syntax.js";
 import { isFields, isJson, readJson } from "./json-code.js";
 import { isWithin } from "./links.js";
-import { mayName, pathsIn, type WrittenPath } from "./read-paths.js";
+import { filesNamed, pathsIn, type WrittenPath } from "./read-paths.js";
 import { type CodeFile, isPlan, type Repository } from "./repository.js";
 import { blanked } from "./splice.js";
 
@@ -173,18 +173,12 @@ interface TextRead {
  * too many files.
  */
 function textsRead(repository: Repository, plans: readonly CodeFile[]): readonly TextRead[] {
-  const { entries, links } = repository;
-  const paths = entries.flatMap(({ kind, path }) => (kind === "file" && !isPlan(path) ? [path] : []));
   const found = new Map<string, TextRead>();
   for (const by of plans.filter(({ text }) => GENERATES.test(text))) {
     for (const read of readsIn(repository, by)) {
-      const name = /[^/]+$/.exec(read.parts.at(-1) ?? "")?.[0];
-      // If the name of the file is known, the file's path ends with it, unless a symlink has another name.
-      const ending = name === undefined || entries.some(({ kind }) => kind === "symlink") ? null : name;
-      const isFound = (path: string) =>
-        (ending === null || path.endsWith(ending)) && mayName(read, by.path, { target: path, module: ".", links });
-      if (name === undefined || found.size > MAX_TEXTS) found.set("", { path: null, by });
-      else for (const path of paths.filter(isFound)) found.set(path, { path, by });
+      const isNamed = /[^/]$/.test(read.parts.at(-1) ?? "");
+      if (!isNamed || found.size > MAX_TEXTS) found.set("", { path: null, by });
+      else for (const path of filesNamed(read, by.path, repository)) if (!isPlan(path)) found.set(path, { path, by });
     }
   }
   return [...found.values()];

@@ -246,7 +246,7 @@ export function isLiteral(text: string, expression: SyntaxNode, knows: Knows = (
 /** Whether a part of a template is exactly one known reference, such as `${service_integration.core_gh.key}`. */
 function isKnownInterpolation(text: string, part: SyntaxNode, knows: Knows): boolean {
   if (part.type !== "template_interpolation") return false;
-  const reference = /^\$\{\s*([\w.-]+)\s*\}$/.exec(toText(text, part))?.[1];
+  const reference = /^\$\{([^{}]*)\}$/.exec(toText(text, part))?.[1];
   return reference !== undefined && knows(reference);
 }
 

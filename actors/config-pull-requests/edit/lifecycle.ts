@@ -1,6 +1,7 @@
 import { refuse, type Source, toPlace } from "./edit-source.js";
 import type { FoundStation } from "./find-station.js";
 import { listElements, type SyntaxNode, toHolder, toInner, toText } from "./hcl-syntax.js";
+import { isTrue } from "./idle-module.js";
 import { type StationChange, toName } from "./station-changes.js";
 
 /**
@@ -13,7 +14,7 @@ export function refuseIgnored(source: Source, found: FoundStation, changes: read
   for (const { name, value } of blocks.flatMap(({ node }) => toHolder(text, node).members)) {
     const expression = toText(text, value).trim();
     const at = toPlace(source, value);
-    if (name === "enabled" && expression !== "true") {
+    if (name === "enabled" && !isTrue(expression)) {
       refuse("not-proven", `At ${at}, lifecycle may prevent the creation of the line: the edit would change nothing.`, {
         expression,
       });

@@ -25,8 +25,8 @@ export interface FileInclude {
   includes(file: string): boolean;
 }
 
-/** Blocks of Terragrunt and of Terraform stacks whose `source` calls a module. */
-const CALLERS = /^(terraform|component|unit|stack)$/;
+/** Blocks of Terragrunt and of Terraform stacks whose `source` calls a module. `removed` destroys its instances. */
+const CALLERS = /^(terraform|component|unit|stack|removed)$/;
 
 /** Returns the module calls in a file. */
 export function callsIn(repository: Repository, named: string | undefined, whole: CodeBlock): readonly ModuleCall[] {
@@ -157,12 +157,14 @@ function mayFetch(parts: PathParts, named: string | undefined, folder: string): 
   return isOfRepository && (mayBe(pattern, folder) || (isArchive && mayBe(inArchive, folder)));
 }
 
-function toTimes({ syntax }: Repository, { attributes, blocks }: CodeBlock): ModuleCall["times"] {
+/** Returns how many instances a block creates. */
+export function toTimes({ syntax }: Repository, { type, attributes, blocks }: CodeBlock): ModuleCall["times"] {
+  if (type === "removed") return "none";
   const [count, each] = [attributes.get("count"), attributes.get("for_each")];
   const enabled = blocks.find(({ type }) => type === "lifecycle")?.attributes.get("enabled") ?? "true";
   const counts = count === undefined ? [1] : listCounts(syntax, count);
   const elements = each === undefined ? [1] : listCounts(syntax, each);
-  if (enabled === "false" || isOnly(counts, 0) || isOnly(elements, 0)) return "none";
+  if (/^[\s(]*"?false"?[\s)]*$/.test(enabled) || isOnly(counts, 0) || isOnly(elements, 0)) return "none";
   return [counts, elements].every((some) => some?.every((number) => number <= 1)) ? "one" : "many";
 }
 

@@ -2,13 +2,16 @@ import { basename, dirname } from "node:path";
 import { type CodeBlock, readCode } from "./code-blocks.js";
 import { toPlace } from "./edit-source.js";
 import { changerIn, type GeneratedCode, readGenerated } from "./generated-code.js";
+import { deploymentsIn, isDestroyed, pinOf, whyIdle } from "./idle-module.js";
 import { isJson } from "./json-code.js";
 import { callsIn, generatedCallsIn, includesIn, type ModuleCall } from "./module-calls.js";
 import { listFolders } from "./path-pattern.js";
 import { isModuleFile, isNamedValues, isOverride, isValues, type Repository } from "./repository.js";
+import type { WantedStation } from "./station-edit.js";
 import { readUnit, unitsOf } from "./unit-files.js";
 import { isFlat, isReadByEachRun, isValuesFor, moduleFolders } from "./variable-values.js";
-import { manyWorkspaces, workspaceIn } from "./workspaces.js";
+import { RUNS, severalRuns } from "./workspace-runs.js";
+import { manyWorkspaces, WORKSPACE_SETTINGS, workspaceIn } from "./workspaces.js";
 
 /**
  * How Terraform instantiates a module: the calls that lead from the root module, which no other module calls, to the
@@ -30,21 +33,22 @@ interface InstanceProblem {
 
 /**
  * Finds how Terraform instantiates the module of a file. Reports a problem if the repository cannot be searched, if a
- * call creates no instance, if generated code or a Terragrunt unit's other files may change the module, or if the
+ * call creates no instance or uses another commit, if no run applies the module, if generated code or a Terragrunt unit's other files may change the module, or if the
  * module may have more than one instance, because the repository has one of these:
  *
  * - two calls, a call with `count` or `for_each` that may give more than one, a call that an override file may change,
  *   or a caller that has more than one instance itself;
  * - more than one Terragrunt unit, stack unit or stack component that calls it, or two deployments of a stack;
  * - a symlink to the file or to a folder above it;
- * - a `workspaces` block without a name, a reference to `terraform.workspace`, or two files that are passed to runs by
- *   name: variable files that Terraform does not load automatically, and backend settings;
+ * - a backend with many workspaces, a reference to `terraform.workspace`, or two files that are passed to runs by name:
+ *   variable files that Terraform does not load automatically, and backend settings;
+ * - resources and files of tools that run the module in several workspaces;
  * - a call, although the module is also a root module: it has a backend, a lock file or variable files.
  */
 export async function findInstance(
   repository: Repository,
   path: string,
-  named: string | undefined,
+  { repository: named, branch }: Pick<WantedStation, "repository" | "branch">,
 ): Promise<ModuleInstance> {
   const calls: ModuleCall[] = [];
   const problem = (code: InstanceProblem["code"], message: string, isUnknown = false): ModuleInstance => ({
@@ -65,12 +69,20 @@ export async function findInstance(
     ...generated.flatMap(({ whole }) => generatedCallsIn(repository, named, whole)),
   ];
   for (let folder = dirname(path); ; ) {
-    const found = all.filter((call) => !calls.includes(call) && call.calls(folder));
+    const reached = all.filter((call) => !calls.includes(call) && call.calls(folder));
+    const creating = reached.filter(({ block }) => block.type !== "removed");
+    const found = creating.length > 0 ? creating : reached;
     const [call] = found;
-    const own = runTwice(repository, files, { folder, isCalled: call !== undefined });
+    const runs = await severalRuns(repository, files, { folder, named });
+    const own =
+      runs === null
+        ? runTwice(repository, files, { folder, isCalled: call !== undefined })
+        : `${manyTimes(folder)}: in the workspaces at ${runs}. ${LOSS}`;
     if (call === undefined) {
       const why = own ?? (await whyChanged(repository, files, { path, calls, all, generated }));
-      return why === null ? { calls, problem: null } : problem("ambiguous", why);
+      if (why !== null) return problem("ambiguous", why);
+      const idle = await whyIdle(repository, files, { calls, folders: foldersOf(path, calls) });
+      return idle === null ? { calls, problem: null } : problem("not-proven", `${idle} ${NOTHING}`);
     }
     const other = linkTo(repository, dirname(call.block.file.path));
     const why =
@@ -80,6 +92,9 @@ export async function findInstance(
     if (why !== null) return problem("ambiguous", `${called(folder)} at ${why}. ${LOSS}`);
     if (call.times === "none")
       return problem("not-proven", `${called(folder)} at ${at(call)}, which creates no instance of it. ${NOTHING}`);
+    const pin = await pinOf(repository, call, branch);
+    if (pin !== null)
+      return problem("not-proven", `${called(folder)} at ${at(call)}, which uses it at the ref ${pin}. ${NOTHING}`);
     calls.push(call);
     if (own !== null) return problem("ambiguous", own);
     folder = dirname(call.block.file.path);
@@ -100,13 +115,15 @@ async function whyChanged(
     readonly generated: readonly GeneratedCode[];
   },
 ): Promise<string | null> {
-  const folders = [of.path, ...of.calls.map(({ block }) => block.file.path)].map((each) => dirname(each));
+  const folders = foldersOf(of.path, of.calls);
   const workspace = workspaceBelow(repository, files, { all: of.all, folders });
   const root = folders.at(-1) ?? ".";
   if (workspace !== null) return `${manyTimes(root)}: ${workspace} depends on the workspace. ${LOSS}`;
   const units = [];
   for (const own of unitsOf(files, of.calls, folders)) {
     const unit = await readUnit(repository, own);
+    const state = [unit.own, ...unit.included].flatMap(({ blocks }) => blocks).find(hasWorkspaceSetting);
+    if (state !== undefined) return `${manyTimes(root)}: ${toPlace(state.file, state)} has many workspaces. ${LOSS}`;
     const { path } = unit.own.file;
     // Terragrunt copies the files in the unit's folder into the module. Stacks of Terraform do not.
     const copies = !/\.tf(component|stack)\.(hcl|json)$/.test(path) && dirname(path) !== dirname(of.path);
@@ -116,6 +133,16 @@ async function whyChanged(
   }
   const changer = changerIn(repository, of.generated, { folders, units, files });
   return changer === null ? null : `Code that is generated at ${changer} may change the module. ${LOSS}`;
+}
+
+/** Returns the folders of the module of a file and of its callers, innermost first. */
+function foldersOf(path: string, calls: readonly ModuleCall[]): readonly string[] {
+  return [path, ...calls.map(({ block }) => block.file.path)].map((each) => dirname(each));
+}
+
+function hasWorkspaceSetting({ type, attributes }: CodeBlock): boolean {
+  const config = attributes.get("config") ?? "";
+  return type === "remote_state" && WORKSPACE_SETTINGS.some((name) => config.includes(name));
 }
 
 /**
@@ -220,12 +247,16 @@ function runTwice(
   const workspace = own.map(({ file }) => ({ file, start: workspaceIn(repository, file) }));
   const used = workspace.find(({ start }) => start >= 0);
   if (used !== undefined) return `${manyTimes(folder)}: ${toPlace(used.file, used)} depends on the workspace. ${LOSS}`;
-  const deployments = own.flatMap((whole) => whole.blocks.filter(({ type }) => type === "deployment"));
+  const deployments = deploymentsIn(files, folder).filter((each) => !isDestroyed(each));
   const backend = terraform.find(({ type }) => type === "backend" || type === "cloud");
   const places = [deployments, valuesFor(repository, files, { folder, blocks })]
     .flat()
     .map((each) => toPlace(each.file, each));
   const backends = backendsFor(repository, files, { folder, backend });
+  const setting = files.find(({ file: { path }, attributes }) => {
+    return backends.includes(`${path}:1`) && WORKSPACE_SETTINGS.some((name) => attributes.has(name));
+  });
+  if (setting !== undefined) return `${manyTimes(folder)}: ${setting.file.path}:1 has many workspaces. ${LOSS}`;
   // Two blocks may have the same place: JSON is often on one line.
   const given = [...places, ...backends.filter((place) => !places.includes(place))];
   const [first, second] = given;
@@ -245,7 +276,8 @@ function isTelling(path: string, text: string): boolean {
   return (
     !isModuleFile(path) ||
     isJson(path) ||
-    /\b(module|source|deployment|workspaces?|backend|cloud|variable)\b/.test(text)
+    /\b(module|source|deployment|workspaces?|backend|cloud|variable)\b/.test(text) ||
+    RUNS.test(text)
   );
 }
 
@@ -274,8 +306,9 @@ function valuesFor(
 
 /**
  * Returns the places of the backend settings files that must be passed to a run of the root module by name: files with
- * the name of backend settings; if the module has a backend, HCL files with attributes but no blocks; and, if the
- * backend has no place for the state, configuration files with other endings.
+ * the name of backend settings; if the module has a backend, HCL files with attributes but no blocks that set a backend
+ * argument; and, if the backend has no place for the state, all such HCL files and configuration files with other
+ * endings.
  */
 function backendsFor(
   { entries }: Repository,
@@ -284,9 +317,12 @@ function backendsFor(
 ): readonly string[] {
   const paths = entries.filter(({ kind }) => kind !== "folder").map(({ path }) => path);
   const modules = moduleFolders(paths);
-  const settings = files.filter((whole) => backend !== undefined && /\.hcl$/.test(whole.file.path) && isFlat(whole));
   const isPartial =
     backend?.type === "backend" && !["key", "path", "prefix"].some((each) => backend.attributes.has(each));
+  const settings = files.filter((whole) => {
+    const isSetting = isPartial || [...whole.attributes.keys()].some((name) => SETTING.test(name));
+    return backend !== undefined && /\.hcl$/.test(whole.file.path) && isFlat(whole) && isSetting;
+  });
   const named = paths.filter(
     (path) => isBackend(path) || (isPartial && /\.(conf|config|cfg|backend|tfbackend)$/.test(path)),
   );
@@ -294,6 +330,10 @@ function backendsFor(
     .filter((path) => isValuesFor(path, folder, modules) === true)
     .map((path) => `${path}:1`);
 }
+
+/** Matches arguments of backends that tell where the state is, or who reads it. */
+const SETTING =
+  /^(bucket|key|prefix|path|region|address|organization|hostname|workspaces|conn_str|schema_name|secret_suffix|namespace|profile|role_arn|assume_role|encrypt|use_lockfile|dynamodb_table|workspace_\w+|(storage_account|container|resource_group)_name)$/;
 
 /**
  * Whether a file has a name of backend settings, such as `core.tfbackend`, `core.backend.hcl` or `backends/core.hcl`.

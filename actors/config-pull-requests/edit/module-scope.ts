@@ -59,5 +59,5 @@ function toTeam(value: ModuleValue): PossibleTeam {
 const REFERENCE = /^(data\.)?([A-Za-z][\w-]*)\.([\w-]+)\.([\w-]+)$/;
 
 function findLiteral(expression: string): string | null {
-  return /^"([^"\\$%]*)"$/.exec(expression)?.[1] ?? null;
+  return /^[\s(]*"([^"\\$%]*)"[\s)]*$/.exec(expression)?.[1] ?? null;
 }

@@ -5,7 +5,9 @@ export const MODULE = Symbol("path.module");
 export const PROGRAM = Symbol("path.root, path.cwd");
 /** Marks an unknown id, address or similar attribute of a resource, which is not a path by itself. */
 export const ID = Symbol("an id");
-export type Part = string | null | typeof MODULE | typeof PROGRAM | typeof ID;
+/** Marks the path of a file that a resource or data source writes. The file is not in the repository. */
+export const WRITTEN = Symbol("a written file");
+export type Part = string | null | typeof MODULE | typeof PROGRAM | typeof ID | typeof WRITTEN;
 
 /** The value of a name: its expression, and the names that the expression may use. */
 export interface NamedValue {
@@ -106,8 +108,13 @@ function namedParts(text: string, node: SyntaxNode, names: Names): readonly Part
     const parts = listParts(known.text, known.node, known.names);
     return known.isPattern === true ? parts.flatMap(globbed) : parts;
   }
-  return [/^path\.\w+$/.test(written) ? PROGRAM : IDS.test(written) ? ID : null];
+  if (/^path\.\w+$/.test(written)) return [PROGRAM];
+  return [IDS.test(written) ? ID : WRITES.test(written) ? WRITTEN : null];
 }
+
+/** Matches the paths of files that resources and data sources write. */
+const WRITES =
+  /^((data\.)?archive_file\.[\w-]+(\[[^\]]*\])?\.output_path|local_(sensitive_)?file\.[\w-]+(\[[^\]]*\])?\.filename)$/;
 
 const NAME = /^((local|var|each)\.)?[A-Za-z_][\w-]*$/;
 /**

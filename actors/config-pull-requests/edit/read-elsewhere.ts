@@ -4,11 +4,13 @@ import { toPlace } from "./edit-source.js";
 import { type GeneratedCode, readGenerated } from "./generated-code.js";
 import { nodesIn, type SyntaxNode, TooDeep, toText } from "./hcl-syntax.js";
 import { isJson } from "./json-code.js";
-import { jsonPaths, templatePaths } from "./json-texts.js";
+import { jsonPaths } from "./json-texts.js";
 import type { NamedValue, Names } from "./path-parts.js";
 import { hasNameOf, mayName, pathsIn, type ReadTarget, type WrittenPath } from "./read-paths.js";
-import { type CodeFile, isModuleFile, isTemplate, type Repository } from "./repository.js";
+import { type CodeFile, isModuleFile, type Repository } from "./repository.js";
 import { withoutComments } from "./splice.js";
+import { type FileReads, findTemplateReader } from "./template-readers.js";
+import { unknownGivers } from "./variable-values.js";
 
 /** An attribute that reads a file. */
 export interface FileReading {
@@ -24,8 +26,7 @@ export interface FileReading {
 /**
  * Returns where else the repository may read a file, or why it cannot be searched, as text for a message; null if no
  * other place may read the file. Searches all configuration, including generated code: arguments of functions that
- * read files, attributes that name files, function calls in templates (`.tftpl`, `.tpl`, `.tmpl`), and strings that
- * name the file.
+ * read files, attributes that name files, function calls in templates, and strings that name the file.
  *
  * Locals, variables that always have their default, `join` and `format` are evaluated. Any other part of a path, such
  * as `path.root`, can be any text; see {@link toPattern} for its limits. Files that other programs read are not found.
@@ -33,18 +34,19 @@ export interface FileReading {
 export async function findOtherReader(repository: Repository, reading: FileReading): Promise<string | null> {
   const code = await repository.code();
   if ("fault" in code) return `the repository cannot be searched, because ${code.fault}`;
-  const templates = await repository.templates();
-  if ("fault" in templates) return `the templates cannot be searched, because ${templates.fault}`;
   const { target, module } = reading;
-  const { links } = repository;
+  const of = { target, module, links: repository.links };
   const namesIn = toNames(repository, code.files);
-  for (const file of [...code.files, ...templates.files]) {
-    const names = namesIn(dirname(file.path));
-    const found = readerIn(repository, file, { reading, of: { target, module, links }, names });
-    if (found !== null) return `at ${found}`;
+  const reads: FileReads[] = [];
+  for (const file of code.files) {
+    const read = readerIn(repository, file, { reading, of, names: namesIn(dirname(file.path)) });
+    if ("found" in read) return `at ${read.found}`;
+    reads.push({ file, paths: read.paths });
   }
+  const template = await findTemplateReader(repository, reads, of);
+  if (template !== null) return template;
   const generated = await readGenerated(repository, code.files);
-  const found = generated.flatMap((each) => generatedReader(each, { target, module, links }) ?? [])[0];
+  const found = generated.flatMap((each) => generatedReader(each, of) ?? [])[0];
   return found === undefined ? null : `at ${found}`;
 }
 
@@ -69,20 +71,20 @@ function readerIn(
   repository: Repository,
   file: CodeFile,
   { reading, of, names }: { readonly reading: FileReading; readonly of: ReadTarget; readonly names: Names },
-): string | null {
+): { readonly found: string } | { readonly paths: readonly WrittenPath[] } {
   const { path, text } = file;
   const isNamed = of.links.listNames(of.target).some((name) => hasNameOf(text, name));
-  if (!isNamed && !MAY_READ.test(text)) return null;
+  if (!isNamed && !MAY_READ.test(text)) return { paths: [] };
   repository.onFile(path);
   const read = readPaths(repository, file, names);
-  if (read === null) return `${path}, which nests too deeply to be searched`;
+  if (read === null) return { found: `${path}, which nests too deeply to be searched` };
   const { root, paths } = read;
   const isOwn = ({ start, end }: SyntaxNode) =>
     path === reading.path && start >= reading.node.start && end <= reading.node.end;
   const found = paths.find((each) => !isOwn(each.node) && mayName(each, path, of));
-  if (found !== undefined) return toPlace(file, found.node);
+  if (found !== undefined) return { found: toPlace(file, found.node) };
   const missed = root?.isBroken === true ? missedIn(text, root, path === reading.path ? "" : of.target) : null;
-  return missed === null ? null : toPlace(file, { start: missed });
+  return missed === null ? { paths } : { found: toPlace(file, { start: missed }) };
 }
 
 /** Returns the paths that a file may name, with its syntax tree for HCL; null if the file nests too deeply. */
@@ -92,10 +94,8 @@ function readPaths(
   names: Names,
 ): { readonly root: SyntaxNode | null; readonly paths: readonly WrittenPath[] } | null {
   const { path, text } = file;
-  const { syntax } = repository;
   try {
-    if (isTemplate(path)) return { root: null, paths: templatePaths(text, syntax) };
-    if (isJson(path)) return { root: null, paths: jsonPaths(text, syntax) };
+    if (isJson(path)) return { root: null, paths: jsonPaths(text, repository.syntax) };
   } catch (error) {
     if (error instanceof TooDeep) return null;
     throw error;
@@ -106,7 +106,7 @@ function readPaths(
 
 /**
  * Returns a function that gives the locals of the module in a folder, and its variables whose default is a string that
- * no file replaces. A name that is set twice is unknown.
+ * no file replaces. A name that is set twice is unknown, and so is a variable that a unit may give with computed inputs.
  */
 function toNames(repository: Repository, files: readonly CodeFile[]): (folder: string) => Names {
   type Written = Pick<NamedValue, "text" | "node">;
@@ -131,13 +131,19 @@ function toNames(repository: Repository, files: readonly CodeFile[]): (folder: s
     set ??= new Set(files.flatMap(({ text }) => [...text.matchAll(SET)].map(([, name = ""]) => name)));
     return set.has(variable);
   };
+  let givers: ReturnType<typeof unknownGivers> | undefined;
+  const isGiven = (folder: string, variable: string): boolean => {
+    givers ??= unknownGivers(repository, files);
+    return givers(folder, variable);
+  };
   let left = MAX_FOLLOWED;
   const names =
     (folder: string, hops: number): Names =>
     (name) => {
       const [only, other] = (modules.get(folder) ?? read(folder)).get(name) ?? [];
       if (only === undefined || other !== undefined || hops === 0) return null;
-      if (name.startsWith("var.") && (isSet(name.slice(4)) || !isText(only))) return null;
+      const variable = name.startsWith("var.") ? name.slice(4) : null;
+      if (variable !== null && (!isText(only) || isSet(variable) || isGiven(folder, variable))) return null;
       left -= only.node.end - only.node.start;
       if (left < 0) return null;
       return { ...only, names: names(folder, hops - 1) };

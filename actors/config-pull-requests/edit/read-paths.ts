@@ -12,6 +12,7 @@ import {
   type Part,
   PROGRAM,
   toCall,
+  WRITTEN,
 } from "./path-parts.js";
 import {
   hasKnownEnd,
@@ -23,7 +24,8 @@ import {
   type PathPattern,
   toPattern,
 } from "./path-pattern.js";
-import { attributePaths, type BlockUse, listWords, toUse } from "./read-attributes.js";
+import { attributePaths, type BlockUse, hasUrls, listWords, toUse } from "./read-attributes.js";
+import type { TreeEntry } from "./station-edit.js";
 
 /** A path in an expression, as far as it is known. */
 export interface WrittenPath {
@@ -36,6 +38,8 @@ export interface WrittenPath {
    */
   readonly use: "read" | "path" | "text";
   readonly node: SyntaxNode;
+  /** The function that reads the path; absent for an attribute and a text. */
+  readonly by?: string;
 }
 
 /** Functions that read files, including provider functions: `file`, `templatefile`, `provider::local::readfile`. */
@@ -48,13 +52,21 @@ interface Context {
   /** Undefined outside of blocks. */
   readonly use: BlockUse | undefined;
   readonly names: Names;
+  /** Whether the part is in a provider or in a connection to a machine. */
   readonly isProvider?: boolean;
+  /** Whether `path` is the path of a URL or a name. */
+  readonly isUrl?: boolean;
   /** Whether the part is in an attribute of a provider that holds or names credentials. */
   readonly isCredential?: boolean;
+  /** Whether other code may use the part as a command, such as the value of a local. */
+  readonly isValue?: boolean;
 }
 
 /** Attributes of providers that hold or name credentials. */
 const CREDENTIALS = /credential|token|secret|password|key|cert|kubeconfig|config_path/;
+
+/** Blocks and attributes outside of resources whose values other code may use as commands. */
+const VALUES = /^(locals|inputs|default)$/;
 
 function isUnknown({ parts }: WrittenPath): boolean {
   return parts.every((part) => part === null);
@@ -73,10 +85,11 @@ function collect(text: string, node: SyntaxNode, context: Context, found: Writte
   const { names } = below;
   const read = findReading(text, inner, names);
   if (read !== null && !(context.isCredential === true && isUnknown(read.path))) found.push(read.path);
-  const { use = null } = below;
-  for (const each of readByAttribute(text, inner, { use, names }))
+  const { use = null, isUrl = false } = below;
+  for (const each of readByAttribute(text, inner, { use, names, isUrl }))
     if (!(below.isCredential === true && isUnknown(each))) found.push(each);
-  for (const each of writtenOut(text, inner, { use, names })) found.push(each);
+  for (const each of writtenOut(text, inner, below)) found.push(each);
+  for (const each of commandArguments(text, inner, names)) found.push(each);
   // A literal argument of a reading function is already listed as `read`; do not list it again as `text`.
   const isLiteral = (each: SyntaxNode) =>
     read?.given.includes(each) === true && /^(quoted_template|literal_value)$/.test(toInner(each).type);
@@ -99,12 +112,20 @@ function contextIn(text: string, node: SyntaxNode, context: Context): Context {
   if (!/^(block|attribute|object_elem)$/.test(node.type)) return context;
   const [name = "", label = ""] = node.children.slice(0, 2).map((each) => toText(text, each).replace(/"/g, "").trim());
   const { use, isProvider = false } = context;
+  const isValue = context.isValue === true || ((use ?? null) === null && VALUES.test(name));
   if (node.type !== "block" && name !== "provisioner")
-    return isProvider && CREDENTIALS.test(name) ? { ...context, isCredential: true } : context;
-  const isOfProvider = isProvider || (use === undefined && name === "provider");
+    return {
+      ...context,
+      isValue,
+      // The name of the attribute itself may be `path`.
+      isUrl: context.isUrl === true || (name !== "path" && hasUrls(name, "")),
+      isCredential: context.isCredential === true || (isProvider && CREDENTIALS.test(name)),
+    };
+  const isOfProvider = isProvider || (use === undefined ? name === "provider" : name === "connection");
+  const isUrl = context.isUrl === true || hasUrls(name, label);
   // The blocks within a block use its `each`, also those of `dynamic`.
   const names = use === undefined ? withEach(text, node, context.names) : context.names;
-  return { ...context, use: toUse(name, label, use), names, isProvider: isOfProvider };
+  return { ...context, use: toUse(name, label, use), names, isProvider: isOfProvider, isUrl, isValue };
 }
 
 /** Adds `each` of a block whose `for_each` lists files with `fileset`. */
@@ -142,34 +163,49 @@ function findReading(text: string, node: SyntaxNode, names: Names) {
   // `fileset` takes a folder and a pattern in it. For other functions, only the first argument is a path.
   const paths = name === "fileset" ? given : [first];
   const parts = paths.flatMap((each, index) => [...(index > 0 ? ["/"] : []), ...listParts(text, each, names)]);
-  return { path: toPath(name === "fileset" ? parts.flatMap(globbed) : parts, node, "read"), given: paths };
+  if (parts.length === 1 && parts[0] === WRITTEN) return null;
+  const path = toPath(name === "fileset" ? parts.flatMap(globbed) : parts, node, "read");
+  return { path: { ...path, by: name }, given: paths };
 }
 
 function readByAttribute(
   text: string,
   node: SyntaxNode,
-  { use, names }: { readonly use: BlockUse; readonly names: Names },
+  { use, names, isUrl }: { readonly use: BlockUse; readonly names: Names; readonly isUrl: boolean },
 ): readonly WrittenPath[] {
   const [nameNode, value] = [node.children[0], node.children.at(-1)];
   if (!/^(attribute|object_elem)$/.test(node.type) || nameNode === undefined || value === undefined) return [];
   if (nameNode === value) return [];
   const name = toText(text, nameNode).replace(/"/g, "");
-  return attributePaths({ text, name, value }, use, names).map((parts) => toPath(parts, value, "read"));
+  return attributePaths({ text, name, value }, { use, names, isUrl }).map((parts) => toPath(parts, value, "read"));
 }
 
 function writtenOut(
   text: string,
   node: SyntaxNode,
-  { use, names }: { readonly use: BlockUse; readonly names: Names },
+  { use = null, names, isValue = false }: Context,
 ): readonly WrittenPath[] {
   const isMade = node.type === "function_call" && MAKES.test(toCall(text, node).name);
   if (!isMade && !/^(quoted_template|heredoc_template|string_lit|literal_value)$/.test(node.type)) return [];
   const parts = listParts(text, node, names);
-  if (use === null || node.type === "string_lit")
+  if ((use === null && !isValue) || node.type === "string_lit")
     return node.type === "heredoc_template" ? [] : [toPath(parts, node, "text")];
   // A text with several words may be a command, whatever its attribute.
   const words = listWords(parts).filter((word) => word.some((part) => String(part).includes("/")));
-  return [parts, ...words].map((each) => toPath(each, node, "text"));
+  return [parts, ...words].map((each): WrittenPath => {
+    const path = toPath(each, node, "text");
+    // Resources name local files and folders with `./` or `../`, whatever their attribute.
+    return use === "reads" && /^\.\.?\//.test(path.parts[0] ?? "") ? { ...path, use: "path" } : path;
+  });
+}
+
+/** Returns the words of the command that `run_cmd` of Terragrunt runs. Words without a known part are left out. */
+function commandArguments(text: string, node: SyntaxNode, names: Names): readonly WrittenPath[] {
+  if (node.type !== "function_call") return [];
+  const { name, given } = toCall(text, node);
+  if (name !== "run_cmd") return [];
+  const words = given.flatMap((each) => listWords(listParts(text, each, names)));
+  return words.filter((word) => word.some((part) => part !== null)).map((word) => toPath(word, node, "read"));
 }
 
 /** Parses an expression and returns the path that it gives. */
@@ -241,6 +277,22 @@ function foldersNamed({ parts, use }: WrittenPath, pattern: PathPattern, of: Rea
   // folder.
   const isWhole = parts.length === 1 && parts[0]?.includes("/") === true;
   return isWhole ? folders.filter((folder) => folder !== of.module && isWithin(folder, of.module)) : [];
+}
+
+/** Returns the files that a path in the file at `file` may name. */
+export function filesNamed(
+  written: WrittenPath,
+  file: string,
+  { entries, links }: { readonly entries: readonly TreeEntry[]; readonly links: Links },
+): readonly string[] {
+  // If the name of the file is known, the file's path ends with it, unless a symlink has another name.
+  const name = /[^/]+$/.exec(written.parts.at(-1) ?? "")?.[0];
+  const ending = name === undefined || entries.some(({ kind }) => kind === "symlink") ? "" : name;
+  return entries.flatMap(({ kind, path }) =>
+    kind === "file" && path.endsWith(ending) && mayName(written, file, { target: path, module: ".", links })
+      ? [path]
+      : [],
+  );
 }
 
 /** Whether a text contains the name of the file or of its folder. */

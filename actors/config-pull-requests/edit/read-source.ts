@@ -20,10 +20,22 @@ export async function readSource(
   const parsed = await parseShortened(parsers, { path, text, root });
   if ("fault" in parsed && /call stack/.test(parsed.fault)) refuseDeep({ path, text }, brokenAt(root));
   if ("fault" in parsed) refuse("not-hcl", `${path} is no HCL: ${toMessage(parsed.fault, path)}`);
+  const textOf = (expression: string) => knownText(expression, known);
   const values: JsonObject = Object.fromEntries(
-    Object.entries(parsed.values).map(([name, value]) => [name, resolveReferences(value, known)]),
+    Object.entries(parsed.values).map(([name, value]) => [name, resolveReferences(value, textOf)]),
   );
-  return { path, text, root, values, knows: (reference) => known(reference) !== null };
+  return { path, text, root, values, knows: (expression) => textOf(expression) !== null };
+}
+
+/**
+ * Returns the text of a reference, such as `service_skill.core_greet.key` or `service_skill.core_greet["key"]`, or of a
+ * plain string, also in parentheses; null if it is unknown.
+ */
+function knownText(expression: string, known: ModuleScope["known"]): string | null {
+  let plain = expression.trim();
+  while (plain.startsWith("(") && plain.endsWith(")")) plain = plain.slice(1, -1).trim();
+  const literal = /^"([^"\\$%]*)"$/.exec(plain)?.[1];
+  return literal ?? known(plain.replace(/\s*\.\s*/g, ".").replace(/\s*\[\s*"([\w-]+)"\s*\]$/, ".$1"));
 }
 
 interface File {

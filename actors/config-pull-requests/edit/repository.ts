@@ -26,8 +26,10 @@ export interface Repository {
   read(path: string): Promise<string | UnreadFile>;
   /** Reads all configuration files in the repository. */
   code(): Promise<CodeFiles>;
-  /** Reads all template files. Functions in templates may read other files. */
+  /** Reads all files that have the ending of a template. Functions in templates may read other files. */
   templates(): Promise<CodeFiles>;
+  /** Reads other files that may be templates, except files that are not UTF-8 text, which cannot be templates. */
+  texts(paths: readonly string[]): Promise<CodeFiles>;
   /** Reads the module files directly in a folder, without variable files. */
   module(folder: string): Promise<CodeFiles>;
   /** Reads the variable files, and other HCL files that may be variable files, that `isWanted` selects by path. */
@@ -55,15 +57,17 @@ export async function openRepository(
     texts.set(path, text);
     return text;
   };
-  const readAll = async (paths: readonly string[]): Promise<CodeFiles> => {
-    if (paths.length > MAX_FILES) return { fault: `it has ${paths.length} files of HCL, more than ${MAX_FILES}` };
+  const readAll = async (paths: readonly string[], isTexts = false): Promise<CodeFiles> => {
+    const kind = isTexts ? "templates" : "files of HCL";
+    if (paths.length > MAX_FILES) return { fault: `it has ${paths.length} ${kind}, more than ${MAX_FILES}` };
     const files: CodeFile[] = [];
     for (let at = 0; at < paths.length; at += TOGETHER) {
       const some = paths.slice(at, at + TOGETHER);
       for (const [index, text] of (await Promise.all(some.map(read))).entries()) {
         const path = some[index] ?? "";
+        if (isTexts && typeof text === "object" && text.unread !== "large") continue;
         if (typeof text !== "string") return { fault: `${path} ${whyUnread(text)}` };
-        if (isJson(path) && readJson(text) === null) return { fault: `${path}:1 ${NO_JSON}` };
+        if (isJson(path) && !isTexts && readJson(text) === null) return { fault: `${path}:1 ${NO_JSON}` };
         files.push({ path, text });
       }
     }
@@ -82,6 +86,7 @@ export async function openRepository(
       return isWhole ? readAll(paths) : { fault: "it is too large for the code host to list completely" };
     },
     templates: () => readAll(files.filter(isTemplate)),
+    texts: (some) => readAll(some, true),
     values: (isWanted) => readAll(paths.filter((path) => (isValues(path) || isNamedValues(path)) && isWanted(path))),
     module: (folder) => readAll(paths.filter((path) => dirname(path) === folder && isModuleFile(path))),
     parse(file) {
@@ -120,8 +125,8 @@ export function isPlan(path: string): boolean {
   );
 }
 
-/** Whether a file is a template for Terraform's template functions. */
-export function isTemplate(path: string): boolean {
+/** Whether a file has the ending of a template for Terraform's template functions. */
+function isTemplate(path: string): boolean {
   return /\.(tftpl|tpl|tmpl)$/.test(path);
 }
 

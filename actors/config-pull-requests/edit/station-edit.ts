@@ -39,6 +39,8 @@ export interface WantedStation {
   readonly lineKey: string;
   /** The repository, `owner/name`, which module sources may name. Absent if unknown. */
   readonly repository?: string;
+  /** The branch that the edit is merged into, which module sources may name. Absent if unknown. */
+  readonly branch?: string;
   /** The line's live station. `wanted` is the candidate's station. Both have the same key. */
   readonly live: Omit<StationBody, "id">;
   readonly wanted: Omit<StationBody, "id">;

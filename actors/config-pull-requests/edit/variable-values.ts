@@ -2,9 +2,10 @@ import { dirname } from "node:path";
 import { type CodeBlock, readCode } from "./code-blocks.js";
 import { toHolder, toInner, toText } from "./hcl-syntax.js";
 import { isWithin } from "./links.js";
+import { callsIn } from "./module-calls.js";
 import { listFolders } from "./path-pattern.js";
-import { isModuleFile, isValues, type Repository } from "./repository.js";
-import { readUnit } from "./unit-files.js";
+import { type CodeFile, isModuleFile, isPlan, isValues, type Repository } from "./repository.js";
+import { readUnit, unitsOf, unitsWith } from "./unit-files.js";
 
 /** Whether Terraform loads a variable file automatically in each run of the root module in a folder. */
 export function isReadByEachRun(path: string, folder: string): boolean {
@@ -93,6 +94,36 @@ export async function unitValues(
     const given = first === undefined ? [...more, ...(isWhole ? [] : [null])] : [first];
     const values = given.flatMap((each) => (each === undefined ? [] : [each ?? unknown]));
     return [...setting, ...values, ...files.flatMap((list) => list(variable))];
+  };
+}
+
+/**
+ * Returns a function that tells whether a Terragrunt unit, a stack or a script may give a variable of the module in a
+ * folder an unknown value: with computed inputs, with arguments that may set variables, or with an include that is not
+ * in the repository.
+ */
+export function unknownGivers(
+  repository: Repository,
+  files: readonly CodeFile[],
+): (folder: string, variable: string) => boolean {
+  const plans = files.filter(({ path }) => isPlan(path)).map((file) => readCode(repository, file));
+  const calls = plans.flatMap((whole) => callsIn(repository, undefined, whole));
+  const units = unitsWith(repository, plans);
+  const isPassed = plans.some(({ blocks, file }) => {
+    return blocks.some(({ type }) => type === "script") && /-var-file|TF_(VAR_|CLI_ARGS)/.test(file.text);
+  });
+  const read = (folder: string) => {
+    const found = calls.filter((call) => call.calls(folder));
+    const used = unitsOf(plans, found, [folder]).flatMap(units);
+    const blocks = [...found.map(({ block }) => block), ...used.flatMap(({ own, included }) => [own, ...included])];
+    const isAny = isPassed || blocks.some(setsVariables) || used.some(({ isWhole }) => !isWhole);
+    return { isAny, inputs: blocks.map((block) => toInputs(repository, block)) };
+  };
+  const known = new Map<string, ReturnType<typeof read>>();
+  return (folder, variable) => {
+    const { isAny, inputs } = known.get(folder) ?? read(folder);
+    known.set(folder, { isAny, inputs });
+    return isAny || inputs.some((each) => each(variable) === null);
   };
 }
 

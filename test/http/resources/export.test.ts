@@ -131,7 +131,7 @@ async function readTeam(owner: Client, teamId: string): Promise<void> {
   });
 }
 
-/** Creates a line whose stations use the default `passesTo`, and one whose stations pass tasks to none. */
+/** Creates a line whose stations use the default `passesTo`, and one whose stations pass tasks to no station. */
 async function readLines(owner: Client, teamId: string): Promise<void> {
   const work = { key: "work", name: "Work", kind: "work" };
   const review = { key: "review", name: "Review", kind: "review" };

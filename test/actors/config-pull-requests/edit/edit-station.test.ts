@@ -44,6 +44,17 @@ t.test("an edit that takes too long is refused", async (t) => {
   t.match(await editStation(tree, wanted, toRun(clock)), { refused: { code: "not-proven", message: /too long/ } });
 });
 
+t.test(
+  "an edit that uses too much memory is refused at the source, and not at the file that is read last",
+  async (t) => {
+    const long = `# ${"a".repeat(1_000_000)}\n`;
+    const files = Object.fromEntries(Array.from({ length: 390 }, (_, index) => [`infra/${index}/main.tf`, long]));
+    const outcome = await editStation(toTree({ ...files, [EDITED_PATH]: source('"small"') }), wanted, toRun());
+    const message = /^At lines\/main\.tf:1: the edit of the file uses too much memory/;
+    t.match(outcome, { refused: { code: "not-proven", message, wanted: "large" } });
+  },
+);
+
 t.test("what the repository rejects with, and what ends the run, ends the edit", async (t) => {
   const gone = new Error("gone");
   const tree = { ...toTree({}), list: () => Promise.reject(gone) };

@@ -1,16 +1,21 @@
 import t, { type Test } from "tap";
+import { editIn, toStation, toTree, toWanted } from "../../../support/station-edit.js";
 import { generatedCodeLayouts } from "./generated-code-layouts.js";
 import type { Tally } from "./generated-edits.js";
 import { harmlessLayouts } from "./harmless-layouts.js";
+import { idleLayouts } from "./idle-layouts.js";
 import { instanceLayouts } from "./instance-layouts.js";
-import { editLayouts, type Layout } from "./layout.js";
+import { editLayouts, type Layout, line } from "./layout.js";
 import { lifecycleLayouts } from "./lifecycle-layouts.js";
+import { call, core, MADE } from "./module-layout.js";
+import { otherReaderLayouts } from "./other-reader-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
 import { runFileLayouts, unitInputLayouts } from "./unit-layouts.js";
 import { valueLayouts } from "./value-layouts.js";
+import { workspaceRunLayouts } from "./workspace-layouts.js";
 
 /** Edits layouts. Checks that at least `leastEdited` edits succeed, and that at least `least` edits are refused. */
 async function editAll(t: Test, layouts: readonly Layout[], least: number, leastEdited = least): Promise<void> {
@@ -69,4 +74,30 @@ t.test("a team is known only if types, orders, data sources and instances leave 
 
 t.test("code that cannot read the text file or create a second instance is no reason to refuse", (t) =>
   editAll(t, harmlessLayouts(), 40, 40),
+);
+
+t.test("a text file is refused if a computed variable, a template, a command or a tool may read it", (t) =>
+  editAll(t, otherReaderLayouts(), 10, 2),
+);
+
+t.test("a line is refused if no run uses its module at the branch", (t) => editAll(t, idleLayouts(), 50, 20));
+
+t.test("if the branch is unknown, main and master count as the branch", async (t) => {
+  for (const [ref, code] of [
+    ...[["v1", "not-proven"] as const, ["staging", "not-proven"] as const],
+    ...[["main", null] as const, ["master", null] as const],
+  ]) {
+    const files = {
+      [MADE]: line({ team: "var.team_id" }),
+      "teams.tf": core,
+      "main.tf": call("core", `git::https://code.example/acme/infra.git//modules/line?ref=${ref}`),
+    };
+    const wanted = toWanted(toStation({ model: "m" }), { model: "n" }, MADE);
+    const outcome = await editIn(toTree(files), { ...wanted, repository: "acme/infra" });
+    t.equal("refused" in outcome ? outcome.refused.code : null, code, ref);
+  }
+});
+
+t.test("a line is refused if a tool runs its root module in several workspaces", (t) =>
+  editAll(t, workspaceRunLayouts(), 35, 25),
 );

@@ -1,20 +1,9 @@
 import type { TreeFiles } from "../../../support/station-edit.js";
-import { type Layout, line, OPEN, WAS } from "./layout.js";
+import { type Layout, OPEN } from "./layout.js";
 import { call, made } from "./module-layout.js";
+import { beside } from "./text-layout.js";
 
-const path = "lines/main.tf";
 const MODULE = `${OPEN}path.module}`;
-
-/** Returns a layout with these files, in which the source also uses a text file. */
-function beside(says: string, files: TreeFiles, place: RegExp | null = null): Layout {
-  return {
-    says,
-    path,
-    change: "prompt",
-    files: { [path]: line({ prompt: `file("${MODULE}/prompts/w.md")` }), "lines/prompts/w.md": WAS, ...files },
-    refused: place === null ? null : { code: "ambiguous", place },
-  };
-}
 
 /**
  * Layouts with common code in which a part of a path or of a command is unknown. Some of the code does not read the
@@ -77,6 +66,8 @@ export function harmlessLayouts(): readonly Layout[] {
     ...ids.map((body) => resource(body)),
     ...reading.map((body) => resource(body, at)),
     ...credentialLayouts(),
+    ...writtenFileLayouts(),
+    ...otherPathLayouts(),
     ...fileSetLayouts(),
     ...terragruntReaders(),
     ...onceLayouts(),
@@ -139,6 +130,109 @@ function credentialLayouts(): readonly Layout[] {
   ];
 }
 
+/** Layouts with attributes and words of commands that are no paths of the repository, and with similar paths. */
+function otherPathLayouts(): readonly Layout[] {
+  const block = (header: string, body: string, isRefused = false) =>
+    beside(
+      `${header} with ${body}`,
+      { "lines/b.tf": `${header} {\n  ${body}\n}\n` },
+      isRefused ? /at lines\/b\.tf:\d/ : null,
+    );
+  const x = 'resource "x_y" "x"';
+  const value = `${OPEN}var.x}`;
+  const command = (text: string) => `provisioner "local-exec" {\n    command = "${text}"\n  }`;
+  const urls = [
+    "health_check {\n    path = var.x\n  }",
+    'dynamic "health_check" {\n    for_each = [1]\n    content {\n      path = var.x\n    }\n  }',
+    `rule {\n    http {\n      path {\n        path = "/${value}"\n      }\n    }\n  }`,
+    `liveness_probe {\n    http_get {\n      path = "/${value}/health"\n    }\n  }`,
+    `path = "/${value}/*"`,
+    `path = "/api/${value}"`,
+    `origin {\n    origin_path = "/${value}"\n  }`,
+    "volume_mount {\n    mount_path = var.x\n    sub_path = var.y\n  }",
+    `host_path = "/srv/${value}"`,
+    `filename = "~/.config/${value}"`,
+  ];
+  const types = ["aws_iam_role", "aws_iam_policy", "vault_generic_secret", "aws_ssm_parameters_by_path"];
+  return [
+    ...urls.map((body) => block(x, body)),
+    ...types.flatMap((type) => [
+      block(`resource "${type}" "x"`, "path = var.x"),
+      block(`data "${type}" "x"`, `path = "/${value}/"`),
+      block(`resource "${type}" "x"`, `path = "${MODULE}/prompts/w.md"`, true),
+      block(`resource "${type}" "x"`, "source_path = var.x", true),
+    ]),
+    block('module "x"', `source = "a/b/c"\n  health_check = {\n    path = var.x\n  }`),
+    ...[
+      "path = var.x",
+      "health_check {\n    file = var.x\n  }",
+      'source = "/repo/lines/prompts/w.md"',
+      `source = "/${value}/prompts/w.md"`,
+      `source = "/builds/${value}/lines/prompts/"`,
+      `source = "~/${value}/w.md"`,
+      `x = file("/srv/${value}")`,
+    ].map((body) => block(x, body, true)),
+    ...[`x --name=${value}`, `NAME=${value} x`, `x name=${value}`, `x --cluster-name=${value} --zone=${value}`].flatMap(
+      (text) => [block(x, command(text)), block(x, `command = ["sh", "-c", "${text}"]`)],
+    ),
+    ...[
+      ...[`x --file=${value}`, `x --config-file=${value}`, `dd if=${value}`, `x --name=a ${value}`],
+      ...[`x --dir=${value}`, `x --name=${value}/w.md`, `x --name=${value} prompts/w.md`],
+    ].map((text) => block(x, command(text), true)),
+    ...["private_key = file(var.x)", 'certificate = file("~/.ssh/x")', "password = file(local.none)"].flatMap(
+      (body) => [
+        block(x, `connection {\n    ${body}\n  }`),
+        block(x, `provisioner "remote-exec" {\n    connection {\n      ${body}\n    }\n  }`),
+      ],
+    ),
+    ...[`private_key = file("${MODULE}/prompts/w.md")`, "host = file(var.x)"].map((body) =>
+      block(x, `connection {\n    ${body}\n  }`, true),
+    ),
+  ];
+}
+
+/** Layouts in which code reads a file that a resource or data source writes, or a similar path. */
+function writtenFileLayouts(): readonly Layout[] {
+  const at = /at lines\/b\.tf:\d/;
+  const archive = `data "archive_file" "fn" {\n  type = "zip"\n  source_dir = "${MODULE}/fn"\n  output_path = "${MODULE}/fn.zip"\n}\n`;
+  const file = `resource "local_file" "f" {\n  filename = "${MODULE}/out/x.json"\n  content = "x"\n}\n`;
+  const using = (body: string, isRefused = false) =>
+    beside(
+      `beside files that are written: ${body}`,
+      { "lines/b.tf": `resource "x_y" "x" {\n  ${body}\n}\n`, "lines/a.tf": archive + file },
+      isRefused ? at : null,
+    );
+  const path = "data.archive_file.fn.output_path";
+  return [
+    ...[
+      `source_code_hash = filebase64sha256(${path})`,
+      `etag = filemd5(${path})`,
+      `etag = filemd5("${OPEN}${path}}")`,
+      "hash = filesha256(archive_file.fn.output_path)",
+      "hash = filebase64sha256(data.archive_file.fn[0].output_path)",
+      'hash = filebase64sha256((data.archive_file.fn["a"].output_path))',
+      "etag = filemd5(local_file.f.filename)",
+      "x = jsondecode(file(local_file.f.filename))",
+      "x = file(local_sensitive_file.f[0].filename)",
+      "source = local_file.f.filename",
+      `filename = ${path}`,
+    ].map((body) => using(body)),
+    beside(
+      "the path of an archive in a local",
+      { "lines/b.tf": `${archive}locals {\n  zip = ${path}\n  hash = filemd5(local.zip)\n}\n` },
+      null,
+    ),
+    ...[
+      "etag = filemd5(data.archive_file.fn.source_file)",
+      "etag = filemd5(x_y.z.filename)",
+      "etag = filemd5(module.f.filename)",
+      `etag = filemd5("${OPEN}${path}}/w.md")`,
+      "x = file(x_y.z.id)",
+    ].map((body) => using(body, true)),
+    beside("an archive of the file", { "lines/b.tf": archive.replace('/fn"', '/prompts"') }, /at lines\/b\.tf:3/),
+  ];
+}
+
 /** Layouts with files that `fileset` lists. */
 function fileSetLayouts(): readonly Layout[] {
   const each = (files: string, name: string) =>
@@ -182,7 +276,7 @@ function fileSetLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with Terragrunt files that read other files. */
+/** Layouts with Terragrunt files that read other files, or that may read the source's text file. */
 function terragruntReaders(): readonly Layout[] {
   const locals = (value: string, place: RegExp | null) =>
     beside(`a unit reads ${value}`, { "live/terragrunt.hcl": `locals {\n  a = ${value}\n}\n` }, place);

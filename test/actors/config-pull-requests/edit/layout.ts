@@ -11,7 +11,7 @@ export const [WAS, IS] = ["Do it.\n", "Do it well.\n"];
 /** A repository layout, and the expected outcome of an edit in it. */
 export interface Layout {
   readonly says: string;
-  /** The line's source. */
+  /** The path of the line's source. */
   readonly path: string;
   readonly files: TreeFiles;
   /** The changed value: the station's `model` in the source, or the station's prompt in a file. */
@@ -27,7 +27,7 @@ interface Written {
   readonly name?: string;
 }
 
-/** The line `web` with the station `plan`. */
+/** Returns the HCL of a line with the key `web` and the station `plan`. `name` is the resource's name. */
 export function line({ prompt, team, more = "", name = "web" }: Written): string {
   const attributes = [
     ...['key    = "plan"', 'name   = "Plan"', 'kind   = "work"', 'model  = "m"'],
@@ -46,7 +46,7 @@ export function line({ prompt, team, more = "", name = "web" }: Written): string
 export async function editLayout({ path, files, change, refused }: Layout, tally: Tally): Promise<string | null> {
   const [live, now] =
     change === "model" ? [{ model: "m" }, { model: "n" }] : [{ model: "m", prompt: WAS }, { prompt: IS }];
-  const wanted = { ...toWanted(toStation(live), now, path), repository: "acme/infra" };
+  const wanted = { ...toWanted(toStation(live), now, path), repository: "acme/infra", branch: "main" };
   const outcome = await editIn(toTree(files), wanted);
   if ("refused" in outcome) {
     const { code, message, attribute } = outcome.refused;

@@ -1,8 +1,8 @@
 import { type Layout, line } from "./layout.js";
 
 /**
- * Layouts for each attribute of `lifecycle`: with values that make a change of the station's model ineffective, and
- * with harmless values.
+ * Layouts for each attribute of `lifecycle`: with values that make, or may make, a change of the station's model
+ * ineffective, and with harmless values.
  */
 export function lifecycleLayouts(): readonly Layout[] {
   const ignoring = [
@@ -28,6 +28,7 @@ export function lifecycleLayouts(): readonly Layout[] {
       "ignore_changes = [ /* stations */ name ]",
     ],
     ...["replace_triggered_by = [service_team.core]", "enabled = true", "destroy = false"],
+    ...["enabled = (true)", "enabled = ( (true) )", 'enabled = "true"'],
     ...[
       'precondition {\n      condition = true\n      error_message = "x"\n    }',
       'postcondition {\n      condition = self.key != ""\n      error_message = "x"\n    }',
@@ -42,7 +43,9 @@ export function lifecycleLayouts(): readonly Layout[] {
     refused: isRefused ? { code: "not-proven", place: /At main\.tf:1[23], lifecycle/ } : null,
   });
   return [
-    ...[...ignoring, "enabled = false", "enabled = var.on"].map((body) => read(body, true)),
+    ...[...ignoring, "enabled = false", "enabled = (false)", "enabled = var.on", "enabled = (var.on)"].map((body) =>
+      read(body, true),
+    ),
     ...harmless.map((body) => read(body, false)),
   ];
 }

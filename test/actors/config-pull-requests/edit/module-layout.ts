@@ -25,3 +25,8 @@ export function made(says: string, files: TreeFiles, place: RegExp | null): Layo
     refused: place === null ? null : { code: "ambiguous", place },
   };
 }
+
+/** Like {@link made}, but the edit would have no effect, so that it is refused at the place. */
+export function idle(says: string, files: TreeFiles, place: RegExp): Layout {
+  return { ...made(says, files, place), refused: { code: "not-proven", place } };
+}

@@ -50,6 +50,39 @@ t.test("references to resources of the module whose keys are literals are known,
   }
 });
 
+t.test("parentheses, spaces and index steps do not make a reference or a text unknown", async (t) => {
+  const [lint, greet] = ["service_skill.core_lint.key", "service_skill.core_greet.key"];
+  const others = `${skill("greet")}${skill("lint")}`;
+  for (const [first = "", second = ""] of [
+    ['service_skill.core_greet["key"]', lint],
+    ['(service_skill.core_greet["key"])', `( ${lint} )`],
+    ["service_skill . core_greet . key", `((${lint}))`],
+    [greet, '("lint")'],
+    ['(("greet"))', `"${OPEN}service_skill.core_lint["key"]}"`],
+    [`"${OPEN}(${greet})}"`, `"${OPEN} ${lint} }"`],
+  ]) {
+    const source = line(`skills = [${first}, ${second}]`);
+    const files = { "main.tf": source, "skills.tf": others };
+    const edited = source.replace(`${second}]`, `${second}, "ship"]`);
+    t.equal(await after(files, { skills: live.skills }, { skills: ["greet", "lint", "ship"] }), edited, first);
+  }
+  for (const key of ['("lint")', '( "lint" )', '(("lint"))']) {
+    const files = { "main.tf": line(skills), "skills.tf": others.replace('"lint"\n  name', `${key}\n  name`) };
+    const edited = line(skills).replace("core_lint.key]", 'core_lint.key, "ship"]');
+    t.equal(await after(files, { skills: live.skills }, { skills: ["greet", "lint", "ship"] }), edited, key);
+  }
+  for (const unknown of [
+    '("li" + "nt")',
+    '("lint"',
+    'service_skill.core_lint["name"]',
+    '(service_skill.core_lint)["key"]',
+    "(local.lint)",
+  ]) {
+    const files = { "main.tf": line(`skills = [${greet}, ${unknown}]`), "skills.tf": others };
+    t.match(await after(files, { skills: live.skills }, { skills: ["ship"] }), /computed|changed|not-hcl/, unknown);
+  }
+});
+
 t.test("a reference is replaced by a literal, also within a template and an object", async (t) => {
   const others =
     'resource "service_harness_profile" "core_fast" {\n  key = "fast"\n}\nresource "service_integration" "core_gh" {\n  key = "gh"\n}\n' +

@@ -1,15 +1,18 @@
 import { generatedCodeLayouts } from "./generated-code-layouts.js";
 import { editGenerated, type Tally } from "./generated-edits.js";
 import { harmlessLayouts } from "./harmless-layouts.js";
+import { idleLayouts } from "./idle-layouts.js";
 import { instanceLayouts } from "./instance-layouts.js";
 import { editLayouts } from "./layout.js";
 import { lifecycleLayouts } from "./lifecycle-layouts.js";
+import { otherReaderLayouts } from "./other-reader-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
 import { runFileLayouts, unitInputLayouts } from "./unit-layouts.js";
 import { valueLayouts } from "./value-layouts.js";
+import { workspaceRunLayouts } from "./workspace-layouts.js";
 
 /**
  * `npm run edits [-- <workspaces> [<first seed>]]` edits generated workspaces, 500 by default, and prints the outcome.
@@ -22,6 +25,7 @@ for (let seed = first; seed < first + count; seed += 1) await editGenerated(seed
 const layouts = [
   ...readerLayouts(),
   ...instanceLayouts(),
+  ...idleLayouts(),
   ...teamLayouts(),
   ...mixedTeamLayouts(),
   ...otherTeamLayouts(),
@@ -32,8 +36,10 @@ const layouts = [
   ...generatedCodeLayouts(),
   ...unitInputLayouts(),
   ...runFileLayouts(),
+  ...workspaceRunLayouts(),
   ...valueLayouts(),
   ...harmlessLayouts(),
+  ...otherReaderLayouts(),
 ];
 await editLayouts(layouts, tally);
 const refused = [...tally.refused].map(([code, times]) => `${times} ${code}`).join(", ");

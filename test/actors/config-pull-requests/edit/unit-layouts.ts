@@ -105,8 +105,6 @@ export function unitInputLayouts(): readonly Layout[] {
       ...unit(inputs("null")),
       "modules/line/v.tf": 'variable "team_id" {\n  default = "team_2"\n  nullable = false\n}\n',
     }),
-    made("once: a unit that is skipped", unit(`skip = true\n${team1}`), null),
-    made("once: a unit that is excluded", unit(`exclude {\n  if = true\n  actions = ["all"]\n}\n${team1}`), null),
     made(
       "a unit that is excluded, and another",
       { ...unit(`exclude {\n  if = true\n  actions = ["all"]\n}\n${team1}`), "live/b/terragrunt.hcl": source + team2 },
@@ -191,6 +189,7 @@ export function runFileLayouts(): readonly Layout[] {
     ),
     made("once: other settings beside a whole backend", { ...state(' key = "x" '), ...pair(".conf", "x\n") }, null),
     made("once: other settings without a backend", { "main.tf": one, ...pair(".conf", "x\n") }, null),
+    ...settingLayouts(one),
     made(
       "values of a root module without variables",
       { "main.tf": one, "a.tfvars": "x = 1\n", "b.tfvars": "x = 2\n" },
@@ -202,6 +201,29 @@ export function runFileLayouts(): readonly Layout[] {
       files: { "main.tf": line({ team: '"team_1"' }), "a.tfvars": "x = 1\n", "b.tfvars": "x = 2\n" },
     },
     ...workspaceLayouts(one),
+  ];
+}
+
+/** Layouts with two HCL files beside a complete backend: settings of the backend, or the configuration of other tools. */
+function settingLayouts(one: string): readonly Layout[] {
+  const complete = (body: string, type = "s3") => `terraform {\n  backend "${type}" {\n    ${body}\n  }\n}\n${one}`;
+  const pair = (text: string, backend = complete('bucket = "b"\n    key = "k"')) => ({
+    "main.tf": backend,
+    "config/a.hcl": `${text}\n`,
+    "config/b.hcl": `${text}\n`,
+  });
+  const other = ['datacenter = "dc1"', "ui = true", 'log_level = "INFO"\nserver = true', "x = 1"];
+  const settings = [
+    ...['key = "a"', 'bucket = "a"', 'region = "x"', 'role_arn = "x"', 'profile = "x"'],
+    ...['dynamodb_table = "x"', 'organization = "x"', 'container_name = "x"'],
+  ];
+  return [
+    ...other.flatMap((text) => [
+      made(`once: other files with ${text}`, pair(text), null),
+      made(`once: other files with ${text} beside gcs`, pair(text, complete('prefix = "p"', "gcs")), null),
+    ]),
+    ...settings.map((text) => made(`backends that set ${text}`, pair(text), /config\/a\.hcl:1 and config\/b\.hcl:1/)),
+    made("files beside a partial backend", pair("x = 1", complete('bucket = "b"')), /config\/a\.hcl:1 and config/),
   ];
 }
 
@@ -267,6 +289,56 @@ function workspaceLayouts(one: string): readonly Layout[] {
       /v\.tf\.json:1/,
     ),
     made("once: a remote backend with a name", remote('workspaces {\n      name = "a"\n    }'), null),
-    made("once: a cloud without workspaces", cloud('organization = "a"'), null),
+    made("once: a cloud with a name", cloud('organization = "a"\n    workspaces {\n      name = "a"\n    }'), null),
+    ...['organization = "a"', 'organization = "a"\n    hostname = "tf.example"', ""].flatMap((body) => [
+      made(`a cloud with ${body}`, cloud(body), /v\.tf:2/),
+      made(`a remote backend with ${body}`, remote(body), /v\.tf:2/),
+    ]),
+    ...backendWorkspaces(one),
+  ];
+}
+
+/** Layouts whose backend has a setting for several workspaces, and layouts with similar settings. */
+function backendWorkspaces(one: string): readonly Layout[] {
+  const backend = (type: string, body: string) => ({
+    "main.tf": one,
+    "v.tf": `terraform {\n  backend "${type}" {\n    ${body}\n  }\n}\n`,
+  });
+  const unit = 'terraform {\n  source = "../../modules//line"\n}\ninputs = {\n  team_id = "team_1"\n}\n';
+  const state = (config: string) => `remote_state {\n  backend = "s3"\n  config = {\n    ${config}\n  }\n}\n`;
+  const include = 'include "root" {\n  path = find_in_parent_folders("root.hcl")\n}\n';
+  return [
+    made("s3 with a prefix", backend("s3", 'key = "k"\n    workspace_key_prefix = "teams"'), /v\.tf:2/),
+    made("s3 with an unknown prefix", backend("s3", "workspace_key_prefix = var.x"), /v\.tf:2/),
+    made("local with a folder", backend("local", 'workspace_dir = "states"'), /v\.tf:2/),
+    made(
+      "s3 with a prefix in JSON",
+      { "main.tf": one, "v.tf.json": '{"terraform":{"backend":{"s3":{"key":"k","workspace_key_prefix":"x"}}}}' },
+      /v\.tf\.json:1/,
+    ),
+    made(
+      "s3 with a prefix in a file",
+      { ...backend("s3", ""), "backend.hcl": 'key = "k"\nworkspace_key_prefix = "x"\n' },
+      /backend\.hcl:1/,
+    ),
+    made(
+      "the state of a unit",
+      { "live/a/terragrunt.hcl": unit + state('workspace_key_prefix = "x"') },
+      /a\/terragrunt\.hcl:\d/,
+    ),
+    made(
+      "the state of an include",
+      { "live/a/terragrunt.hcl": unit + include, "live/root.hcl": state('workspace_key_prefix = "x"') },
+      /live\/root\.hcl:1/,
+    ),
+    made("once: s3 without a prefix", backend("s3", 'bucket = "b"\n    key = "k"'), null),
+    made("once: gcs with a prefix", backend("gcs", 'bucket = "b"\n    prefix = "k"'), null),
+    made("once: local with a path", backend("local", 'path = "x.tfstate"'), null),
+    made("once: the state of a unit", { "live/a/terragrunt.hcl": unit + state('key = "x"') }, null),
+    made(
+      "once: another root module with a prefix",
+      { "main.tf": one, "net/v.tf": backend("s3", 'workspace_key_prefix = "x"')["v.tf"] },
+      null,
+    ),
   ];
 }
