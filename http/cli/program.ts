@@ -1,13 +1,16 @@
 import { Command, CommanderError } from "commander";
 import { readRelease } from "../wire/release.js";
 import { addAccountCommands } from "./account/account.commands.js";
+import { addAssistantCommands } from "./assistants/assistants.commands.js";
 import { CommandTree, type Frame } from "./command/define-command.js";
 import { exitCodes } from "./command/exit-codes.js";
 import type { ProcessParts } from "./command/terminal.js";
+import { addConfigurationCommands } from "./configuration/configuration.commands.js";
 import { addConnectionCommands } from "./connections/connections.commands.js";
 import { addDevCommands } from "./dev/dev.commands.js";
 import { addHookCommands } from "./hooks/hooks.commands.js";
 import { addMeasuringCommands } from "./measuring/measuring.commands.js";
+import { addSetupCommands } from "./setup/setup.commands.js";
 import { addStatusCommands } from "./status/status.commands.js";
 import { addWorkCommands } from "./work/work.commands.js";
 
@@ -167,9 +170,13 @@ function addCommands(program: Command, tree: CommandTree): void {
   program.helpCommand("help [command]", "show the help of a command");
   program.commandsGroup("Work:");
   addWorkCommands(tree);
+  addAssistantCommands(tree);
   program.commandsGroup("Hooks and connections:");
   addHookCommands(tree);
   addConnectionCommands(tree);
+  program.commandsGroup("Configuration:");
+  addConfigurationCommands(tree);
+  addSetupCommands(tree);
   program.commandsGroup("Measure:");
   addMeasuringCommands(tree);
   addProgram(program, "check");

@@ -3,6 +3,8 @@ export const exitCodes = {
   done: 0,
   /** The service refused, the object does not exist, or the work ended badly. */
   failed: 1,
+  /** `signalbox plan`: an apply would change something. */
+  "would-change": 2,
   /** The service cannot be reached, or nobody is signed in. */
   "no-service": 3,
   /** Wrong arguments, as `EX_USAGE` of sysexits. */

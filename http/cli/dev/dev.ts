@@ -1,9 +1,10 @@
 import { confirm } from "../command/ask.js";
 import type { CommonOptions, Context } from "../command/context.js";
-import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
+import { type ExitCode, exitCodes } from "../command/exit-codes.js";
 import { devLoginSchema } from "../command/logins.js";
 import { toLine } from "../command/printable.js";
 import { readPrivateFile } from "../command/private-file.js";
+import { parseStationKeys } from "../command/station-keys.js";
 import { toFields } from "../command/table.js";
 import { toAgent } from "./agent.js";
 import { type Checkout, countUncommitted, exclude, findCheckout } from "./checkout.js";
@@ -35,7 +36,7 @@ export async function dev(
   words: readonly string[],
 ): Promise<ExitCode | undefined> {
   const { terminal, signal } = context;
-  const stations = toStations(options.stations ?? "work,review");
+  const stations = parseStationKeys(options.stations ?? "work,review");
   const checkout = findCheckout(terminal.folder);
   const agent = await toAgent({ folder: terminal.folder, top: checkout.top }, [...(options.command ?? []), ...words]);
   const places = toPlaces(terminal, checkout.top);
@@ -73,21 +74,6 @@ export async function dev(
 function toInUse({ login }: DevPlaces, advice: string): string | null {
   const running = readPrivateFile(login, devLoginSchema);
   return running === null ? null : `signalbox dev already runs here, at ${running.url}\n${advice}`;
-}
-
-/** Splits the keys of stations. Throws a {@link CommandError} for keys that the service would refuse. */
-function toStations(text: string): readonly string[] {
-  const keys = text.split(",").map((key) => key.trim());
-  const wrong = keys.find((key) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(key) || key.length > 64);
-  if (wrong !== undefined) {
-    throw new CommandError(
-      `--stations: "${toLine(wrong)}" must be lowercase words joined by dashes; give keys like work,review`,
-      exitCodes.usage,
-    );
-  }
-  const repeated = keys.find((key, index) => keys.indexOf(key) !== index);
-  if (repeated !== undefined) throw new CommandError(`--stations: ${repeated} is named twice`, exitCodes.usage);
-  return keys;
 }
 
 /** Says that `--stations` has no effect, unless the line has exactly the wanted stations. */
