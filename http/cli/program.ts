@@ -35,13 +35,51 @@ export async function runCommandLine(args: readonly string[], parts: ProcessPart
   };
   try {
     const program = createProgram(frame);
-    if (args[0] === "complete") await addCompletion(program);
-    await program.parseAsync(args, { from: "user" });
+    // The words after `--` are the line that a shell completes.
+    const isHelp = args[1] === "--help" || args[2] === "--help";
+    if (args[0] === "complete" && (args[1] === "--" || !isHelp)) await addCompletion(program);
+    else addCompletionHelp(program);
+    await program.parseAsync(withoutHelpOfUnknown(program, toHelpOption(args)), { from: "user" });
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode;
   }
+}
+
+/** Converts `help task open` to `task open --help`. */
+function toHelpOption(args: readonly string[]): readonly string[] {
+  const [first, ...words] = args;
+  return first === "help" ? [...words.filter((word) => word !== "--help"), "--help"] : args;
+}
+
+/**
+ * Removes `--help` after an unknown command. Otherwise commander shows the help of the group and reports success; without
+ * it, commander names the command that is unknown.
+ */
+function withoutHelpOfUnknown(program: Command, args: readonly string[]): readonly string[] {
+  let command = program;
+  for (const word of args) {
+    if (word.startsWith("-") || command.commands.length === 0) return args;
+    const next = command.commands.find((each) => each.name() === word);
+    if (next === undefined) return args.filter((each) => each !== "--help");
+    command = next;
+  }
+  return args;
+}
+
+/** Adds `complete` to the list of commands, with its own help. */
+function addCompletionHelp(program: Command): void {
+  program
+    .commandsGroup("Start:")
+    .command("complete [shell]")
+    .summary("print a script that completes commands in a shell: bash, zsh, fish or powershell")
+    .description("Print a script that completes commands and options in a shell: bash, zsh, fish or powershell.")
+    .addHelpText(
+      "after",
+      "\nLoad the script once, in the shell's startup file. For bash it needs the package bash-completion, loaded before.\n" +
+        "\nExample:\n  source <(signalbox complete bash)",
+    );
 }
 
 /** Adds `complete`, which prints a shell's completion script and answers its questions. */
@@ -57,14 +95,9 @@ export function createProgram(frame: Frame): Command {
     .description("A self-hosted control plane for agent work.")
     .version(readRelease(), "--version", "print the version")
     .helpOption("--help", "show help")
-    .helpCommand(false)
     .enablePositionalOptions()
     .exitOverride(endWith(exitCodes.usage))
-    .addHelpText(
-      "after",
-      "\nExit codes: 0 done, 1 failed, 3 no service or not signed in, 64 wrong arguments." +
-        "\nShell completion: signalbox complete bash|zsh|fish|powershell prints a script to load.",
-    )
+    .addHelpText("after", "\nExit codes: 0 done, 1 failed, 3 no service or not signed in, 64 wrong arguments.")
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => terminal.note(text.trimEnd()),
@@ -81,6 +114,7 @@ function addCommands(program: Command, tree: CommandTree): void {
   addServe(program);
   addRunnerCommand(tree);
   addAccountCommands(tree);
+  program.helpCommand("help [command]", "show the help of a command");
   program.commandsGroup("Work:");
   addWorkCommands(tree);
   addAssistantCommands(tree);

@@ -21,13 +21,21 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Ends a command with a message for the person and an exit code. */
+/**
+ * Ends a command with a message for the person and an exit code. If the cause is an error of the service, `--json` prints
+ * its problem too.
+ */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly exitCode: ExitCode;
 
-  constructor(message: string, exitCode: ExitCode = exitCodes.failed) {
-    super(message);
+  constructor(message: string, exitCode: ExitCode = exitCodes.failed, options: ErrorOptions = {}) {
+    super(message, options);
     this.exitCode = exitCode;
   }
+}
+
+/** Whether an error is how a wait or a call ends when the signal aborts. Other errors may happen after that too. */
+export function isInterruption(error: unknown, signal: AbortSignal): boolean {
+  return signal.aborted && (error === signal.reason || (error instanceof Error && error.name === "AbortError"));
 }

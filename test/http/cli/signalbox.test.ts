@@ -67,6 +67,25 @@ t.test("the help of the service lists every setting, with its default where it h
   t.notMatch(out, / SMTP_URL .*default/);
 });
 
+t.test("help of a command is shown, and of an unknown one is refused", async (t) => {
+  for (const args of [["task", "open"], ["check"], ["run"], ["complete"], []]) {
+    const [help, option] = await Promise.all([signalbox("help", ...args), signalbox(...args, "--help")]);
+    t.equal(help.code, 0, help.err);
+    t.match(help.out, `Usage: signalbox ${args.join(" ")}`);
+    t.equal(help.out, option.out);
+  }
+  for (const args of [["connect"], ["task", "connect"], ["replay", "connect"]]) {
+    for (const words of [
+      [...args, "--help"],
+      ["help", ...args],
+    ]) {
+      t.match(await signalbox(...words), { code: 64, out: "", err: /^error: [^\n]*\n$/ }, words.join(" "));
+    }
+  }
+  t.match((await signalbox("--help")).out, /^ {2}help \[command\] +show/m);
+  t.match((await signalbox("complete", "--help")).out, /bash-completion[\s\S]*source <\(signalbox complete bash\)/);
+});
+
 t.test("a group lists its commands alone", async (t) => {
   for (const group of ["task", "replay"]) {
     const { code, out } = await signalbox(group, "--help");
@@ -81,6 +100,7 @@ t.test("shells complete commands and options", async (t) => {
     t.match(await signalbox("complete", shell), { code: 0, out: /signalbox/ });
   t.match((await signalbox("complete", "--", "who")).out, /^whoami\t/m);
   t.match((await signalbox("complete", "--", "login", "--em")).out, /^--email\t/m);
+  t.match(await signalbox("complete", "--", "--help"), { code: 0, out: /^:\d+$/m });
 });
 
 t.test("a wrong command line ends in one line that says what is wrong", async (t) => {
