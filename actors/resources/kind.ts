@@ -233,6 +233,11 @@ export interface Kind<Fields = Record<string, unknown>> {
   /** Checks the rules beyond the schema and references. */
   validate?(fields: Fields, scope: WriteScope<Fields>): readonly FieldError[];
   warnings?(fields: Fields, reading: Reading, row: ResourceRow<Fields>): readonly Warning[];
+  /**
+   * Completes optional fields that depend on other fields or on the previous fields (null on create). {@link complete}
+   * includes it.
+   */
+  fill?(fields: Fields, previous: Fields | null): Fields;
   /** Computes read-only fields at each write, stored in `row.added`. May also complete `fields` (station ids). */
   complete?(
     fields: Fields,

@@ -8,9 +8,10 @@ import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 
 /**
- * `node dist/test/packed/six-commands.js <signalbox>` runs the six commands of README.md with an installed package, in
- * an empty home folder and a small repository: from `signalbox dev` to a task done, a question answered, a diff applied
- * and a replay compared. Prints the seconds of each step. Ends with an error at the first step that fails.
+ * `node dist/test/packed/six-commands.js <signalbox>` runs the `signalbox` commands of the section "Try it" in
+ * README.md with an installed package, in an empty home folder and a small repository: from `signalbox dev` to a task
+ * done, a question answered, a diff applied and a replay compared. Prints the seconds of each step. Ends with an error
+ * at the first step that fails.
  */
 const [signalbox = "signalbox"] = process.argv.slice(2);
 

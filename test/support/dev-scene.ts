@@ -26,7 +26,7 @@ export interface Dev {
   /** The lines that it printed. */
   readonly lines: readonly string[];
   readonly url: string;
-  /** The local person. */
+  /** A client that is signed in as the person of this machine. */
   readonly client: Client;
   readonly teamId: string;
   /** Interrupts it, like Ctrl+C. */

@@ -79,7 +79,7 @@ export function createOutbound({ allowList, resolve = resolveNames, maxBodyBytes
       // Each request has its own timeout.
       headersTimeout: 0,
       bodyTimeout: 0,
-      // Lanes limit the number of requests, so none must wait here.
+      // Lanes already limit the number of requests, so requests do not wait for a connection here.
       connections: null,
       pipelining: 1,
     });

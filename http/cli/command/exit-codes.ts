@@ -6,6 +6,8 @@ export const exitCodes = {
    * damage, a body is missing.
    */
   failed: 1,
+  /** `signalbox plan`: an apply would change something. */
+  "would-change": 2,
   /** Only `check`: a replay check has no verdict yet. */
   undecided: 2,
   /** The service cannot be reached, or nobody is signed in. `check`: the check could not be asked, for any reason. */

@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import { onEndSignal } from "../../wire/end-signals.js";
+import { askHidden } from "./ask-hidden.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
 import { type Colour, createPainter, toLines } from "./printable.js";
 
@@ -17,6 +18,8 @@ export interface Terminal {
    * can answer, because standard input or standard error is no terminal. Use `ask.ts`.
    */
   readonly ask: ((question: string, signal?: AbortSignal) => Promise<string | null>) | null;
+  /** Like {@link ask}, but what is typed is not shown. Null if standard input is no terminal. */
+  readonly askHidden: ((question: string, signal?: AbortSignal) => Promise<string | null>) | null;
   /** Reads standard input to its end. */
   readInput(): Promise<string>;
   /** Whether standard output is a terminal. */
@@ -51,6 +54,7 @@ export function processTerminal(): Terminal {
     process.exit();
   });
   return {
+    askHidden: stdin.isTTY === true ? (question, signal) => askHidden(toShown(question), signal) : null,
     env,
     folder: process.cwd(),
     ask:

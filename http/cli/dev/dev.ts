@@ -1,7 +1,8 @@
 import { confirm } from "../command/ask.js";
 import type { CommonOptions, Context } from "../command/context.js";
-import { CommandError, exitCodes } from "../command/exit-codes.js";
+import { CommandError } from "../command/exit-codes.js";
 import { toLine } from "../command/printable.js";
+import { parseStationKeys } from "../command/station-keys.js";
 import { toFields } from "../command/table.js";
 import { toAgent } from "./agent.js";
 import { type Checkout, countUncommitted, exclude, findCheckout } from "./checkout.js";
@@ -27,7 +28,7 @@ export interface DevOptions extends CommonOptions {
  */
 export async function dev(context: Context, options: DevOptions, words: readonly string[]): Promise<void> {
   const { terminal, signal } = context;
-  const stations = toStations(options.stations ?? "work,review");
+  const stations = parseStationKeys(options.stations ?? "work,review");
   const agent = toAgent(terminal.folder, [...(options.command ?? []), ...words]);
   const checkout = findCheckout(terminal.folder);
   const places = toPlaces(terminal, checkout.top);
@@ -53,21 +54,6 @@ export async function dev(context: Context, options: DevOptions, words: readonly
       ]),
     );
   });
-}
-
-/** Splits the keys of stations. Throws a {@link CommandError} for keys that the service would refuse. */
-function toStations(text: string): readonly string[] {
-  const keys = text.split(",").map((key) => key.trim());
-  const wrong = keys.find((key) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(key) || key.length > 64);
-  if (wrong !== undefined) {
-    throw new CommandError(
-      `--stations: "${toLine(wrong)}" must be lowercase words joined by dashes; give keys like work,review`,
-      exitCodes.usage,
-    );
-  }
-  const repeated = keys.find((key, index) => keys.indexOf(key) !== index);
-  if (repeated !== undefined) throw new CommandError(`--stations: ${repeated} is named twice`, exitCodes.usage);
-  return keys;
 }
 
 /** Says that `--stations` has no effect, unless the line has exactly the wanted stations. */

@@ -3,11 +3,14 @@ import t from "tap";
 import { listenForSignals, processTerminal } from "../../../http/cli/command/terminal.js";
 import { createProgram } from "../../../http/cli/program.js";
 import { accountCases } from "./account/account-cases.js";
+import { assistantCases } from "./assistants/assistants-cases.js";
+import { configurationCases } from "./configuration/configuration-cases.js";
 import { deliveryCases } from "./connections/deliveries-cases.js";
 import { trustCases } from "./connections/trusts-cases.js";
 import { devCases } from "./dev/dev-cases.js";
 import { hookCases } from "./hooks/hooks-cases.js";
 import { measuringCases } from "./measuring/measuring-cases.js";
+import { setupCases } from "./setup/setup-cases.js";
 import { statusCases } from "./status/status-cases.js";
 import { storeCases } from "./store/store-cases.js";
 import { workCases } from "./work/work-cases.js";
@@ -31,10 +34,13 @@ function listCommands(command: Command, before = ""): readonly string[] {
 t.test("every command has a case of the table test", async (t) => {
   const cases = [
     ...accountCases,
+    ...assistantCases,
+    ...configurationCases,
     ...deliveryCases,
     ...devCases,
     ...hookCases,
     ...measuringCases,
+    ...setupCases,
     ...statusCases,
     ...storeCases,
     ...trustCases,

@@ -47,7 +47,7 @@ t.test("it says its version and its commands, and each command its own options",
   );
   t.equal(named[0], "dev", "what people start with comes first");
   const groups = [...help.out.matchAll(/^([A-Z][a-z ]+):$/gm)].map(([, group]) => group);
-  t.same(groups, ["Options", "Start", "Work", "Hooks and connections", "Measure", "Operate"]);
+  t.same(groups, ["Options", "Start", "Work", "Hooks and connections", "Configuration", "Measure", "Operate"]);
   for (const [index, name] of commands.entries()) {
     t.match(
       each[index]?.out,
