@@ -46,7 +46,7 @@ export interface CodeHostRequest {
   readonly url: string;
   /** The value of the `authorization` header; null for no header. */
   readonly authorization: string | null;
-  /** Default: POST with a body, otherwise GET. */
+  /** The default is POST for a request with a body, otherwise GET. */
   readonly method?: "POST" | "PATCH";
   /** The entity tag of an earlier answer, for a conditional request; null or absent for an unconditional request. */
   readonly etag?: string | null;
