@@ -74,9 +74,9 @@ function newIssuer(): Known {
 }
 
 /**
- * Returns whether the keys may be requested now. After a failed request, they may be requested again after {@link
- * TRY_AGAIN_MS}; without cached keys, at any time. Otherwise the request uses up one lookup, so a lookup must be left.
- * A stored time that is too late is ignored: it means that the clock was ahead.
+ * Returns whether the keys may be requested now. They may be requested again {@link TRY_AGAIN_MS} after a failed
+ * request, and at any time before the first request. Otherwise the request uses up one lookup, so a lookup must be
+ * left. A stored time that is too late is ignored: it means that the clock was ahead.
  */
 function mayAsk(known: Known, nowMs: number): boolean {
   const agedMs = nowMs - known.askedMs;
