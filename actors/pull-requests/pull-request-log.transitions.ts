@@ -94,8 +94,9 @@ function renameOpen(turn: Turn, named: HostedKey & { readonly repository: string
 }
 
 /**
- * Finds the task's pull request on this branch that has no number yet (opening or failed); undefined if there is none.
- * The news may be about this pull request, because the branch is the task's.
+ * Finds the task's pull request that has no number yet (opening or failed) and whose branch is the branch in the news;
+ * undefined if there is none, or if the news is about a branch of another repository. The news may be about this pull
+ * request.
  */
 function findUnopened(turn: Turn, host: string, picture: HostedPullRequest | null): PullRequestRow | undefined {
   if (picture === null || picture.from?.toLowerCase() !== picture.repository.toLowerCase()) return undefined;

@@ -74,8 +74,8 @@ function newIssuer(): Known {
 }
 
 /**
- * Returns whether the keys may be requested now. They may be requested again {@link TRY_AGAIN_MS} after a failed
- * request, and at any time before the first request. Otherwise the request uses up one lookup, so a lookup must be
+ * Returns whether the keys may be requested now. After a failed request, that is so from {@link TRY_AGAIN_MS} on;
+ * otherwise always while no keys are cached. If keys are cached, the request uses up one lookup, so a lookup must be
  * left. A stored time that is too late is ignored: it means that the clock was ahead.
  */
 function mayAsk(known: Known, nowMs: number): boolean {
