@@ -94,9 +94,8 @@ function renameOpen(turn: Turn, named: HostedKey & { readonly repository: string
 }
 
 /**
- * Finds the task's pull request that has no number yet (opening or failed) and whose branch is the branch in the news;
- * undefined if there is none, or if the news is about a branch of another repository. The news may be about this pull
- * request.
+ * Finds a task's pull request that the news may be about: it has the branch in the news, but no number yet (opening or
+ * failed). Returns undefined if there is none, or if the branch is in another repository.
  */
 function findUnopened(turn: Turn, host: string, picture: HostedPullRequest | null): PullRequestRow | undefined {
   if (picture === null || picture.from?.toLowerCase() !== picture.repository.toLowerCase()) return undefined;
