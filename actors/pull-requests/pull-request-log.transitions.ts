@@ -95,8 +95,8 @@ function renameOpen(turn: Turn, named: HostedKey & { readonly repository: string
 }
 
 /**
- * Finds the task's pull request on this branch that has no number yet (opening or failed); undefined if there is none.
- * The news may be about this pull request, because the branch is the task's.
+ * Finds a task's pull request that the news may be about: it has the branch in the news, but no number yet (opening or
+ * failed). Returns undefined if there is none, or if the branch is in another repository.
  */
 function findUnopened(turn: Turn, host: string, picture: HostedPullRequest | null): PullRequestRow | undefined {
   if (picture === null || picture.from?.toLowerCase() !== picture.repository.toLowerCase()) return undefined;
