@@ -69,8 +69,8 @@ export function writeJson(value: unknown, space?: number): string {
   try {
     return JSON.stringify(value, undefined, space);
   } catch (error) {
-    // `JSON.stringify` throws a TypeError for a `bigint`. For a circular or too deeply nested value, this function
-    // throws too.
+    // `JSON.stringify` throws a TypeError for a `bigint`, which `stringify` can write. For a circular or too deeply
+    // nested value, `stringify` throws too.
     if (!(error instanceof TypeError)) throw error;
     return stringify(value, undefined, space) ?? "";
   }

@@ -14,8 +14,8 @@ export const MAX_AMOUNT = 1_000_000_000;
 const LEAST_AMOUNT = 1e-9;
 
 /**
- * Limits an amount. An amount that is greater or not finite, as sums in rows of earlier releases may be, becomes {@link
- * MAX_AMOUNT}. An amount below a billionth becomes 0.
+ * Limits an amount to {@link MAX_AMOUNT}. Sums in rows of earlier releases may be greater, or not finite. An amount
+ * below {@link LEAST_AMOUNT} becomes 0.
  */
 export function boundAmount(amount: number): number {
   if (!Number.isFinite(amount)) return MAX_AMOUNT;

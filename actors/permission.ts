@@ -1,6 +1,6 @@
 /**
- * A caller's permission, by its name in the configuration API (Permissions). `work` is an addition: a token needs it to
- * open tasks. People need to be on the team instead.
+ * A caller's permission. The names are those of the configuration API, except `work`: a token needs it to open tasks.
+ * People need to be on the team instead.
  */
 export type Permission =
   | "read"

@@ -349,8 +349,8 @@ class Host implements Runtime {
   }
 
   /**
-   * Commits changes. Async, so that a throw of the store also becomes a rejection. Short parts are only requested while
-   * several parties are active.
+   * Commits changes. Async, so that a throw of the store also becomes a rejection. Requests short parts
+   * (`inShortParts`) only while several parties are active.
    */
   async #write(changes: readonly Change[]): Promise<void> {
     return this.#options.store.commit(changes, { inShortParts: this.#options.isShared?.() === true });

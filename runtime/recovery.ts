@@ -19,7 +19,7 @@ import type { Origin, RowMemory } from "./rows/row-memory.js";
 
 /**
  * The key of the mark that exists between a stop and the next start. If the mark is missing at a start, the earlier
- * process was killed.
+ * process was killed, or the store is new.
  */
 const STOPPED_KEY: Key = [GLOBAL_PARTITION, metaSpace, "stopped"];
 /** The information that a stopping process leaves for the next one. Earlier releases stored only `true`. */
@@ -149,7 +149,7 @@ export class Recovery implements RowMemory {
     if (origin === "here") this.#isMarked = false;
   }
 
-  /** Returns the last change of a stopping process. */
+  /** Returns the change that writes the stop mark. It is the last change of a stopping process. */
   stoppedMark(): Change {
     const begun = new Set(this.#effects.listStarted());
     if (!this.over || !this.#isWhole) {

@@ -204,7 +204,10 @@ export interface Untaken {
   readonly state?: string;
 }
 
-/** No transition of the actor accepts this message in its current state. */
+/**
+ * No transition of the actor accepts this message in its current state, or the catalogue does not have the actor's
+ * kind.
+ */
 export class NotAccepted extends Error {
   override readonly name = "NotAccepted";
   readonly untaken: Untaken | undefined;

@@ -4,8 +4,8 @@ import { readPastDamage } from "./past-damage.js";
 import type { Key, Reading } from "./store.js";
 
 /**
- * The tables whose damaged rows can be removed. Damaged rows of change feeds, wake-ups and deduplication can always be
- * removed.
+ * The tables whose damaged rows can be removed. Damaged rows of change feeds can always be removed, and so can those of
+ * wake-ups and deduplication in the global partition.
  */
 export interface Dispensable {
   /** Tables with rows that are derived from other rows. */

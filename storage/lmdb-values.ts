@@ -273,7 +273,7 @@ const { charCodeAt } = String.prototype;
 /**
  * Writes keys exactly as the binding does, in a third of its time. The binding looks up `charCodeAt` on the text for
  * every character. V8 is slow at that after it has seen texts in many internal forms, as in any process with varied
- * work. This writer calls a function that was looked up once for parts of plain ASCII, and leaves all other parts to
+ * work. For parts of plain ASCII, this writer calls a function that was looked up once. It leaves all other parts to
  * the binding.
  */
 export function keyWriter(writeKey: WriteKey): WriteKey {

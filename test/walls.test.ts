@@ -257,7 +257,7 @@ t.test("a program may import what it lists: the command the entries of the other
   t.same(
     await broken(t, {
       "actors/runners/protocol.ts": nothing,
-      "http/cli/program.ts": { values: ["http/process/main.ts", "http/runner/jobs.ts", "http/runner/main.ts"] },
+      "http/cli/program.ts": { values: ["http/process/main.ts", "http/runner/jobs.ts"] },
       "http/cli/store/probe.ts": { values: ["http/process/open-store.ts", "storage/store.ts"] },
       "http/process/main.ts": nothing,
       "http/process/open-store.ts": nothing,

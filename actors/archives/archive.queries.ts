@@ -69,9 +69,9 @@ export function findRefusal(reading: Reading, workspaceId: string, commits: Comm
 }
 
 /**
- * Returns the combined archive state of needed commits: `pending` if any of them is pending, otherwise `kept` if any is
- * kept. Null if branches hold all commits, if a commit is refused, or if there are no commits. A commit without an
- * archive counts as pending.
+ * Returns the combined archive state of needed commits. Null if any commit is refused; otherwise `pending` if any is
+ * pending; otherwise `kept` if any is kept; null if branches hold all commits or if there are no commits. A commit
+ * without an archive counts as pending.
  */
 export function findKeeping(reading: Reading, workspaceId: string, commits: Commits): "pending" | "kept" | null {
   const standings = commits.map((commit) => findArchive(reading, workspaceId, commit)?.standing ?? "pending");

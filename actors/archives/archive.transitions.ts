@@ -194,8 +194,9 @@ function wakeToAsk(turn: Turn, { pendingSinceMs }: ArchiveRow, asked: number): v
 }
 
 /**
- * Returns the runner that should fetch the commit from its repository. Each connected runner gets a turn. Returns null
- * in the first round, which is for runners that have the commit, and if no connected runner can fetch commits.
+ * Returns the runner that should fetch the commit from its repository. The connected runners that can fetch commits
+ * take turns. Returns null in the first round, which is for runners that already have the commit, and if no connected
+ * runner can fetch commits.
  */
 function nextRunner(turn: Turn, asked: number): string | null {
   if (asked === 0) return null;

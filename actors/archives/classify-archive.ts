@@ -122,7 +122,8 @@ function classifyOffer(message: OfferPack, row: ArchiveRow, turn: TurnReading, b
 }
 
 /**
- * Whether the message repeats an offer of the stored pack, or one of its chunks. The runner may have lost the answer.
+ * Returns whether the message offers the stored pack again, or repeats one of its chunks. The runner may have lost the
+ * answer.
  */
 function isRepeat(message: ReportArchive | OfferPack | TakeChunk, row: ArchiveRow, turn: TurnReading): boolean {
   if (message.type !== "archive.chunk") return isOffered(message, row);
@@ -196,14 +197,15 @@ export function faultOfPack(bytes: Uint8Array, commit: string): string | null {
 
 /**
  * Reads the type and length of the first object, and where its compressed bytes start. Returns null if the bytes end
- * too early or the length is too long.
+ * too early, or if the length takes too many bytes.
  */
 function readObjectHead(head: Buffer): { readonly type: number; readonly bytes: number; readonly at: number } | null {
   let at = HEADER_BYTES;
   let byte = head[at] ?? 0;
   const type = (byte >> 4) & 7;
   let bytes = byte & 15;
-  // 4 bits, then 7 bits for each byte, lowest first. Five bytes are enough for every accepted length.
+  // The first byte has the lowest 4 bits of the length. Each further byte has the next 7 bits. Five further bytes are
+  // enough for every accepted length.
   for (let factor = 16; byte >= 0x80; factor *= 128) {
     at += 1;
     if (at > HEADER_BYTES + 5 || at >= head.length) return null;

@@ -57,8 +57,8 @@ export function startCheck(message: EventWith<StartCheck>, prepared: PreparedChe
 }
 
 /**
- * Starts a replay of the live config with as many copies of each run as the check needs. The replay does not judge or
- * check changes a second time (`probe`), so its cost stays within the ceiling.
+ * Starts a replay of the live config with as many copies of each run as the check needs. The replay is not a probe
+ * (`probe`): its copies are judged and checked only once, so its cost stays within the ceiling.
  */
 function orderBaseline(turn: Turn, { point, terms, threshold }: PreparedCheck, judging: ReplayJudging): ReplayRow {
   const { repeats } = terms;
@@ -170,7 +170,7 @@ function isSame(one: ReplayCheckRow, other: ReplayCheckRow): boolean {
   return fields.every((field) => one[field] === other[field]);
 }
 
-/** Whether a replay is gone, or has ended without running runs. */
+/** Returns whether a replay is gone, or has ended and has no run that is still running. */
 function isStill(side: ReplaySide | null): boolean {
   return side === null || (!isUnderWay(side.replay) && side.replay.counts.running === 0);
 }

@@ -39,6 +39,8 @@ export interface ReplayCheckRow extends StoredCheck {
   readonly warned: readonly StartWarning["kind"][];
   /** The number of tasks that regressed so far. */
   readonly regressed: number;
-  /** When the check had a verdict and both replays had ended without running runs, or were gone; null before that. */
+  /**
+   * When the check had a verdict, and each replay had ended with no run still running, or was gone; null before that.
+   */
   readonly endedAt: string | null;
 }

@@ -63,7 +63,7 @@ export function toRepositoryKey({ repository, host, repositoryId }: NamedReposit
 
 /**
  * Returns the id of the repository's pull request log: the first name of the repository that the service learned. If
- * another repository had that name and this repository's number is known, the id is `<number>@<host>`.
+ * another repository has or had that name and this repository's number is known, the id is `<number>@<host>`.
  */
 export function findLogId(reading: Reading, workspaceId: string, named: NamedRepository): string {
   const known = findHosted(reading, workspaceId, named);

@@ -47,30 +47,39 @@ function structEntries(
   path: readonly PropertyKey[],
   substitutions: Substitutions,
 ): Entries {
-  const hiddenNames = hiddenAt(path, substitutions);
+  const hiddenNames = hiddenAt(pathText(path), substitutions.hiddenPaths);
   const entries: [string, HclValue][] = [];
   for (const [name, { schema, snake }] of properties) {
     const at = [...path, name];
     if (isOmitted(at, substitutions)) continue;
+    const written = attributeName(name, snake, hiddenNames);
     if (hiddenNames.includes(name)) {
       const value = substitutions.hidden(pathText(at));
-      if (value !== null) entries.push([`${snake}_wo`, value]);
+      if (value !== null) entries.push([written, value]);
       continue;
     }
     const value = toMember(fields, name);
     if (value === null || value === undefined) continue;
-    const versioned = name.endsWith("Version") ? name.slice(0, -"Version".length) : "";
-    const written = hiddenNames.includes(versioned) ? `${snakeCase(versioned)}_wo_version` : snake;
     entries.push([written, valueFor(schema, value, at, substitutions)]);
   }
   return entries;
 }
 
-/** Returns the write-only fields below a path, as paths relative to that path. */
-function hiddenAt(path: readonly PropertyKey[], { hiddenPaths }: Substitutions): readonly string[] {
+/** Returns the write-only fields below a path ("" for the body), as paths relative to that path. */
+export function hiddenAt(path: string, hiddenPaths: readonly string[]): readonly string[] {
   if (hiddenPaths.length === 0) return [];
-  const under = path.length === 0 ? "" : `${pathText(path)}.`;
+  const under = path === "" ? "" : `${path}.`;
   return hiddenPaths.filter((each) => each.startsWith(under)).map((each) => each.slice(under.length));
+}
+
+/**
+ * Returns the attribute of a field. `snake` is the field's name in snake_case; `hiddenNames` are the write-only fields
+ * of the same object.
+ */
+export function attributeName(name: string, snake: string, hiddenNames: readonly string[]): string {
+  if (hiddenNames.includes(name)) return `${snake}_wo`;
+  const versioned = name.endsWith("Version") ? name.slice(0, -"Version".length) : "";
+  return hiddenNames.includes(versioned) ? `${snakeCase(versioned)}_wo_version` : snake;
 }
 
 function isOmitted(path: readonly PropertyKey[], { omitted }: Substitutions): boolean {

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { type Schema, toProperties, toShape } from "./attributes.js";
+import { attributeName, hiddenAt, type Schema, toProperties, toShape } from "./attributes.js";
 
 /** An invalid attribute. */
 export interface AttributeFault {
@@ -22,6 +22,8 @@ export interface AttributeReading {
   readonly unknown: unknown;
   /** Paths of fields that attributes never set, with empty brackets for an index: `stations[].id`. */
   readonly omitted: readonly string[];
+  /** The write-only fields, as in `Kind.hidden`. Default: none. */
+  readonly hiddenPaths?: readonly string[];
 }
 
 /**
@@ -31,7 +33,8 @@ export interface AttributeReading {
  */
 export function fromAttributes(schema: z.ZodType, attributes: unknown, reading: AttributeReading): TakenFields {
   const faults: AttributeFault[] = [];
-  const place: Place = { path: "", form: "", unknown: reading.unknown, omitted: reading.omitted, faults };
+  const { unknown, omitted, hiddenPaths = [] } = reading;
+  const place: Place = { path: "", form: "", unknown, omitted, hiddenPaths, faults };
   const fields = isKnown(place) ? structFrom(toShape(schema), attributes, place) : {};
   return { fields, faults };
 }
@@ -43,6 +46,7 @@ interface Place {
   readonly form: string;
   readonly unknown: unknown;
   readonly omitted: readonly string[];
+  readonly hiddenPaths: readonly string[];
   /** The shared list to which all positions add their faults. */
   readonly faults: AttributeFault[];
 }
@@ -55,11 +59,13 @@ function isKnown({ path, unknown, faults }: Place): boolean {
 function structFrom(schema: Schema, attributes: unknown, place: Place): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   const taken = new Set<string>();
+  const hiddenNames = hiddenAt(place.form, place.hiddenPaths);
   for (const [name, { schema: below, snake }] of toProperties(schema)) {
-    taken.add(snake);
-    const at = member(place, snake, name);
+    const written = attributeName(name, snake, hiddenNames);
+    taken.add(written);
+    const at = member(place, written, name);
     if (at.omitted.includes(at.form) || !isKnown(at)) continue;
-    const value = fieldFrom(below, toMember(attributes, snake), at);
+    const value = fieldFrom(below, toMember(attributes, written), at);
     if (value !== undefined && value !== null) fields[name] = value;
   }
   const given = [...listNames(attributes), ...listNames(place.unknown)];
@@ -92,14 +98,21 @@ function fieldFrom(schema: Schema, value: unknown, place: Place): unknown {
 
 /**
  * Returns the schema itself if it has no alternatives. Otherwise returns the alternative for lists if the value is a
- * list, or the alternative for objects; `{}` if there is none.
+ * list, or the first alternative for objects that has all set attributes, or else the first one for objects. Returns
+ * `{}` if there is none.
  */
 function branchFor(schema: Schema, value: unknown): Schema {
   const alternatives = (schema.anyOf ?? schema.oneOf ?? []).filter((each): each is Schema => typeof each === "object");
   if (alternatives.length === 0) return schema;
   const nested = alternatives.map((each) => branchFor(each, value));
   if (Array.isArray(value)) return nested.find((each) => each.items !== undefined) ?? {};
-  return nested.find((each) => each.type === "object") ?? {};
+  const objects = nested.filter((each) => each.type === "object");
+  const names = listNames(value).filter((name) => isSet(toMember(value, name)));
+  const hasAll = (each: Schema): boolean => {
+    const known = new Set([...toProperties(each).values()].map(({ snake }) => snake));
+    return known.size > 0 && names.every((name) => known.has(name));
+  };
+  return objects.find(hasAll) ?? objects[0] ?? {};
 }
 
 function member(place: Place, snake: string, name: string): Place {

@@ -23,7 +23,7 @@ const TOKEN = new RegExp(TOKENS.map(({ source }) => source).join("|"), "g");
 interface Change {
   /** The end of a rewritten part in the new text, exclusive. */
   readonly end: number;
-  /** The amount to add to offsets at and after `end`. */
+  /** The amount to add to offsets in the new text, at and after `end`, to get offsets in the source. */
   readonly shift: number;
 }
 

@@ -88,8 +88,8 @@ export type WriteValue = (value: Json, before: string) => string;
 
 /**
  * Evaluates a text. If the text is a single expression, the result is the expression's value, of any type. In any other
- * text, `write` inserts each value. The result is an error if an expression has no value, or if the budget does not
- * cover all of them.
+ * text, `write` inserts each value. The result is an error if an expression is not closed or has no value, or if the
+ * budget does not cover all expressions.
  */
 export function evaluateText(
   text: string,

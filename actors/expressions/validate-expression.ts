@@ -65,7 +65,7 @@ const NO_EXPRESSION =
   `must be an expression written as ${OPEN} ... ${CLOSE}; ` +
   `a fixed text is ${OPEN} "…" ${CLOSE}, and texts are joined with +`;
 
-/** The expressions of a field, in order. */
+/** Returns the expressions of a field, in order, or the fault of a field that does not have the form. */
 function readField(
   text: string,
   form: ExpressionForm,

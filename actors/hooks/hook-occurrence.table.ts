@@ -4,7 +4,7 @@ import { table } from "../../storage/table.js";
 import { listResources } from "../resources/resource.table.js";
 import { listedTable } from "../tables/indexed-table.js";
 import type { PublishingWriting } from "../tables/on-write.js";
-import { storedAs } from "../tables/table-declaration.js";
+import { derivedRows, storedAs } from "../tables/table-declaration.js";
 import type { AttemptRow, HookOccurrence, HookOccurrenceListed, HookOccurrenceState } from "./hook-occurrence.js";
 
 /**
@@ -28,12 +28,14 @@ interface EndedRow extends Pick<HookOccurrence, "state" | "code" | "refused" | "
 /** The change that subscribers of a hook occurrence receive. */
 const hookOccurrenceTopic = topic<{ readonly type: "state"; readonly state: HookOccurrenceState }>("hook-occurrence");
 /** The change that subscribers of a team receive about its hooks. */
-const teamTopic = topic<{ readonly type: "hook" } & Omit<HookOccurrenceListed, "teamId">>("team");
+const teamTopic = topic<{ readonly type: "hook" } & Pick<HookOccurrenceListed, "id" | "hook" | "on" | "state">>("team");
 
 /** Key: `[team, hook occurrence]`. */
 export const endedHookOccurrences = table<EndedRow>("hook-firing-end");
 /** Key: `[team, hook occurrence]`. Value: true. Only failed occurrences. */
 export const failedHookOccurrences = table<true>("hook-firing-failed");
+/** Key: `[hook's id, time of the retry in milliseconds since 1970, hook occurrence]`. Only waiting occurrences. */
+export const hookRetries = table<true>("hook-retry");
 
 /**
  * Key: `[team, hook occurrence]`. Ids increase with time. The index by state omits the most common states (attempting,
@@ -43,12 +45,28 @@ export const failedHookOccurrences = table<true>("hook-firing-failed");
 export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>("hook-firing", {
   under: ["teamId"],
   order: ["id"],
-  listed: ({ id, hook, state, work }) => ({ id, teamId: work.teamId, hook, on: work.on, state }),
+  listed: ({ id, hookId, hook, state, retryAt, work }) => ({
+    id,
+    teamId: work.teamId,
+    hookId,
+    hook,
+    on: work.on,
+    state,
+    retryAt,
+  }),
   indexes: {
     "hook-firing-by": ["teamId", "hook", "on"],
     "hook-firing-in": { by: ["teamId", "hook", "on", "state"], only: { state: ["waiting", "failed", "refused"] } },
     [failedHookOccurrences.name]: { by: ["teamId"], only: { state: ["failed"] } },
   },
+  derived: [
+    {
+      ...derivedRows(hookRetries, ({ id, hookId, state, retryAt }: HookOccurrenceListed) =>
+        state === "waiting" && retryAt !== null ? [[[hookId, Date.parse(retryAt), id], true]] : [],
+      ),
+      isSame: (before, after) => before.state !== "waiting" && after.state !== "waiting",
+    },
+  ],
   stored: storedAs(toStartedRow, toHookOccurrence),
   changes: ({ id, teamId, hook, on, state }, _reading, { before }) => {
     if (before?.state === state) return [];

@@ -14,6 +14,7 @@ import type { DeliveryResult } from "./delivery/delivery-result.js";
 import { BEFORE_EVENT_TIMEOUT, type HookFailureCode } from "./delivery/failure-codes.js";
 import { isRetried, MAX_PLACE_WAIT_MS } from "./delivery/retry-policy.js";
 import type { HookFields } from "./hook.js";
+import { countEnded, countWaiting } from "./hook-health.table.js";
 import type { AttemptRow, HookOccurrence } from "./hook-occurrence.js";
 import type { FireHook } from "./hook-occurrence.messages.js";
 import { EXHAUSTED } from "./hook-occurrence.queries.js";
@@ -114,6 +115,7 @@ function recordLoop(turn: Turn, fire: FireHook, hook: string, why: string): void
   const { work } = fire;
   const endedAt = timeText(turn.now);
   const { id } = recordHookOccurrence(turn, fire, { hook, state: "failed", code: "loop", reason: why, endedAt });
+  countEnded(turn, fire.hookId, "failed");
   const text = `The hook was stopped (loop): ${why}.`;
   const note: NoteTask = { type: "note", from: `hook ${hook}`, text, key: id };
   turn.send(taskRef(turn.self.partition, work.task.id), note);
@@ -147,6 +149,7 @@ export function startAgain({ turn, result }: RequestEnded, context: HookOccurren
 
 /** Repeats the step after its wait. */
 export function retry({ turn }: InTurn, context: HookOccurrenceContext): HookOccurrenceContext {
+  countWaiting(turn, context.hookId, -1);
   retainTaskForReceiver(turn, recordState(turn, context, { state: "attempting", retryAt: null }).work);
   const next = { ...context, attempt: context.attempt + 1, requests: context.requests + 1 };
   startRequest(turn, next);
@@ -159,6 +162,7 @@ export function waitForRetry({ turn, result }: RequestEnded, context: HookOccurr
   // The receiver's requested time applies if it is later.
   const atMs = turn.now + retryWaitMs(context.attempt, result.retryAfterMs);
   recordState(turn, context, { state: "waiting", retryAt: timeText(atMs) });
+  countWaiting(turn, context.hookId, 1);
   turn.wake("retry", atMs);
 }
 
@@ -173,7 +177,7 @@ export function failOutOfTime({ turn }: InTurn, context: HookOccurrenceContext):
 
 /** Records the result, stops the actor, answers a waiting event, and reports a failure that still concerns the task. */
 export function finish({ turn, result, outcome }: RequestEnded, context: HookOccurrenceContext): void {
-  const { hook, on, teamId } = context;
+  const { hookId, hook, on, teamId } = context;
   const hookOccurrence = outcome.code === null ? null : getHookOccurrence(turn, context);
   const superseded = hookOccurrence !== null && context.gate === null && hasTaskMovedOn(turn, hookOccurrence.work);
   const code = superseded ? "superseded" : outcome.code;
@@ -181,7 +185,8 @@ export function finish({ turn, result, outcome }: RequestEnded, context: HookOcc
   const { partition: workspaceId, id } = turn.self;
   const endedAt = timeText(turn.now);
   const ended = { state, code, reason: outcome.reason, refused, endedAt, attempt: toAttempt(result, context) };
-  storeEnded(turn, workspaceId, { id, teamId, hook, on, state: "attempting" }, ended);
+  storeEnded(turn, workspaceId, { id, teamId, hookId, hook, on, state: "attempting", retryAt: null }, ended);
+  countEnded(turn, hookId, state);
   if (context.gate !== null) {
     const answer: GatekeeperAnswer = { type: "keeper.answered", key: context.gate.key, refused };
     turn.send(context.gate.replyTo, answer);

@@ -84,8 +84,8 @@ export interface AttemptRow extends Stored<typeof attemptSchema, "retryAfterMs" 
   readonly retryAfterMs?: number | null;
 }
 
-/** The fields of a hook occurrence that lists filter by and streams publish. */
-export interface HookOccurrenceListed extends Pick<HookOccurrence, "id" | "hook" | "state"> {
+/** The fields of a hook occurrence that lists filter by, streams publish, and the table of retries needs. */
+export interface HookOccurrenceListed extends Pick<HookOccurrence, "id" | "hookId" | "hook" | "state" | "retryAt"> {
   readonly teamId: string;
   /** The name of the event. */
   readonly on: string;

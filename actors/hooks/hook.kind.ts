@@ -1,3 +1,4 @@
+import { seesOutcomes } from "../access/visibility/visibility.js";
 import { workEvents } from "../events/catalogue.js";
 import { isTemplate } from "../expressions/templates.js";
 import { checkInputs } from "../integrations/tool-inputs.js";
@@ -8,6 +9,8 @@ import type { Kind, Reference, WriteScope } from "../resources/kind.js";
 import { SIGNING_SECRET, storePreviousSecret } from "./delivery/secret-rotation.machine.js";
 import { type HookFields, type HookStep, hookSchema, plainName } from "./hook.js";
 import { expressionErrors, hookSizeErrors } from "./hook-expressions.js";
+import { hookHealthSchema } from "./hook-health.js";
+import { readHookHealth, removeHookHealth } from "./hook-health.table.js";
 import { lookupKeys } from "./matching/lookup-keys.js";
 import { addressWarnings, findAddressFault } from "./unsent-requests.js";
 import { hookWarnings } from "./unsupported-steps.js";
@@ -29,7 +32,7 @@ export function hookKind(deployment: {
     schema: hookSchema,
     findSizeErrors: hookSizeErrors,
     fixed: ["key"],
-    hcl: {},
+    hcl: { omitted: ["health"] },
     hidden: [
       {
         path: SIGNING_SECRET,
@@ -41,6 +44,13 @@ export function hookKind(deployment: {
     address: (fields, teamKey) => `${teamKey}/${fields.key}`,
     references,
     title: ({ key }) => key,
+    live: {
+      schemas: { health: hookHealthSchema },
+      read: ({ reading, row, caller, nowMs }) => {
+        const isShown = seesOutcomes(reading, caller, row.workspaceId, row.teamId ?? "");
+        return { health: isShown ? readHookHealth(reading, row, nowMs) : null };
+      },
+    },
     lookupKeys: { what: "event", keys: lookupKeys },
     warnings: (fields, reading, row) => [
       ...hookWarnings(fields, reading, row),
@@ -49,6 +59,7 @@ export function hookKind(deployment: {
     afterUpdate: (writing, { row, previous }, now) => {
       if (rotationMs > 0) storePreviousSecret(writing, row, previous, now + rotationMs);
     },
+    afterDelete: removeHookHealth,
     // The deployment's outbound settings are not part of the definition.
     validateDefinition: (fields) => [...checkEvent(fields), ...checkSteps(fields, null)],
     validate: (fields, scope) => [

@@ -4,6 +4,8 @@ import { type DeliveryOptions, deliveryEffect } from "./delivery/delivery.effect
 import { hookRotationActor, previousSecrets, secretRotationSubscriber } from "./delivery/secret-rotation.machine.js";
 import { published, signingKeysActor } from "./delivery/signing-keys.machine.js";
 import { hookKind } from "./hook.kind.js";
+import { hookHealthWalks } from "./hook-health.migration.js";
+import { hookHealth } from "./hook-health.table.js";
 import { hookOccurrenceActor } from "./hook-occurrence.machine.js";
 import { attemptsOwned, hookOccurrenceRetention, latestPruned } from "./hook-occurrence.retention.js";
 import { endedHookOccurrences } from "./hook-occurrence.table.js";
@@ -32,6 +34,7 @@ export const hooksArea = defineArea({
     waiting,
     published,
     previousSecrets,
+    hookHealth,
   ],
   subscribers: [afterEventSubscriber, secretRotationSubscriber],
   gates: [beforeEventGate],
@@ -45,5 +48,6 @@ export const hooksArea = defineArea({
       title: "firings over all workspaces are not counted on disk",
       walks: [removeTable("hook-given-up", { of: "service" })],
     },
+    { to: 18, title: "firings are counted by hook, hour and result", walks: hookHealthWalks },
   ],
 });

@@ -194,9 +194,7 @@ export function endOver({ turn }: InTurn, context: IntegrationConnectionContext)
   return end(context, turn, { asks: [], came: null });
 }
 
-/**
- * Ends a connection that is no longer permitted when an exchange has just returned tokens. Also revokes these tokens.
- */
+/** Ends a connection that is no longer permitted, after an exchange has returned tokens. Also revokes these tokens. */
 export function endInVain(
   { turn, account: linked }: TokensCame,
   context: IntegrationConnectionContext,

@@ -60,8 +60,8 @@ function inputsAt(definition: Definition, { path, position }: ExpressionLocation
 }
 
 /**
- * Returns an error if a received body exceeds the limits for expressions (count or characters). The limits bound the
- * cost of checking the expressions.
+ * Returns an error if the expressions of a definition exceed the limits on their number or characters. The limits bound
+ * the cost of checking the expressions.
  */
 export function integrationSizeErrors(body: unknown): FieldError[] {
   const tooMuch = findSizeFault(integrationLanguage, body);

@@ -72,8 +72,8 @@ function pollWarnings(reading: Reading, { id, workspaceId, fields }: ResourceRow
 }
 
 /**
- * Warns of captures in a lookup's own request, because no expression can read them. Also warns of expressions that read
- * a response and the token, because the token is masked there.
+ * Warns of captures in a lookup's `request`, because events read only the captures in `lookup.capture`. Also warns of
+ * expressions that are evaluated after a response and read the token, because the token is masked there.
  */
 function captureWarnings({ webhook, poll, actions, tools, on }: IntegrationFields): Warning[] {
   const events = Object.entries({ webhook, poll }).flatMap(([source, block]) =>

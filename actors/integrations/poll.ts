@@ -27,7 +27,9 @@ export const pollSchema = z
   })
   .meta({ title: "poll" });
 
-/** The poll of an integration. The row and its cursor exist until the integration is removed. */
+/**
+ * The poll of an integration. The row and its cursor exist until the integration is removed or the workspace is closed.
+ */
 export interface PollRow extends Stored<typeof pollSchema, "cursorProblem"> {
   readonly integrationId: string;
   /** Why the last success gave no cursor; null or absent if it gave one, or none was expected. */

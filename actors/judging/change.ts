@@ -57,8 +57,8 @@ export const MAX_COUNTED_FILES = 10_000;
 
 /**
  * Reads the change of a run. It accepts any text, and skips what is not a diff. A hunk ends after the number of lines
- * in its header, so no line of a file passes for a header. Nothing beyond the limits is read: further files are counted
- * as `unread`, and a file that is read in part has `isCut`.
+ * in its header, so no line of a changed file is mistaken for a header. Nothing beyond the limits is read: further
+ * files are counted as `unread`, and a file that is read in part has `isCut`.
  */
 export function readChange(checkouts: readonly CheckoutDiff[]): Change {
   const { parts, unread } = split(checkouts);

@@ -25,7 +25,7 @@ export interface JudgedWork {
 export interface JudgingOptions {
   /** Drawn for this judging only: 16 to 64 hex digits. */
   readonly mark: string;
-  /** A second judging shows files and claims in reverse order. */
+  /** Whether this is a second judging, which shows files and claims in reverse order. */
   readonly isSecond: boolean;
 }
 

@@ -69,7 +69,8 @@ export function toPairOutcome(readings: readonly [PairedReading, PairedReading])
 }
 
 /**
- * The number of the other side's copy to compare with. Both numbers count from 1, over copies of the same original run.
+ * Returns the number of the other side's copy to compare with copy `repeat`. On each side, the copies of one original
+ * run are numbered from 1. If the other side has fewer copies, its copies are used several times.
  */
 export function toOpponent(repeat: number, theirRepeats: number): number {
   return ((repeat - 1) % theirRepeats) + 1;

@@ -40,6 +40,7 @@ const line: Kind<LineBody> = {
     stations.flatMap(({ id, name, key }) => (id === undefined ? [] : [{ kind: "station", id, title: name, key }])),
   lookupKeys: { what: "station", keys: ({ stations }) => stations.map(({ key }) => key) },
   validate: validateLine,
+  fill: fillStations,
   complete: (fields, scope) => ({ fields: { ...fields, stations: completeStations(fields, scope) }, added: {} }),
   listUsers: listOpeningIntegrations,
   inUse: (row, reading) => {
@@ -90,10 +91,14 @@ function stands(path: string): FieldError {
   return { path, message: "stands twice" };
 }
 
+function fillStations(fields: LineBody, previous: LineBody | null) {
+  return { ...fields, stations: [...fillPasses(fields.stations, previous?.stations ?? null)] };
+}
+
 /** Completes the fields of all stations. A station keeps its id while it keeps its key. */
 function completeStations(fields: LineBody, scope: WriteScope<LineBody>): Station[] {
   const known = new Map(scope.previous?.fields.stations.map((station) => [station.key, station.id]));
-  const stations = fillPasses(fields.stations, scope.previous?.fields.stations ?? null);
+  const { stations } = fillStations(fields, scope.previous?.fields ?? null);
   return stations.map((station) => ({ ...station, id: known.get(station.key) ?? scope.newId("sta") }));
 }
 

@@ -13,7 +13,7 @@ const repository = z.strictObject({
   image: z.string().min(1, "must not be empty").max(512, "must be at most 512 characters").nullable().default(null),
 });
 
-/** The default of `minGain`, the smallest gain that counts as real (replays, Limits). */
+/** The default of `minGain`, the smallest gain that counts as real. */
 export const DEFAULT_MIN_GAIN = 0.05;
 
 /** When and how the service opens pull requests for a line's tasks. */

@@ -45,9 +45,9 @@ const ID = /^([a-z]+)_[A-Za-z0-9_-]{1,100}$/;
 /**
  * Creates a function that finds an object of any kind by its id, for callers who may read it at its own address.
  *
- * Most kinds are found through the directory. Others have no entry there, because they are many: their rows are looked
- * up by id in each of the caller's workspaces, and if their keys start with a team or an integration, under each of
- * those. That is one read for each workspace, team or integration, in steps.
+ * Objects of most kinds are found through the directory. Objects of the other kinds are too many for the directory.
+ * Their rows are looked up by id in each of the caller's workspaces or, if the keys of the rows start with a team or an
+ * integration, under each team or integration of these workspaces. Each lookup is one read; the lookups run in steps.
  */
 export function createFindPlace(kinds: readonly Kind[]): Find {
   const finders = new Map<string, Find>(Object.entries(others));

@@ -36,8 +36,8 @@ interface ShownRepository {
 }
 
 /**
- * Returns a message to the log if the service does not yet know the repository name in the answer or the name in the
- * request; otherwise null.
+ * Returns a message to the log if the repository name in the answer is not the stored current name, or if the name in
+ * the request is unknown. Returns null otherwise, and if the answer has no repository number.
  */
 export function toNameNews(
   reading: Reading,

@@ -56,9 +56,10 @@ export function recordNews(turn: Turn, { host, news }: ReportedNews): boolean {
 }
 
 /**
- * Stores the repository's current name, if a line refers to the repository by id, current name or former name. After a
- * rename, also updates the name in the rows of the open pull requests. Returns the repository's key; null if no name is
- * stored.
+ * Stores the repository's current name, if the news has the repository's number and a line names the repository by its
+ * current name or a former one. After a rename, also updates the name in the rows of people's open pull requests, and
+ * asks the open pull requests of tasks to read their state. Returns the repository's key; null if the number is missing
+ * or no line names the repository.
  */
 export function recordName(turn: Turn, { host, news }: ReportedNews): HostedKey | null {
   const { repository: name, installationId, namedAtMs = null, about } = news;
@@ -94,8 +95,8 @@ function renameOpen(turn: Turn, named: HostedKey & { readonly repository: string
 }
 
 /**
- * Finds the task's pull request on this branch that has no number yet (opening or failed); undefined if there is none.
- * The news may be about this pull request, because the branch is the task's.
+ * Finds a task's pull request that the news may be about: it has the branch in the news, but no number yet (opening or
+ * failed). Returns undefined if there is none, or if the branch is in another repository.
  */
 function findUnopened(turn: Turn, host: string, picture: HostedPullRequest | null): PullRequestRow | undefined {
   if (picture === null || picture.from?.toLowerCase() !== picture.repository.toLowerCase()) return undefined;

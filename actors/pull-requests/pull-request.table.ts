@@ -96,7 +96,7 @@ export const pullRequestSource = rowSource(pullRequests, ({ id }, { partition })
 
 /**
  * Retention of ended pull requests. A failed pull request counts as ended at its creation. A person's open pull request
- * counts as ended at its last change. Any other pull request is never removed while it is not merged or closed.
+ * counts as ended at its last change. Any other pull request is removed only after it was merged or closed.
  */
 export const pullRequestRetention = retain(pullRequests, {
   period: "work",
@@ -168,7 +168,7 @@ function listFrom(reading: Reading, workspaceId: string, of: RepositoryBranch): 
   return listUnder(pullRequestBranches, reading, workspaceId, { of, part: of.branch });
 }
 
-/** Lists the rows of a repository, by any of its names, under one part of an index. */
+/** Lists the rows of a repository, under any of its keys, for which `part` follows the key in the index. */
 function listUnder(
   index: Table<true>,
   reading: Reading,

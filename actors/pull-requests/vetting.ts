@@ -267,7 +267,7 @@ interface Left extends InTurn {
 /** Ends a request without a push, and sends the run the reason. */
 export function endWithoutPush({ turn, type, why, head }: Left, context: PullRequestContext): PullRequestContext {
   const reported = notifyRun(turn, context, { url: null, refused: why });
-  // The pull request was never at the code host: remove it, and its unused branch.
+  // The pull request was never at the code host, so its row is not needed any more.
   if (type === "left.none") {
     removePullRequest({ turn });
     return reported;

@@ -154,6 +154,21 @@ export interface MadeResource {
   readonly use: string;
 }
 
+/** The data that live fields may read. */
+export interface LiveScope<Fields> {
+  readonly reading: Reading;
+  readonly row: ResourceRow<Fields>;
+  readonly caller: Caller;
+  readonly nowMs: number;
+}
+
+/** Read-only fields of a kind that change without a write of the resource. They have no version. */
+export interface LiveFields<Fields> {
+  readonly schemas: Readonly<Record<string, z.ZodType>>;
+  /** Reads the fields, in proportion to their size. */
+  read(scope: LiveScope<Fields>): Readonly<Record<string, unknown>>;
+}
+
 /** A write: its caller, the new fields (null for a delete) and the previous resource (null for a create). */
 export interface WriteAttempt<Fields> {
   readonly caller: Caller;
@@ -218,6 +233,11 @@ export interface Kind<Fields = Record<string, unknown>> {
   /** Checks the rules beyond the schema and references. */
   validate?(fields: Fields, scope: WriteScope<Fields>): readonly FieldError[];
   warnings?(fields: Fields, reading: Reading, row: ResourceRow<Fields>): readonly Warning[];
+  /**
+   * Completes optional fields that depend on other fields or on the previous fields (null on create). {@link complete}
+   * includes it.
+   */
+  fill?(fields: Fields, previous: Fields | null): Fields;
   /** Computes read-only fields at each write, stored in `row.added`. May also complete `fields` (station ids). */
   complete?(
     fields: Fields,
@@ -227,6 +247,8 @@ export interface Kind<Fields = Record<string, unknown>> {
   computed?(row: ResourceRow<Fields>): Readonly<Record<string, unknown>>;
   /** The schemas of the fields of `complete` and `computed`. Answers are checked against them. */
   readonly added?: Readonly<Record<string, z.ZodType>>;
+  /** Fields that reads add, and that writes ignore. */
+  readonly live?: LiveFields<Fields>;
   /** Finds the resource of the kind that the service created for itself under this id; undefined if there is none. */
   findMade?(reading: Reading, id: string): MadeResource | undefined;
   /**
@@ -252,6 +274,8 @@ export interface Kind<Fields = Record<string, unknown>> {
     change: { readonly row: ResourceRow<Fields>; readonly previous: ResourceRow<Fields> },
     now: number,
   ): void;
+  /** Removes other rows of the kind with a deleted resource, in the same batch. */
+  afterDelete?(writing: Writing, row: ResourceRow<Fields>): void;
   /** Returns details of a change record beyond the action. */
   details?(row: ResourceRow<Fields>, previous: ResourceRow<Fields> | null): Readonly<Record<string, unknown>>;
 }

@@ -1,15 +1,24 @@
 import type { Reading } from "../../storage/store.js";
-import type { Kind } from "./kind.js";
+import type { Kind, LiveScope } from "./kind.js";
 import type { ResourceRow } from "./resource.table.js";
 
 /**
  * Returns a resource as answers show it: common fields, its own fields with defaults, and read-only fields. Hidden
- * fields are left out.
+ * fields and live fields are left out.
  */
 export function toRepresentation(kind: Kind, row: ResourceRow, reading: Reading): Readonly<Record<string, unknown>> {
   const representation = Object.assign(commonFields(kind, row), row.fields, row.added, kind.computed?.(row));
   representation.warnings = kind.warnings?.(row.fields, reading, row) ?? [];
   return representation;
+}
+
+/** Returns a resource as answers to one caller show it: its representation with the kind's live fields. */
+export function toLiveRepresentation(
+  kind: Kind,
+  row: ResourceRow,
+  scope: Pick<LiveScope<ResourceRow["fields"]>, "reading" | "caller" | "nowMs">,
+): Readonly<Record<string, unknown>> {
+  return { ...toRepresentation(kind, row, scope.reading), ...kind.live?.read({ ...scope, row }) };
 }
 
 /** Returns the read-only fields of a resource, except `warnings`, which depend on other data. */

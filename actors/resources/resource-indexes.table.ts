@@ -81,10 +81,11 @@ export function putResource(
   for (const entry of after) if (!isAmong(before, entry)) writing.direct(entry);
 }
 
-/** Removes a resource with its index rows. */
+/** Removes a resource with its index rows, and the other rows that its kind removes with it. */
 export function removeResource(writing: DirectedWriting, kind: Kind, row: ResourceRow): void {
   for (const entry of listResourceEntries(kind, row)) writing.undirect(entry);
   createTable(kind).remove(writing, row.workspaceId, row);
+  kind.afterDelete?.(writing, row);
 }
 
 type ResourceTable = ReturnType<typeof declareResources>;

@@ -23,7 +23,7 @@ export interface RefusedTool {
 export interface CallTally {
   readonly servers: readonly ServerCalls[];
   readonly refused: readonly RefusedTool[];
-  /** The number of steps about refused calls; absent for none. */
+  /** Number of refused calls, without refusals that a replay repeats from a recorded call; absent for none. */
   readonly misses?: number;
   /** Keys of the skills that the agent read. */
   readonly skillsRead: readonly string[];
@@ -45,14 +45,14 @@ export function tallyStep(
   return { ...(called ?? nothing), skillsRead: withOne(skillsRead, skill) };
 }
 
-/** Updates the tally for a refused tool. */
+/** Adds a refused tool to the tally, at most once. Does not change `misses`. */
 export function tallyRefusal(before: CallTally = nothing, refused: RefusedTool): CallTally {
   const { server, tool, by } = refused;
   const isKnown = before.refused.some((one) => one.server === server && one.tool === tool && one.by === by);
   return isKnown ? before : { ...before, refused: withOne(before.refused, { server, tool, by }) };
 }
 
-/** Updates the tally for a call. */
+/** Updates the tally for a call. A refused call increases `misses`. */
 export function tallyCall(
   before: CallTally | undefined,
   { server, tool, failed, refusedBy }: ToolCall,

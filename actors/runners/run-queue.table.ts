@@ -8,8 +8,8 @@ import type { QueuedRun, RunNeeds } from "./runner.table.js";
  * considers the head of each line, so thousands of runs that no runner fits do not slow down the others. Only the
  * dispatcher writes the queue.
  *
- * Runs are ordered by era, then by time. The dispatcher starts a new era when the clock is behind the time of a waiting
- * run: it was ahead before. Runs of the new era are younger, whatever their time is.
+ * Runs are ordered by era, then by time. If the clock was ahead and is put back, it may be behind the time of a waiting
+ * run. The dispatcher then starts a new era. Runs of the new era are younger, whatever their time is.
  */
 
 /** The common properties of all runs in a line. */

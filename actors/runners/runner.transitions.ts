@@ -41,7 +41,7 @@ export interface RunnerContext {
 /** A process connects. `lost` lists the runs whose claims it no longer holds. */
 type Greeting = EventWith<RunnerHello, { readonly lost: readonly string[] }>;
 
-/** Handles a reconnect of the same process, which continues. */
+/** Handles a reconnect of the same process, whose runs continue. */
 export function welcomeBack(event: Greeting, context: RunnerContext): RunnerContext {
   const { received } = event.hello;
   const next = acknowledge(event.turn, received, context);

@@ -94,7 +94,8 @@ export function recordDelivered(turn: Turn, { said }: RunContext, n: number): vo
 
 /**
  * Sends the owner the messages that the run's agent did not get, for the start of the next run. For an abandoned run,
- * sends the latest of all its messages, because the next agent has received none of them.
+ * sends the last {@link MAX_UNDELIVERED} messages, even if its agent got them, because the next agent has received none
+ * of them.
  */
 export function carryUndelivered(turn: Turn, { said }: RunContext, { id, outcome, unheard = 0 }: RunRow): void {
   if (said === 0) return;

@@ -20,7 +20,7 @@ export interface AskPullRequest extends Message {
   readonly lineId: string;
   /** `owner/name` */
   readonly repository: string;
-  /** The id of the agent's request; null at the end of the run. */
+  /** The id of the agent's request; null for a push at the run's end. */
   readonly wish: string | null;
   /** The title of the pull request; null to use the task's title. */
   readonly title: string | null;

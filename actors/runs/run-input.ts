@@ -44,7 +44,8 @@ function settled(checkout: InputCheckout, reported: CheckoutBase | undefined): I
   const { base, merged } = reported;
   const { branch, merges } = checkout;
   if (branch === undefined) return checkout.base === null ? { ...checkout, base } : checkout;
-  // A runner whose setup failed reports no branch.
+  // A runner whose setup failed reports no branch. It started at the branch's head if it reports another commit than
+  // `base`.
   const isAtHead = reported.branch === branch || base !== checkout.base;
   return {
     ...checkout,

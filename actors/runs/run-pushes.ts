@@ -229,8 +229,8 @@ export function processResult(turn: Turn, context: RunContext, result: PullReque
 }
 
 /**
- * Records which requests of a completed run's agent were refused, on a line where only the agent opens pull requests.
- * The assignee decides what to do.
+ * Records the refused requests of a completed run's agent, for the repositories that the run changed, if the line
+ * leaves pull requests to the agent. The assignee decides what to do.
  */
 export function recordUnmet(turn: Turn, { unmet = {} }: RunContext): void {
   const { partition, id } = turn.self;
@@ -266,7 +266,7 @@ export function losePushes(turn: Turn, { pushes, held }: RunContext, why = LOST)
   for (const repository of held) recordPushed(turn, { repository, pullRequestId: null, refused: why });
 }
 
-/** Notifies each pull request that allowed a push: this push is lost. */
+/** Tells each pull request whose push was allowed and not yet reported that the push is lost. */
 export function losePushesGiven(turn: Turn, { pushes }: RunContext, why: string): void {
   const given = pushes.filter(({ push }) => push !== null);
   for (const { pullRequestId } of given) {

@@ -10,7 +10,9 @@ import { runRef } from "./run.messages.js";
 import { runCheckouts, runEntry, runMessageKeys, runMessages, runSteps, runs } from "./run.table.js";
 import { runInputs } from "./run-input.table.js";
 
-/** Retention of runs whose owner is neither a task, a replay nor a search. Those owners remove their own runs. */
+/**
+ * Retention of runs whose owner is not a task, a replay or a search. Tasks, replays and searches remove their own runs.
+ */
 export const runRetention = retain(runs, {
   period: "work",
   after: ["task"],

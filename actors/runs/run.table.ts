@@ -84,5 +84,5 @@ export function runEntry(workspaceId: string, runId: string): DirectoryEntry {
   return locationEntry(runId, { workspaceId, kind: "run" });
 }
 
-/** The directory entries that locate runs by id. */
+/** Derives the directory entries that locate runs by id from the runs' rows, to rebuild the directory. */
 export const runSource = rowSource(runs, ({ id }, { partition }) => [runEntry(partition, id)]);

@@ -111,7 +111,7 @@ export interface RunContext {
 export interface PendingPush {
   readonly repository: string;
   readonly pullRequestId: string;
-  /** The id of the agent's request; null at the end of the run. */
+  /** The id of the agent's request; null for a push at the run's end. */
   readonly wish: string | null;
   /**
    * The id of the push order that the runner received; null until the push is allowed, and after the runner's report.

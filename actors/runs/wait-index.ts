@@ -90,8 +90,8 @@ export function listWaits(
 export const READS_AT_ONCE = 8;
 
 /**
- * Lists those of `teamIds` (ascending) that have items, in steps. It skips ranges of teams without items, so it reads
- * about one key for each listed team. The list can contain a team without items.
+ * Lists those of `teamIds` (ascending) that have items, in steps. The list may also contain a team without items. Skips
+ * ranges of teams without items, so it reads about one key for each listed team.
  */
 export function* listWaitingTeams(
   index: WaitIndex,
@@ -121,8 +121,8 @@ const FEW = 32;
 const KEYS_AT_ONCE = 100;
 
 /**
- * Counts the items of a team under each of `whoms`, in steps. Adds them to `counts`, up to `most`. One read is enough
- * for a team with few items.
+ * Adds the number of the team's items under each key of `counts` to that key's count, in steps. A count stays at `most`
+ * once it reaches it. One read is enough for a team with few items.
  */
 export function* addWaitCounts(
   reading: Reading,
@@ -136,7 +136,7 @@ export function* addWaitCounts(
   for (const whom of counts.keys()) {
     const own = first.filter((key) => key[prefix.length] === whom);
     let count = (counts.get(whom) ?? 0) + own.length;
-    // The first read ends before the last entry of this range.
+    // Whether the first read has all entries of this range: it reached the end of the team's entries, or a later range.
     let isWhole = end === undefined || String(end[prefix.length]) > whom;
     let after = own.at(-1);
     while (!isWhole && count < most) {
@@ -151,7 +151,7 @@ export function* addWaitCounts(
   }
 }
 
-/** Lists keys below a prefix. Leaves out damaged keys that are elsewhere. */
+/** Lists the keys below a prefix. Leaves out damaged keys, read with the range, that are not below the prefix. */
 function listKeysBelow(
   reading: Reading,
   prefix: Key,

@@ -4,7 +4,7 @@ import type { Ends } from "./resampled-sum.js";
 
 /**
  * The 95 % bootstrap interval of a run's mean cost, resampled over tasks like the interval of success. `costs` has one
- * cost per task, 0 or more, all in one currency. If the costs' ratios to the largest cost need a finer scale than
+ * cost per task, not negative, all in one currency. If the costs' ratios to the largest cost need a finer scale than
  * 1/840, each cost is rounded to the nearest 1/840 of the largest. Returns null for an empty list.
  */
 export function costInterval(costs: readonly Fraction[]): Ends<Fraction> | null {

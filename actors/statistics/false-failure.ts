@@ -12,9 +12,9 @@ export interface PlannedCheck {
  * so it is a double.
  *
  * Only a task whose scored copies all succeeded can regress. Such a task's copies do not show how likely its next copy
- * fails, so the estimate uses the copies of all tasks. It models the tasks' success rates as a beta distribution, with
- * the measured mean and the measured variance within tasks. If the copies of every task agree, the model adds one more
- * task, in which exactly one copy fails.
+ * is to fail, so the estimate uses the copies of all tasks. It models the tasks' success rates as a beta distribution,
+ * with the measured mean and the measured variance within tasks. If the copies of every task agree, the model adds one
+ * more task, in which exactly one copy fails.
  */
 export function falseFailureChance(baseline: readonly Copy[], check: PlannedCheck): number | null {
   const tasks = [...groupByTask(baseline).values()].map(toTally).filter(({ scored }) => scored > 0);

@@ -10,8 +10,8 @@ const FINEST = 840n;
 /**
  * The 95 % interval of a mean, bootstrapped over tasks (document 2, "Replay (read)": `totals.interval`). It is the
  * limit of infinitely many resamples, so it is exact, needs no seed, and is the same in every response. Its bounds are
- * type 1 quantiles. `values` has one value per task: the task's share, or the difference of its two shares. Null for an
- * empty list.
+ * type 1 quantiles. `values` has one value per task, such as the task's share, or the difference of its two shares.
+ * Null for an empty list.
  *
  * The scale is one over the least common multiple of the values' denominators. If that multiple is above 840, each
  * value is first rounded to the nearest 1/840, with ties to even, so that a mirrored sample has the mirrored interval.

@@ -16,9 +16,9 @@ import { type Copy, countSucceeded, FEW, groupByTask, isScored } from "./copy.js
 const MAX_REPEATS = 5;
 
 /**
- * The number of copies per run that reduces a set's noise below `minGain`: (spread / `minGain`)², rounded up (document
- * 2, "Warnings": `neededRepeats`). More than 5 means that no search can distinguish such a gain from noise. For a
- * `minGain` of 0, the number is 6 if the spread is positive, and otherwise 0.
+ * The number of copies per run that reduces a set's noise to at most `minGain`: (spread / `minGain`)², rounded up
+ * (document 2, "Warnings": `neededRepeats`). More than 5 means that no search can distinguish such a gain from noise.
+ * For a `minGain` of 0, the number is 6 if the spread is positive, and otherwise 0.
  */
 export function neededRepeats(spread: Fraction, minGain: number): number {
   const smallest = decimal(minGain);
@@ -44,7 +44,7 @@ export interface ComparisonSize {
 }
 
 /**
- * The gain that noise alone exceeds in about 5 % of comparisons of this size: `1.96 · √(v · (1/own + 1/other) /
+ * The gain or loss that noise alone exceeds in about 5 % of comparisons of this size: `1.96 · √(v · (1/own + 1/other) /
  * tasks)`, with v from {@link varianceWithinTasks} (a replay's `detectableGain`). Null for fewer than 5 tasks, and if
  * no task has two scored copies. The value is only displayed and decides nothing, so it is a double.
  */

@@ -26,7 +26,7 @@ export interface PagePlan extends IndexPart {
 type Asked = readonly [field: string, value: KeyPart];
 
 /**
- * Plans a page with the best index for a filter: the one that covers most of the filter's fields; of several, the one
+ * Plans a page with the best index for a filter: the one that covers the most fields of the filter; of several, the one
  * with the fewest other fields; of several, the first declared.
  */
 export function planPage(indexes: readonly StoredIndex[], filter: object): PagePlan {

@@ -86,7 +86,7 @@ class SliceReader<Row extends object> {
     return this.#lastLine === null && this.#unread.length === 0 && this.#ready.length > 0 && this.#wanted > 0;
   }
 
-  /** Finds the line before `last`. May read its newest rows too. */
+  /** Finds the next line, which is before `last`. May already read that line's newest rows. */
   #findLine(last: Key): void {
     const { plan, page } = this.#source;
     const isRead = this.#open === plan.line.length && page.before === undefined && page.after === undefined;

@@ -69,7 +69,7 @@ const SLICE = { rows: 128, bytes: 1_000_000 };
 /** Maximum time between two passes, in milliseconds. A shorter retention period has more frequent passes. */
 const PASS_EVERY_MS = 60 * 60 * 1_000;
 const PASSES_A_PERIOD = 8;
-/** The wake-up of passes. */
+/** Name of the wake-up for passes. */
 export const PASS = "pass";
 /** Maximum random variation of the time between passes, as a fraction of this time. */
 const SPREAD = 0.25;
@@ -130,7 +130,7 @@ function awaitTurn(turn: Turn): string {
   return id;
 }
 
-/** A pass through the catalogue, as pure steps. */
+/** Runs passes through the catalogue, slice by slice. Holds no state of a pass. */
 class Sweeping {
   readonly #catalogue: RetentionCatalogue;
   readonly #periods: RetentionPeriods;

@@ -139,7 +139,7 @@ function walk<Row>(of: RetainedTable<Row>, retained: Retained<Row>, turn: Turn, 
       if (budget.isSpent) return { next: from, removed };
     }
     const first = young < 0 ? undefined : entries[young];
-    // All later rows of the line began later.
+    // All later rows of the line are young too, so continue after the line.
     if (first !== undefined) {
       from = first.key.slice(3, 3 + lineParts);
       budget.take(null);

@@ -49,7 +49,9 @@ export interface StoredForm<Row> {
   range(reading: Reading, range: Range): Entry<Row>[];
 }
 
-/** A stored form that omits values of the key, or has parts in other rows. */
+/**
+ * Creates a stored form from two functions. The stored form may omit values of the key, or have parts in other rows.
+ */
 export function storedAs<Row, Stored>(
   toStored: (row: Row) => Stored,
   toRow: (stored: Stored, key: Key, reading: Reading) => Row,

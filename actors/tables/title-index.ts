@@ -72,9 +72,9 @@ export interface FoundTitles {
 }
 
 /**
- * Finds the titles of a scope that have all these words. Reads at most `maxRead` entries of a word. If a word has that
- * many, tries the next one, up to {@link MAX_COMPARED} words. Then searches the entries that it read for the rarest of
- * them.
+ * Finds the titles of a scope that have all these words: reads entries of one word, and checks their titles for the
+ * other words. If a word has `maxRead` entries or more, also tries another word, up to {@link MAX_COMPARED} words, and
+ * uses the word with the fewest. Reads at most `maxRead` entries of each word.
  */
 export function searchTitles(
   index: TitleIndex,

@@ -72,7 +72,7 @@ export function sendBackChanges(
   return settle(turn, ended, { outcome: "sent-back", isMeant: ({ station }) => order.indexOf(station) >= from });
 }
 
-/** Records a person's action as the next act after each run that waits for one. */
+/** Records a person's action as the next act after each ended run for which no such act is recorded yet. */
 export function recordAct(turn: Turn, ended: readonly EndedRun[], act: NextAct): readonly EndedRun[] {
   const next = { act, at: timeText(turn.now) };
   for (const { runId, waits } of ended) if (waits) move(turn, runId, { next });
@@ -99,7 +99,7 @@ function move(turn: Turn, runId: string, change: Partial<RunOutcomeRow>): void {
   if (before !== undefined) store(turn, runId, { ...before, ...change });
 }
 
-/** Stores the outcome of a run, and updates the run's fact if it has ended. */
+/** Stores the outcome of a run, also in the run's fact if there is one. */
 function store(turn: Turn, runId: string, row: RunOutcomeRow): void {
   const { partition } = turn.self;
   runOutcomes.put(turn, partition, runId, row);

@@ -42,7 +42,10 @@ export class ForeseenRaises {
     return { outcome: known === undefined ? "opened" : "said", taskId, marks, opens };
   }
 
-  /** Finds the task that has the mark or would have it; undefined if there is none. */
+  /**
+   * Finds the task that has the mark or would have it; null if that task does not exist yet, undefined if there is
+   * none.
+   */
   #find(mark: TaskMark): string | null | undefined {
     const { workspaceId, teamId } = this.#of;
     return findMarkedTask(this.#reading, workspaceId, { teamId, ...mark }) ?? this.#set.get(toKey(mark));

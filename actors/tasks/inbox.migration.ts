@@ -34,7 +34,7 @@ interface OldRun {
 
 /**
  * Indexes open approvals, questions and failures. Approvals get the team of their run. A task in the inbox gets the
- * kind and the start of its wait, unless its run waits for approvals: that run has not ended.
+ * kind and the start of its wait, unless its run has not ended: then the task waits for approvals.
  */
 export const inboxWalks: readonly Walk[] = [
   eachRow<OldApproval>("approval", (row, place) => {

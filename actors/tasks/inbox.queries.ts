@@ -37,8 +37,8 @@ export type Whose = "me" | "none" | "all";
 export const MAX_COUNTED = 1_000;
 
 /**
- * Lists the teams with items whose outcomes the caller reads, in one workspace or in all of them, with their indexes.
- * Items of other teams are not in the caller's inbox, because nobody outside a team acts on its work.
+ * Lists the teams that have items and whose outcomes the caller reads, in one workspace or in all of them, with their
+ * indexes. Items of other teams are not in the caller's inbox, because nobody outside a team acts on its work.
  */
 export function* listTeamWaits(
   reading: Reading,
@@ -69,7 +69,7 @@ function toWhom(caller: Caller, whose: Whose): string | null {
   return caller.kind === "person" ? caller.userId : null;
 }
 
-/** Counts the items of each kind, to at most {@link MAX_COUNTED}, in steps. */
+/** Counts the items of the caller, of nobody, and of all, each to at most {@link MAX_COUNTED}, in steps. */
 export function* countWaits(
   reading: Reading,
   caller: Caller,
@@ -126,7 +126,10 @@ export function* listInbox(
   return found;
 }
 
-/** Inserts a line by its first item. Keeps the first `limit` lines, because a page has no items of further ones. */
+/**
+ * Inserts a list of items at the position of its first item. Keeps only the first `limit` lists, because no item of a
+ * later one is on the page.
+ */
 function insertLine(lines: FoundWait[][], line: FoundWait[], limit: number): void {
   const [first] = line;
   if (first === undefined) return;

@@ -1,4 +1,4 @@
-/** Messages of a task to the pull request that it reviews. */
+/** The pull request that a task reviews: how it is found, and the messages to its log actor. */
 import type { Turn } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
@@ -11,8 +11,8 @@ import { taskRef } from "./task.messages.js";
 import type { TaskReview } from "./task-review.js";
 
 /**
- * Finds the open pull request whose head is the branch, in a connected repository of the line, and returns its review;
- * null if none is known.
+ * Finds the open pull request whose head is the branch, in a connected repository of the line. Returns a review of it;
+ * null if no such pull request is known.
  */
 export function findBranchReview(
   reading: Reading,
@@ -29,8 +29,8 @@ export function findBranchReview(
 }
 
 /**
- * Tells the log of the reviewed pull request that the task reviews it. Does nothing if the task reviews no pull
- * request.
+ * Notifies the log actor of the reviewed pull request that the task reviews it. Does nothing if the task reviews no
+ * pull request.
  */
 export function beginReviewing(turn: Turn, { id: taskId, teamId, lineId, reviews }: TaskRow): void {
   const of = toPlace(reviews);
@@ -44,7 +44,7 @@ export function beginReviewing(turn: Turn, { id: taskId, teamId, lineId, reviews
   });
 }
 
-/** Sends the result of a run to the log of the reviewed pull request, which posts the result as a review. */
+/** Sends the result of a run to the log actor of the reviewed pull request, which posts the result as a review. */
 export function reportReview(turn: Turn, { id, reviews }: TaskRow, runId: string, ending: RunEnding | null): void {
   const of = toPlace(reviews);
   if (of === null) return;

@@ -57,7 +57,8 @@ export function reportRaised({ turn, raise, teamId, marks }: Delivered<ReportRai
   putTask(turn, row, { ...row, marks: addMarks(row.marks, marks), ...toBranch(raise.branch) });
   if (raise.say !== "") appendNote(turn, row, `integration ${raise.integration.key}`, toRaisedNote(raise.say));
   noteUnusableBranch(turn, raise);
-  // The task ended after the team's marks sent this message. Free the marks that it received since.
+  // The task ended after the team's marks actor sent this message. Free the marks that the actor has assigned to it
+  // since.
   if (!isOpen(row)) turn.send(teamMarksRef(turn.self.partition, teamId), { type: "marks.free", taskId: row.id });
   takeRaise(turn, teamId, raise, {});
 }

@@ -6,7 +6,7 @@ import { streamedTaskView } from "./task-item.view.js";
 /** Number of tasks in the first view of a team's stream. The API returns earlier tasks. */
 const TASKS_SHOWN = 100;
 
-/** The topic of a task, for callers who see the task's team. */
+/** The topic of a task, for callers who may read its workspace. */
 export const taskTopicView: StreamTopic = {
   workspaceOf: locateWorkspace,
   audience: (reading, { workspaceId, id }) =>

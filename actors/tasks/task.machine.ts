@@ -11,10 +11,10 @@
  * | new          | opening.refused (task.open): line,      | new     | refused; the actor ends                       |
  * |              | station or assignee deleted             |         |                                               |
  * | new          | raise.open                              | queued  | as task.open, for an event of an integration; |
- * |              |                                         |         | answers the marks of its team                 |
- * | new          | raise.unopened (raise.open): line or    | new     | the marks are notified                        |
+ * |              |                                         |         | answers the team's marks actor                |
+ * | new          | raise.unopened (raise.open): line or    | new     | notifies the marks actor                      |
  * |              | station deleted                         |         |                                               |
- * | new          | raise.untold (raise.tell): never opened | new     | the marks are notified                        |
+ * | new          | raise.untold (raise.tell): never opened | new     | notifies the marks actor                      |
  * | queued       | run.began                               | running |                                               |
  * | any open     | approval.wanted (run.asking)            | inbox   | its run waits; `asks` says for what           |
  * | any open     | approval.not-wanted (run.asking)        | running | its run no longer waits                       |

@@ -110,7 +110,7 @@ export interface NoteTask extends Message {
   readonly key: string | null;
 }
 
-/** From the team's marks: the marks of the task. */
+/** Sent by the team's marks actor: sets marks of the task. */
 export interface MarkTask extends Message {
   readonly type: "task.mark";
   readonly marks: readonly TaskMark[];
@@ -128,7 +128,7 @@ export interface ForgetTask extends Message {
   readonly type: "task.forget";
 }
 
-/** The messages about a task, except those of its runs and its pull requests, and the events of integrations. */
+/** The messages to a task, except integration events and the messages from its runs and its pull requests. */
 export type TaskCommand =
   | OpenTask
   | AnswerTask

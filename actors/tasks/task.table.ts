@@ -45,8 +45,8 @@ export const taskWaits = table<string>("task-wait");
 export const taskTitles = table<Titled>("task-title");
 
 /**
- * Key: `[task]`. Ids increase with time. Every pair of list filters is the prefix of an index, so a page with at most
- * two filters reads only the rows that it returns.
+ * Key: `[task]`. Ids increase with time. For every pair of list filters, an index begins with the team and these two
+ * fields, so a page with at most two filters reads only the rows that it returns.
  */
 export const tasks = indexedTable<TaskRow>("task", {
   order: ["id"],

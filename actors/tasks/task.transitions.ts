@@ -87,7 +87,7 @@ export function putTask(turn: Turn, before: TaskRow | null, row: TaskRow): TaskR
   return stored;
 }
 
-/** Notifies the team's marks that the task has ended or is open again. */
+/** Notifies the team's marks actor that the task has ended or is open again. */
 function reportMarks(turn: Turn, before: TaskRow, { id: taskId, teamId, marks, ...row }: TaskRow): void {
   if (isOpen(before) === isOpen(row) || Object.keys(marks).length === 0) return;
   turn.send(teamMarksRef(turn.self.partition, teamId), { type: isOpen(row) ? "marks.retake" : "marks.free", taskId });
@@ -290,8 +290,8 @@ export function resume(
 }
 
 /**
- * Returns the row, without its assignee if that person has left the team since the task ended. Otherwise the next run
- * would wait for a person who cannot answer.
+ * Returns the row, without its assignee if that person has left the team since the task ended. With such an assignee,
+ * the next run would wait for a person who cannot answer.
  */
 function withoutGoneAssignee(turn: Turn, row: TaskRow): TaskRow {
   if (isOpen(row) || refuseUnlessOnTeam(turn, row.assignee, row.teamId) === null) return row;
@@ -314,7 +314,10 @@ function endRunUnderWay(turn: Turn, context: TaskContext, end: Omit<EndRun, "typ
   turn.send(runRef(turn.self.partition, context.runId), message);
 }
 
-/** Ends the active run, if there is one, without waiting for its end. */
+/**
+ * Tells the active run, if there is one, to end, and records it as ended now. Returns the ended runs that the task
+ * remembers.
+ */
 function abandonRun(turn: Turn, context: TaskContext, end: Omit<EndRun, "type">): readonly EndedRun[] {
   endRunUnderWay(turn, context, end);
   const { runId, ended } = context;

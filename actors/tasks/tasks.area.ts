@@ -63,7 +63,7 @@ interface IndexedTask {
 
 /**
  * Replaces the old task indexes. Tasks had an index row for every combination of state, line, station and assignee. Now
- * they have one row in each of six indexes, and any two of these fields form the prefix of one index.
+ * they have one row in each of six indexes. For any two of these fields, an index begins with the team and these two.
  */
 const compositeTaskIndexes: readonly Walk[] = [
   eachRow<IndexedTask>("task", ({ id, teamId, state, lineId, station, assignee }, place) => {

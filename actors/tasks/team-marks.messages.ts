@@ -96,7 +96,7 @@ export interface TaskRaised extends Message {
 
 export type RaiseOutcome = "opened" | "said" | "unmatched" | "failed";
 
-/** From the team's marks to a new task: opens it by `raise.opens`, with these marks. */
+/** Sent by the team's marks actor to a new task: opens it by `raise.opens`, with these marks. */
 export interface OpenRaised extends Message {
   readonly type: "raise.open";
   readonly teamId: string;
@@ -104,7 +104,7 @@ export interface OpenRaised extends Message {
   readonly marks: readonly TaskMark[];
 }
 
-/** To the task that the event is about, from the team's marks: adds the event and `marks` to the task. */
+/** Sent by the team's marks actor to the task that the event is about: adds the event and `marks` to the task. */
 export interface ReportRaised extends Message {
   readonly type: "raise.tell";
   readonly teamId: string;

@@ -141,8 +141,8 @@ export function forgetRaises({ turn }: Delivered<Woken>): void {
 }
 
 /**
- * Gives the task the marks that no other open task has, and returns them. A task has one mark of each kind, and at most
- * {@link MAX_MARKS} marks.
+ * Assigns to the task those of `marks` that no other open task has, and returns them. A task has at most one mark of
+ * each kind, and at most {@link MAX_MARKS} marks.
  */
 function takeMarks(
   turn: Turn,

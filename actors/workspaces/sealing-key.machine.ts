@@ -30,7 +30,7 @@ const sealingKeys = reference<UseSealingKey>("sealing-key");
 /** The actor that stores the mark. */
 export const sealingKeyRef = sealingKeys(GLOBAL_PARTITION, ID);
 
-/** Returns the mark of the last key in use; null if no service was started on this store. */
+/** Returns the mark of the key that the service last used; null if no service was started on this store. */
 export function findSealingKeyMark(reading: Reading): string | null {
   return marks.get(reading, GLOBAL_PARTITION, ID)?.mark ?? null;
 }

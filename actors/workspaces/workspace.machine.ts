@@ -68,7 +68,7 @@ export type RefuseWrite = (turn: Turn, kind: Kind, message: ResourceMessage) => 
 
 const { on, choose, machine } = createChart<WorkspaceContext, WorkspaceMessage>();
 
-/** Transitions of a workspace that was opened, open or closed. */
+/** Transitions of an open or closed workspace. */
 const opened = {
   ...on("name.ask", ({ turn, name }) => confirmClaim(turn, name)),
   ...on("woken", sweep),

@@ -203,7 +203,9 @@ class Filling {
     const ended = failed
       ? ({ state: "failed", code: "server-error" } as const)
       : ({ state: "delivered", code: null } as const);
-    const listed = { id, teamId: work.teamId, hook: HOOK, on: work.on, state: "attempting" } as const;
+    const { hookId } = sample;
+    const { teamId, on } = work;
+    const listed = { id, teamId, hookId, hook: HOOK, on, state: "attempting", retryAt: null } as const;
     const endedAt = timeText(this.#endedMs);
     storeEnded(into, workspaceId, listed, { ...ended, refused: null, endedAt, attempt: last });
   }

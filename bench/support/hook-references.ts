@@ -95,7 +95,7 @@ export function openAlike(store: Store, url: string): Deliverer {
     storeEnded(
       ended,
       workspaceId,
-      { teamId, id, hook: "bench", on, state: "attempting" },
+      { teamId, id, hookId: "hook_1", hook: "bench", on, state: "attempting", retryAt: null },
       {
         state: "delivered",
         code: null,

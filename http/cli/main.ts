@@ -6,5 +6,5 @@ const code = await runCommandLine(process.argv.slice(2), {
   terminal: processTerminal(),
   interruption: listenForSignals,
 });
-// A program that parses its own arguments sets the code itself.
+// `serve` and `runner` set the code themselves when they end.
 if (code !== 0) process.exitCode = code;

@@ -24,6 +24,8 @@ export interface Socket {
 export interface StreamOptions extends Pick<ClientOptions, "baseUrl" | "token" | "cookie" | "headers" | "parse"> {
   /** Opens a socket. Default: the global `WebSocket`. On Node 20, and for credentials in a browser, give your own. */
   readonly open?: (url: string, headers: Readonly<Record<string, string>>) => Socket;
+  /** Called when the stream is connected, also after it was lost. */
+  readonly onConnected?: () => void;
   /** Called when the connection was lost, before the wait of `waitMs` until the next attempt. */
   readonly onLost?: (waitMs: number) => void;
   /** Calls `run` after a wait; returns a function that cancels it. Default: a timer. */
@@ -88,6 +90,7 @@ export function openStream(options: StreamOptions = {}): Stream {
     now.onopen = () => {
       isOpen = true;
       for (const [subscribe, { seq: after }] of subscriptions) send({ subscribe, after });
+      options.onConnected?.();
     };
     now.onmessage = ({ data }: { readonly data: unknown }) => {
       attempts = 0;

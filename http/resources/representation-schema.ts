@@ -23,6 +23,7 @@ export function representationSchema(kind: Kind): z.ZodType {
       ...(kind.heldBy === "team" || kind.heldBy === "station" ? { teamId: z.string() } : {}),
       ...shape,
       ...kind.added,
+      ...kind.live?.schemas,
       warnings: z.array(warning).describe("Settings that are accepted but cannot be honoured as written."),
     })
     .meta({ title: kind.name });

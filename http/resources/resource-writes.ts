@@ -5,7 +5,7 @@ import type { Caller } from "../../actors/caller.js";
 import { canonicalJson } from "../../actors/resources/canonical-json.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { readingBack } from "../../actors/resources/read-back.js";
-import { toRepresentation } from "../../actors/resources/representation.js";
+import { toLiveRepresentation } from "../../actors/resources/representation.js";
 import { withReservedHashes } from "../../actors/resources/reserve-hashes.js";
 import type { ReservedHashes, ResourceMessage, WriteResult } from "../../actors/resources/resource.messages.js";
 import type { Sealer } from "../../actors/sealer.js";
@@ -59,7 +59,7 @@ export async function createOne(kind: Kind, writer: ResourceWriter, request: Req
   if (replayed) granted(refuseReplay(runtime.reading, caller, kind, resource));
   return {
     status: 201,
-    body: toRepresentation(kind, resource, runtime.reading),
+    body: toBody(kind, runtime, caller, resource),
     headers: {
       etag: `"${resource.version}"`,
       ...(replayed ? { "idempotent-replayed": "true" } : {}),
@@ -100,7 +100,7 @@ export async function replaceOne(
   );
   return {
     status: 200,
-    body: toRepresentation(kind, resource, runtime.reading),
+    body: toBody(kind, runtime, caller, resource),
     headers: { etag: `"${resource.version}"` },
   };
 }
@@ -124,6 +124,10 @@ export async function removeOne(
     version,
   });
   return { status: 204 };
+}
+
+function toBody(kind: Kind, { reading, clock }: Runtime, caller: Caller, resource: VisibleResource): unknown {
+  return toLiveRepresentation(kind, resource, { reading, caller, nowMs: clock.now() });
 }
 
 /** Returns the scope of idempotency keys: one caller and one collection. */

@@ -8,6 +8,8 @@ import {
   listVisibleResources,
   type VisibleResource,
 } from "../../actors/access/visibility/resource.queries.js";
+import type { Caller } from "../../actors/caller.js";
+import { writeJson } from "../../actors/exact-json.js";
 import type { AllowList } from "../../actors/outbound/http/allow-list.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { CoverTrace } from "../../runtime/rows/covered-reading.js";
@@ -132,7 +134,7 @@ function createRoute({ kind, writer, named, all, example, answer, tagged }: Kind
   });
 }
 
-function readRoute({ kind, texts, named, one, answer, subject }: KindParts & ResponseCaches): Route {
+function readRoute({ kind, writer, texts, named, one, answer, subject }: KindParts & ResponseCaches): Route {
   return subjectRoute(subject, {
     method: "GET",
     path: one,
@@ -140,7 +142,7 @@ function readRoute({ kind, texts, named, one, answer, subject }: KindParts & Res
     operation: `read${named}`,
     access: "any",
     answers: () => ({ 200: answer() }),
-    handle: (_request, row) => show(kind, texts, row),
+    handle: ({ caller }, row) => show({ kind, writer, texts }, row, caller),
   });
 }
 
@@ -151,7 +153,7 @@ function replaceRoute({ kind, writer, named, one, example, answer, subject }: Ki
     summary: `Replace ${withArticle(kind)}`,
     description:
       "A body that changes nothing keeps the version. Read-only fields are accepted if they have the values that " +
-      "a read returned.",
+      "a read returned; `warnings` and the health of a hook are ignored.",
     operation: `replace${named}`,
     access: "any",
     body: anyBody,
@@ -194,7 +196,7 @@ function importRoute({ kind, writer, texts, named, all, answer }: KindParts & Re
     problems: kind.heldBy === "station" ? ["not-found", "invalid"] : ["not-found"],
     handle: ({ caller, params, query }) => {
       const name = { workspaceId: params.workspaceId, address: query.address };
-      return show(kind, texts, granted(findVisibleResourceAt(kind, reading, caller, name)));
+      return show({ kind, writer, texts }, granted(findVisibleResourceAt(kind, reading, caller, name)), caller);
     },
   });
 }
@@ -218,8 +220,11 @@ function listRoute({ kind, writer, named, all, answer, lists, texts }: KindParts
       const listing = { workspaceId: params.workspaceId ?? "", station: query?.station };
       const pages = granted(listVisibleResources(kind, reading, caller, listing));
       const write = (rows: Iterable<readonly VisibleResource[]>, trace?: CoverTrace) =>
-        writeItems(rows, request, (row) => texts.find(row) ?? texts.make(kind, row, trace));
-      if (!isSeenByAll(kind)) return write(pages).then(listed);
+        writeItems(rows, request, (row) =>
+          withLiveFields({ kind, writer }, texts.find(row) ?? texts.make(kind, row, trace), row, caller),
+        );
+      // A list with live fields is not cached, but the texts of its resources are.
+      if (!isSeenByAll(kind) || kind.live !== undefined) return write(pages).then(listed);
       const name = listing.station === undefined ? whole : whole + listing.station;
       const caches = lists.find(listing.workspaceId, name);
       if (caches !== undefined) return listed(caches);
@@ -238,7 +243,7 @@ const WRITTEN_AT_ONCE = 50;
 async function writeItems(
   pages: Iterable<readonly VisibleResource[]>,
   { pause }: Pick<RouteRequest, "pause">,
-  toText: (row: VisibleResource) => ResourceText,
+  toText: (row: VisibleResource) => string,
 ): Promise<Uint8Array> {
   const pieces: string[] = [];
   let piece: string[] = [];
@@ -252,16 +257,32 @@ async function writeItems(
         endPiece();
         await pause();
       }
-      piece.push(toText(row).json);
+      piece.push(toText(row));
     }
   }
   endPiece();
   return Buffer.from(`{"items":[${pieces.join(",")}]}`);
 }
 
-function show(kind: Kind, texts: TextCache, row: VisibleResource): Answer {
-  const { json, headers } = texts.find(row) ?? texts.make(kind, row);
-  return { status: 200, json, headers };
+function show(
+  { kind, writer, texts }: Pick<KindParts & ResponseCaches, "kind" | "writer" | "texts">,
+  row: VisibleResource,
+  caller: Caller,
+): Answer {
+  const text = texts.find(row) ?? texts.make(kind, row);
+  return { status: 200, json: withLiveFields({ kind, writer }, text, row, caller), headers: text.headers };
+}
+
+/** Returns the JSON text of a resource with its kind's live fields. The cached text does not have them. */
+function withLiveFields(
+  { kind: { live }, writer: { runtime } }: Pick<KindParts, "kind" | "writer">,
+  { json }: ResourceText,
+  row: VisibleResource,
+  caller: Caller,
+): string {
+  if (live === undefined) return json;
+  const fields = live.read({ reading: runtime.reading, row, caller, nowMs: runtime.clock.now() });
+  return `${json.slice(0, -1)},${writeJson(fields).slice(1)}`;
 }
 
 /** Returns the path for creates, or null if it is the listed collection. */

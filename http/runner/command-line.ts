@@ -1,27 +1,17 @@
 import { homedir, hostname } from "node:os";
-import { join, resolve } from "node:path";
-import { Command, InvalidArgumentError, Option } from "commander";
-import { type Credential, hostCredential, poolToken } from "./connection/credential.js";
-import type { RunnerOptions } from "./runner.js";
+import { join } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
 
-const HINTS = `
-Agents run as the user who starts this, without a sandbox, each in its checkout:
+/** What the help says besides the options. */
+export const RUNNER_DETAILS = `Agents run as the user who starts this, without a sandbox, each in its checkout:
 a path in --command begins with a slash, or is looked for there.
 SIGTERM or Ctrl+C: runs under way are finished, no more are taken. A second one
-stops them, a third kills them.
-
-Examples, with the token in SIGNALBOX_POOL_TOKEN:
-  signalbox runner --url https://signalbox.example --command node /opt/agent.js
-  signalbox runner --url https://signalbox.example -- node --trace-warnings /opt/agent.js
+stops them, a third kills them. The token is better in SIGNALBOX_POOL_TOKEN.
 In a clone, npm run runner -- stands for signalbox runner.`;
 
-/** The options that the command line sets. */
-export type RunnerWish = Omit<RunnerOptions, "clock" | "random" | "instance" | "log">;
-
-/** Defines the runner's command line, without parsing any arguments. */
-export function createCommandLine(): Command {
-  return new Command("signalbox runner")
-    .description("Run the agents of a Signalbox service on this machine, in git checkouts, and report their results.")
+/** Declares the runner's options and its argument. */
+export function declareRunner(command: Command): Command {
+  return command
     .requiredOption("--url <url>", "the service's address", httpUrl)
     .addOption(
       new Option(
@@ -39,23 +29,7 @@ export function createCommandLine(): Command {
     .option("--git-url <template>", "where repositories come from", template, "https://github.com/{name}.git")
     .option("--pass-env <name>", "a variable of this environment that agents see; may be given several times", gather)
     .option("--command <program...>", "the agent of runs that name none, with its arguments")
-    .argument("[program...]", "the same as --command, after -- when its arguments begin with a dash")
-    .addHelpText("after", HINTS)
-    .configureOutput({
-      outputError: (text, write) => write(`${text.trimEnd().replaceAll("\n", " ")}\n`),
-    });
-}
-
-/**
- * Parses the arguments after the program's name, and the environment variables of the options. Exits with a one-line
- * error if they are invalid, unless `program` is configured to throw.
- */
-export function readCommandLine(program: Command, args: readonly string[]): RunnerWish {
-  const options = program.parse(args, { from: "user" }).opts<Options>();
-  const { url, name, label: labels = [], slots, gitUrl, passEnv = [] } = options;
-  const credential = toCredential(program, options);
-  const command = [...(options.command ?? []), ...program.args];
-  return { url, credential, name, labels, slots, workFolder: resolve(options.workFolder), gitUrl, passEnv, command };
+    .argument("[program...]", "the same as --command, after -- when its arguments begin with a dash");
 }
 
 function httpUrl(text: string): string {
@@ -63,33 +37,6 @@ function httpUrl(text: string): string {
     throw new InvalidArgumentError("It must be an http or https address.");
   }
   return text;
-}
-
-/** Checks the pool token. It is not the option's own parser, because commander's errors would print the value. */
-function toToken(program: Command, text = ""): string {
-  if (text === "") {
-    program.error(
-      "error: a pool token is required: set --pool-token, or SIGNALBOX_POOL_TOKEN in the environment; or set " +
-        "--trust with --trust-token-file",
-    );
-  }
-  // Other characters are not valid in a bearer token.
-  if (!/^[\x21-\x7e]+$/.test(text)) program.error("error: the pool token must consist of visible ASCII characters");
-  return text;
-}
-
-/**
- * Returns the pool token as a credential, or a credential that exchanges this host's own token under a runner trust.
- */
-function toCredential(program: Command, { url, poolToken: token, trust, trustTokenFile, pool }: Options): Credential {
-  if (trust === undefined && trustTokenFile === undefined && pool === undefined)
-    return poolToken(toToken(program, token));
-  if (trust === undefined || trustTokenFile === undefined) {
-    return program.error("error: --trust and --trust-token-file must be set together; --pool requires both");
-  }
-  if (token !== undefined) program.error("error: both a pool token and --trust are set: use one of them");
-  const now = () => Date.now();
-  return hostCredential({ url, trust, tokenFile: resolve(trustTokenFile), pool: pool ?? null, now });
 }
 
 function toName(text: string): string {
@@ -118,7 +65,8 @@ function template(text: string): string {
   return text;
 }
 
-interface Options {
+/** The options of the command line. */
+export interface RunnerFlags {
   readonly url: string;
   readonly poolToken?: string;
   readonly trust?: string;

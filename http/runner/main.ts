@@ -1,37 +1,24 @@
-import { randomBytes } from "node:crypto";
-import { createSystemClock } from "../../runtime/clock.js";
-import { onEndSignal } from "../wire/end-signals.js";
-import { createCommandLine, readCommandLine } from "./command-line.js";
-import { startRunner } from "./runner.js";
+import { Command } from "commander";
+import { declareRunner, type RunnerFlags } from "./command-line.js";
+import { readWish } from "./read-wish.js";
+import { runUntilSignal } from "./run-until-signal.js";
 
 /**
- * The runner as a program: options come from the command line, and the token preferably from the environment. The first
- * signal drains, the second stops the runs, the third kills them.
+ * The runner as a program of its own, for programs that start it in a process. People use `signalbox runner`, which takes
+ * the same arguments.
  */
 
-async function main(): Promise<void> {
-  const wish = readCommandLine(createCommandLine(), process.argv.slice(2));
-  // Agents do not inherit this environment, but other tools on the machine may see it.
-  delete process.env.SIGNALBOX_POOL_TOKEN;
-  const runner = await startRunner({
-    ...wish,
-    clock: createSystemClock(),
-    random: Math.random,
-    instance: randomBytes(16).toString("hex"),
-    log: (line) => console.log(line),
-  });
-  if (wish.command.length === 0) console.log("no --command: runs of stations without their own program fail");
-  process.on("exit", () => runner.kill());
-  onEndSignal((times) => {
-    console.log(["draining: finishing the active runs", "stopping"][times - 1] ?? "killed");
-    if (times > 2) process.exit(1);
-    (times === 1 ? runner.drain() : runner.stop()).then(() => process.exit(0), failed);
-  });
-}
+/** Exit code for wrong arguments, as `EX_USAGE` of sysexits. */
+const USAGE = 64;
 
-function failed(error: unknown): void {
+const command = declareRunner(new Command("signalbox runner"))
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE))
+  .configureOutput({ outputError: (text, write) => write(`${text.trimEnd().replaceAll("\n", " ")}\n`) });
+const flags = command.parse().opts<RunnerFlags>();
+const wish = readWish(flags, command.args, (message) => command.error(`error: ${message}`));
+try {
+  await runUntilSignal(wish);
+} catch (error) {
   console.error(`error: ${error instanceof Error ? error.message : String(error)}`);
   process.exit(1);
 }
-
-main().catch(failed);

@@ -31,7 +31,7 @@ export class Cell {
   readonly key: Key;
   readonly mailbox = new Queue<Envelope>();
   readonly crashes = new CrashCount();
-  /** Null until the actor's first turn in memory. */
+  /** Null until the actor's first turn in memory, and after the actor stops. */
   state: MachineState | null = null;
   /** The record loaded from the store, until the actor's first turn in memory. */
   stored: CellRecord | null = null;
@@ -51,7 +51,7 @@ export class Cell {
   isQueued = false;
   /** Number of the latest batch that writes the record. */
   batch = 0;
-  /** Whether the cell was used since the last sweep of idle cells. */
+  /** Whether the cell was used since a sweep last examined it. */
   used = true;
 
   constructor(

@@ -146,7 +146,10 @@ export class Cells implements RowMemory {
     for (const cell of cells) if (cell.batch <= flushed && cell.isBlank) this.#forget(cell);
   }
 
-  /** Drops idle cells beyond the limit, least recently used first. */
+  /**
+   * Drops idle cells beyond the limit that were not used since a sweep last examined them. Examines at most {@link
+   * SWEEP_SLICE} cells.
+   */
   sweep(): void {
     this.#latest = null;
     let excess = this.#cells.size - this.#parts.idleCells;

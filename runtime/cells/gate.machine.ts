@@ -197,7 +197,7 @@ function findSilent(context: GateContext, { name }: Woken): GateContext["waiting
   return name.startsWith(SILENCE) ? findUnanswered(context, name.slice(SILENCE.length)) : {};
 }
 
-/** Whether all gatekeepers that are still pending have not answered the {@link GatekeeperTimedOut}. */
+/** Whether the only gatekeepers that are still pending are those that did not answer {@link GatekeeperTimedOut}. */
 function isAgreedBySilence(event: Delivered<Woken>, context: GateContext): boolean {
   const count = Object.keys(findSilent(context, event)).length;
   return count > 0 && count === Object.keys(context.waiting).length;

@@ -6,7 +6,7 @@ export interface LaneLimits {
   readonly name: string;
   /** Places of the whole process. */
   readonly places: number;
-  /** Number of places that are reserved for the first place of a party. A party's further places cannot use them. */
+  /** Number of places that only a party without a place can take. */
   readonly kept: number;
   /** Maximum places of one party at a time. */
   readonly perParty: number;

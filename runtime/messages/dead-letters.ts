@@ -33,8 +33,8 @@ export function findDeadLetter(reading: Reading, partition: string, id: string):
 }
 
 /**
- * Lists dead letters from `durable` rows. Retries a dead letter from `current` rows with `sendAgain`, and never retries
- * the same one twice at a time.
+ * Returns the functions that list and retry dead letters. They list from `durable` rows. A retry reads `current` rows
+ * and sends with `sendAgain`. The same dead letter is never retried twice at a time.
  */
 export function createDeadLetters(
   durable: Reading,

@@ -78,7 +78,10 @@ export class MessageRouter {
     }
   }
 
-  /** Opens a gate for the question. Without gatekeepers, answers the question instead. */
+  /**
+   * Returns the message that opens a gate for the question. Without gatekeepers, returns the answer to the question
+   * instead.
+   */
   #question(question: GateQuestion, turn: TurnRecorder): Envelope {
     const { self } = turn;
     const requests: GateRequest[] = [];

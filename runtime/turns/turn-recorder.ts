@@ -41,8 +41,8 @@ const NOWHERE: Address = { partition: "", kind: "", id: "" };
  * discards them.
  *
  * 1. Every call outside `begin` and `end` throws, so code that uses a turn after its step cannot do harm.
- * 2. Rows are read and written only in the partition of `self`, and written only in the row space. Directory entries in
- *    other partitions are declared with {@link direct}.
+ * 2. Rows are read and written only in the partition of `self`, and written only in the row space. Directory entries,
+ * which are in the global partition, are declared with {@link direct}.
  */
 export class TurnRecorder implements Turn, CoveringReading {
   now = 0;

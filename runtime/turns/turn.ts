@@ -101,7 +101,7 @@ export interface Woken extends Message {
  * Rows are read and written only in the actor's own partition. Use directories for lookups that do not know the
  * partition.
  *
- * `Answer` is the type that the message's asker expects. A turn of an unknown message cannot reply.
+ * `Answer` is the type that the message's asker expects. By default, the turn cannot reply.
  */
 export interface Turn<in Answer = never> extends DirectedWriting {
   /** Milliseconds since the epoch; constant during the turn. */

@@ -8,11 +8,11 @@ import { untilServed } from "./until-served.js";
 import type { World } from "./world.js";
 
 const target = "clients";
-/** How long sockets go unread and neighbours stay busy. */
+/** Duration of a fault: how long sockets are not read, or two other workspaces are busy. */
 const LASTS_MS = 2_500;
 const SOCKETS = 20;
 const NEIGHBOURS = 2;
-/** A neighbour's concurrent requests, and their total number. */
+/** Concurrent requests of each busy workspace, and the total number of its requests. */
 const AT_ONCE = 6;
 const REQUESTS = 120;
 

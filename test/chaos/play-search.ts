@@ -64,7 +64,7 @@ export async function playSearch(
   ];
 }
 
-/** Extends the agent so that in a search it proposes the prompts. */
+/** Extends the agent: in a search, it proposes {@link PROMPTS}. */
 function teachAgent({ folder, startsFile }: ReplayWorld): void {
   const file = join(folder, "agent.sh");
   const proposer = fileURLToPath(new URL("../../http/demo/proposer.js", import.meta.url));

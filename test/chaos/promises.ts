@@ -70,7 +70,7 @@ function* checkRuns(task: FoundTask, { events, hasAllEvents, starts }: Findings)
   }
 }
 
-/** Whether an ended run had been claimed, so that its end is an event. */
+/** Whether an ended run had been claimed: only the end of a claimed run is an event. */
 function wasClaimed({ outcome }: FoundRun): boolean {
   return outcome === "completed" || outcome === "failed" || outcome === "abandoned";
 }
@@ -98,7 +98,7 @@ function* checkOutside({ tasks, firings, starts, streamed, arrivals }: Findings)
   }
 }
 
-/** Checks that each task was opened by one event, and that the hook of each event fired. */
+/** Checks that there is one event of each task's opening, and that the hook of each event fired. */
 function* checkEvents({ events, firings, tasks, hasAllEvents }: Findings): Generator<string> {
   const opened = twice(events.filter(({ on }) => on === "task.opened").map(({ taskId }) => taskId));
   if (opened.length > 0) yield `twice: opened tasks ${opened}`;

@@ -29,7 +29,7 @@ interface HookBody {
   readonly task: { readonly id: string; readonly title: string };
 }
 
-/** The credential in a request with which to write a note. */
+/** What a receiver needs to write a note: the address, token and task from a hook request, and the request's id. */
 export interface Callback {
   readonly url: string;
   readonly token: string;

@@ -23,7 +23,7 @@ const station = {
   runners: { pool: "main" },
   judge: { rubric: "The work is done.", scale: "yes-no" },
 };
-/** The station's block as a change plans it. */
+/** The station's block after a planned change of its prompt. */
 export const plannedStation = { ...station, prompt: "Do the work." };
 
 /** A service with a judging model, runners, and a team whose station has a judge. */

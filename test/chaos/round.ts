@@ -98,8 +98,8 @@ async function listUndelivered({ client, configured }: World): Promise<readonly 
 }
 
 /**
- * Lists differences between the pull requests of the service and of the code host. Deliveries get lost, so the service
- * also polls.
+ * Lists the pull requests of the service that differ from those of the code host. They differ for a while if a delivery
+ * was lost, until the service polls.
  */
 async function listUnsettled({ client, configured, codeHost }: World): Promise<readonly string[]> {
   await codeHost.settled();

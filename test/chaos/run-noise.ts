@@ -7,7 +7,7 @@ const USAGE = `npm run noise -- [--tries 300] [--scene N]
   --scene N  one scene, from 0; without it all`;
 
 /**
- * Lets workspaces make noise next to a quiet one, and exits with 1 if that delays the quiet one: `node
+ * Lets workspaces make noise next to a quiet one, and exits with 1 if that delays the quiet one too much: `node
  * dist/test/chaos/run-noise.js [--tries 300] [--scene 0]`.
  */
 const { values } = readArguments(USAGE, {

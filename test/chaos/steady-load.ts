@@ -79,9 +79,9 @@ const dayLong = new Set(["idempotency", "seen", "blob", "blob-use", "blob-unused
 
 /** The contents of a store. */
 export interface Stored {
-  /** Entries by table, or by space outside of tables. */
+  /** Number of entries by table, or by space outside of tables. */
   readonly entries: ReadonlyMap<string, number>;
-  /** Entries outside of the day-long tables, and entries in them. */
+  /** Number of entries outside of the day-long tables, and of entries in them. */
   readonly lasting: number;
   readonly forADay: number;
 }

@@ -70,7 +70,7 @@ t.test("each status and slug has its cause and exactly its documented members", 
   ]);
 });
 
-/** The forms of a path, each with a body that causes it. */
+/** The forms of a path in an error, each with a body that causes the error. */
 const pathForms: readonly [path: string, collection: string, wrong: Record<string, unknown>][] = [
   ["name", "skills", { name: "" }],
   ["files[1].content", "skills", { files: [{ path: "SKILL.md", content: "x" }, { path: "more.md" }] }],

@@ -72,7 +72,7 @@ const needs = (permission: Permission): Row => {
 const administers = row({ ...leads, teammate: 403, member: 403, token: 403 });
 /** Visible only to the owner and admins. All others with a credential get 404. */
 const leadsAlone = row({ ...leads, teammate: 404, member: 404, token: 404 });
-/** The results of a team's work. */
+/** Visible to the owner, admins, the team's members and tokens: the results of a team's work. */
 const outcomes = row({ ...leads, teammate: "passes", member: 404, token: "passes" });
 /** Actions of team members on the team's tasks. The owner created the team, so is a member; the admin is not. */
 const teamWork = row({ owner: "passes", admin: 403, teammate: "passes", member: 403, token: 401 });

@@ -135,7 +135,7 @@ t.test("a resource whose row is lost is damaged by its id too, for those who wou
     team: "teams",
   };
   const stored = await storedRows(unpacked, "resource");
-  // `openUnpacked` waits for further attempts of these hooks of the team.
+  // Keep this team and two of its hooks: `openUnpacked` waits for further attempts of these hooks.
   const { teams, hooks } = manifest;
   const isNeeded = ({ id }: { readonly id: string }) => [teams.core, hooks.hanging, hooks.late].includes(id);
   const lost: [path: string, id: string][] = [];

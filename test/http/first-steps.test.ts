@@ -33,7 +33,9 @@ class Filled {
   }
 }
 
-/** Lets an agent call the page's tool that needs approval, three times in all. Returns the id of its run. */
+/**
+ * Lets an agent call the page's tool `set_state`, which needs approval, three times. Returns the id of the agent's run.
+ */
 async function callThrice(service: TestService, owner: Client, { known }: Filled): Promise<string> {
   const task = { title: "The tests fail again", line: "fix" };
   const opened = await owner.request("POST", `/api/teams/${known["<team id>"]}/tasks`, task);

@@ -142,7 +142,7 @@ t.test("what an agent asked is answered, and its run is lost with the runner tha
     approvals: { length: 0 },
   });
   const { runnerId } = (await ada.request("GET", run)).body ?? {};
-  // A wake-up this late starts another lease for the runner. The end of this lease is known.
+  // Because this wake-up is so late, the runner gets another lease, which ends exactly `LEASE_MS` from now.
   clock.advance(2 * LEASE_MS);
   const lease = [
     GLOBAL_PARTITION,

@@ -19,12 +19,12 @@ export interface KillingReport {
   /** Number of keys whose request to create was answered with 201, and number of resources at the end. */
   readonly acknowledged: number;
   readonly resources: number;
-  /** Requests that were cut by a kill, and those answered as a replay. */
+  /** Number of requests that were cut by a kill, and of those that were answered as a replay. */
   readonly cut: number;
   readonly replayed: number;
   /**
-   * Resources created by a process that was killed before it answered. Clients found them when they repeated the
-   * request.
+   * Number of resources that were created by a process that was killed before it answered. Clients found them when they
+   * repeated the request.
    */
   readonly unanswered: number;
   /** Every broken promise; empty if all hold. */

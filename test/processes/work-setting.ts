@@ -154,7 +154,7 @@ export async function listRuns(setting: Setting, taskId: string): Promise<readon
   return (answer.body?.items ?? []) as RunView[];
 }
 
-/** Polls until `look` returns a truthy value; resolves with this value. */
+/** Polls until `look` returns a value other than false, null and undefined; resolves with this value. */
 export function until<T>(look: () => Promise<T> | T) {
   return awaited(String(look), look);
 }

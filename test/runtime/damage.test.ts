@@ -17,7 +17,7 @@ import { type Note, probe } from "../support/probe.js";
 
 const rows = table<{ readonly text: string }>("thing");
 
-/** Runs the commands of its messages and counts them. */
+/** Handles test messages, for example writes a row or starts an effect. Its context counts such messages. */
 const worker = probe("worker", {
   put: (context, { id }, turn) => {
     rows.put(turn, partition, String(id), { text: "written" });

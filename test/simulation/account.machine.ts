@@ -55,7 +55,7 @@ interface AccountContext {
   readonly paying: Readonly<Record<string, number>>;
 }
 
-/** The number of attempts for each stumbling message. This map is deliberately not part of an actor's state. */
+/** The number of attempts for each `stumbling` message. This map is deliberately not part of an actor's state. */
 export type Tries = Map<string, number>;
 
 /**

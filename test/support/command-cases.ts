@@ -1,5 +1,5 @@
 import type { Test } from "tap";
-import { type Client, startTestService, type TestService } from "./service.js";
+import { type Cleaning, type Client, startTestService, type TestService } from "./service.js";
 import { openSignalbox, type Signalbox } from "./signalbox.js";
 
 /** A service with a person who is signed in on the command line, in a workspace `acme` with a team `core`. */
@@ -35,7 +35,7 @@ export interface CommandCase<Scene extends CommandScene = CommandScene> {
 }
 
 export async function openCommandScene(
-  t: Test,
+  t: Cleaning,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<CommandScene> {
   const service = await startTestService(t, { settings });

@@ -96,7 +96,7 @@ export function comeBack(client: Client, sentTo: URL, more: Record<string, unkno
   return client.request("POST", "/api/oauth/callback", { state, code, iss, error, ...more });
 }
 
-/** Connects a person's account, with all steps. */
+/** Links an account of a person or of the team, with all steps. */
 export async function connect(
   scene: ConnectionScene,
   client: Client,

@@ -26,7 +26,7 @@ export interface Dev {
   /** The lines that it printed. */
   readonly lines: readonly string[];
   readonly url: string;
-  /** The local person. */
+  /** A client that is signed in as the person of this machine. */
   readonly client: Client;
   readonly teamId: string;
   /** Interrupts it, like Ctrl+C. */
@@ -74,7 +74,7 @@ export async function startDev(
     env: ENV,
     folder: repository,
     interrupted: interrupted.signal,
-    printed: (line) => lines.push(line) === 4 && seen(),
+    printed: (line) => lines.push(line) === 5 && seen(),
   });
   const interrupt = () => interrupted.abort();
   const end = () => {

@@ -32,7 +32,8 @@ export interface GeneratedModule {
 
 /** The start of an HCL interpolation; split so that it does not look like a JavaScript template. */
 const OPEN = "$" + "{";
-const words = [
+/** Words of generated texts. */
+export const words = [
   "plan",
   "the",
   "work",
@@ -48,7 +49,8 @@ const words = [
   "EOT",
 ];
 
-function toText(chance: Chance, newline = chance.onceIn(8) ? "\r\n" : "\n"): string {
+/** Returns a text of some lines, with words that HCL must escape. */
+export function toText(chance: Chance, newline = chance.onceIn(8) ? "\r\n" : "\n"): string {
   const lines = Array.from({ length: chance.between(1, 4) }, () => {
     const indent = chance.pick(["", "", "  ", "\t"]);
     return `${indent}${Array.from({ length: chance.between(0, 4) }, () => chance.pick(words)).join(" ")}`;
@@ -56,7 +58,8 @@ function toText(chance: Chance, newline = chance.onceIn(8) ? "\r\n" : "\n"): str
   return `${lines.join(newline)}${chance.onceIn(3) ? "" : newline}`;
 }
 
-function toSome(chance: Chance, all: readonly string[]): string[] {
+/** Returns some of the given words. */
+export function toSome(chance: Chance, all: readonly string[]): string[] {
   return all.filter(() => chance.onceIn(2));
 }
 
@@ -213,7 +216,7 @@ export function inWords({ blocks, exported }: GeneratedModule, words: HandWords)
     );
     return { entries: kept.map(([each, below]) => [each, valueIn(each, below)]) };
   };
-  // A person removes imports when they are done.
+  // A person removes the import blocks after the import.
   const kept = blocks.filter(({ type }) => type !== "import" || !words.omitsDefaults);
   return kept.map((block) => ({
     ...block,

@@ -121,7 +121,10 @@ export function hostThat(answer: (request: AnyRequest) => HostAnswer) {
   return { sent, send };
 }
 
-/** Creates the effect over these rows, with a host that answers with `answer`. Sends nothing out of the process. */
+/**
+ * Creates the effect that sends integrations' requests. The effect reads these rows, and a simulated host answers with
+ * `answer`.
+ */
 export function requesting(rows: Writing, answer: (request: AnyRequest) => HostAnswer = () => ({})) {
   const { sent, send } = hostThat(answer);
   const logged: string[] = [];

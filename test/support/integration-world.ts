@@ -13,7 +13,7 @@ export interface IntegrationWorldOptions {
   readonly send: Outbound["send"];
 }
 
-/** Starts a process over an integration's rows; after a crash, `start` starts the next process. */
+/** Starts a simulated service on a store that contains an integration. After a crash, `start` starts it again. */
 export async function integrationWorld(t: Test, { definition, actors, send }: IntegrationWorldOptions) {
   const harness = new Harness({ catalogue: {} });
   const changes = integrationRows(definition)

@@ -11,7 +11,8 @@ export interface TestIssuer {
   /** The issuer's private keys, in the order given. */
   readonly keys: readonly IssuerKey[];
   /**
-   * Creates a token with these claims and `iss`, `aud`, `sub` and times around `nowMs`, signed with the key of `alg`.
+   * Creates a token with these claims, signed with the key of `alg`. Unless they are given, adds `iss`, `aud`, `sub`
+   * and times around `nowMs`.
    */
   token(claims?: Claims, options?: { readonly alg?: string; readonly nowMs?: number }): Promise<string>;
   /** Publishes another key. */

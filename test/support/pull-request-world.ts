@@ -138,7 +138,7 @@ export class PullRequestWorld {
     this.#told.push(this.pulls[0]);
   }
 
-  /** Executes the runner's order, once. */
+  /** Handles a message to the runner, such as a job or a push order. Ignores a message that it has handled before. */
   #obey(message: OutboxMessage): void {
     const { runId, fence } = message;
     const of = { runId, fence };

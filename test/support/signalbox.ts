@@ -1,10 +1,10 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Test } from "tap";
 import { CommandError, exitCodes } from "../../http/cli/command/exit-codes.js";
 import { toLines } from "../../http/cli/command/printable.js";
 import { runCommandLine } from "../../http/cli/program.js";
+import type { Cleaning } from "./service.js";
 
 /** The result of a command. */
 export interface Ran {
@@ -36,9 +36,9 @@ export interface Signalbox {
   run(args: readonly string[], options?: RunOptions): Promise<Ran>;
 }
 
-export function openSignalbox(t: Test): Signalbox {
+export function openSignalbox(t: Cleaning): Signalbox {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-home-")));
-  t.teardown(() => rmSync(home, { recursive: true, force: true }));
+  t.teardown(async () => rmSync(home, { recursive: true, force: true }));
   return { home, run: (args, options) => run(home, args, options) };
 }
 
@@ -55,6 +55,12 @@ async function run(home: string, args: readonly string[], options: RunOptions = 
   const hasColour = isTerminal && env.NO_COLOR === undefined;
   const terminal = {
     env: { HOME: home, ...env },
+    askHidden: isTerminal
+      ? async (question: string) => {
+          err.push(question);
+          return (await typed?.next().value) ?? null;
+        }
+      : null,
     folder,
     isTerminal,
     columns: 100,

@@ -34,7 +34,7 @@ const open = {
 
 type Rows = ReturnType<typeof memoryRows>;
 
-/** Writes a resource like its workspace. */
+/** Writes a resource as the workspace's actor does. */
 export function putResource(
   rows: Rows,
   kind: string,

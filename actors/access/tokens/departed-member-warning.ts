@@ -4,8 +4,8 @@ import type { ResourceRow } from "../../resources/resource.table.js";
 import { findMember } from "../../workspaces/member.table.js";
 
 /**
- * Returns a warning if the user of a credential or trust has left the workspace, because that user may still know the
- * token. `path` is the read-only field with the user's id. The credential stays valid, because it belongs to the
+ * Returns a warning if the user whose id is in the read-only field `path` of a credential or trust has left the
+ * workspace; none otherwise. That user may still know the token. The credential stays valid, because it belongs to the
  * workspace.
  */
 export function departedMemberWarning(reading: Reading, row: ResourceRow<unknown>, path: string): readonly Warning[] {

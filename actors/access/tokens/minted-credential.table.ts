@@ -72,7 +72,7 @@ export function hasExpiredCredential(reading: Reading, hash: string, nowMs: numb
   return credential !== undefined && credential.hash === hash && credential.expiresAtMs <= nowMs;
 }
 
-/** Returns whether a credential of the workspace has not expired and its trust is unchanged. */
+/** Returns whether the workspace stores this credential, it has not expired, and its trust is unchanged. */
 export function isCredentialLive(
   reading: Reading,
   workspaceId: string,

@@ -94,8 +94,8 @@ function checkToken(fields: WorkspaceTokenFields, scope: WriteScope<WorkspaceTok
 }
 
 /**
- * Checks the rules of scopes beyond their names (configuration API, Workspace token). `work` is complete without
- * another scope, but is no base for `secrets`, `runners` and `trusts`.
+ * Checks the rules for a list of scopes (configuration API, Workspace token): no scope occurs twice, and a list with a
+ * scope other than `work` has at least one of `read`, `plan` and `configure`.
  */
 export function checkScopes(given: readonly Scope[]): FieldError[] {
   const errors: FieldError[] = [];

@@ -62,7 +62,7 @@ export type ExpiredToken =
   | { readonly isMinted: false; readonly workspaceId: string; readonly id: string }
   | { readonly isMinted: true };
 
-/** Finds the row of an issued token; undefined for a minted one. */
+/** Finds the row of an issued token; undefined for a minted token, or if the issued token no longer exists. */
 export function findIssuedToken(reading: Reading, { workspaceId, tokenId }: TokenCaller): IssuedToken | undefined {
   return findResource<WorkspaceTokenFields>(reading, workspaceId, "workspace-token", tokenId);
 }

@@ -32,9 +32,9 @@ export function namesOwner(subject: string): boolean {
 const WITH_ID = /@\d+$/;
 
 /**
- * Returns why a pattern for a code host's subjects may not match, as a clause; null for other patterns. Code hosts use
- * one of two subject forms: with names only (`repo:acme/app:…`), or with immutable ids (`repo:acme@123/app@456:…`). The
- * owner comes before the first `*`, so a pattern can match at most one of the forms.
+ * Returns which subjects of a code host a pattern cannot match, as a clause; null if the pattern does not begin with
+ * `repo:<owner>/`. Code hosts use one of two subject forms: with names only (`repo:acme/app:…`), or with immutable ids
+ * (`repo:acme@123/app@456:…`). A pattern that contains the owner can match at most one of the forms.
  */
 export function unmatchedForm(subject: string): string | null {
   const parts = /^repo:([^/:*]+)\/([^/:*]*)(\*?)/.exec(subject);

@@ -60,7 +60,10 @@ export function recordKey(turn: Turn, key: string, deliveryId: string): void {
   deliveryKeys.put(turn, self.partition, [self.id, toPeriod(now), key], taken);
 }
 
-/** Removes the key when a failed delivery is removed, so that a repeat of the delivery is accepted. */
+/**
+ * Removes the key of a delivery that is being removed, if the delivery failed. A repeat of the delivery is then
+ * accepted.
+ */
 export function forgetFailed(turn: Turn, { id, integrationId, key, state, receivedAt }: DeliveryRow): void {
   if (key === null || state !== "failed") return;
   const place = [integrationId, toPeriod(Date.parse(receivedAt)), key] as const;

@@ -10,7 +10,7 @@ import { enqueue } from "./delivery-slots.js";
 
 /** Time between sweeps for old deliveries, in milliseconds. */
 export const SWEEP_MS = 24 * 60 * 60 * 1_000;
-/** How many more finished deliveries to remove when the limit is exceeded. */
+/** Number of finished deliveries to remove beyond the excess when the limit is exceeded. */
 const REMOVED_EARLY = 15;
 /**
  * Number of rows read at once to find removable deliveries. {@link MAX_SCANS} is the maximum number of reads per turn

@@ -171,7 +171,7 @@ function toSharedBody(turn: Turn, row: DeliveryRow): string | null {
   return body?.digest ?? null;
 }
 
-/** Converts text for a message. Stores long text as a blob for a later row, and returns a reference to the blob. */
+/** Returns the text for a message: short text unchanged, long text as a reference to a blob that stores it. */
 function toMessageText(turn: Turn, text: string): StoredText {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_TEXT_IN_ROW_BYTES) return text;

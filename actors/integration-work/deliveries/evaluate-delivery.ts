@@ -63,8 +63,8 @@ const MAX_RESULT_ENTRIES = 50;
 const MAX_RESULT_CHARACTERS = 32_000;
 
 /**
- * The budget of a delivery, and the size budget for the values of one entry. The values keep unpaired surrogates,
- * because marks are derived from them. All other raised texts are made well-formed.
+ * The budget of a delivery, and the size budget for the expression results of one entry. The results keep unpaired
+ * surrogates, because marks are derived from them. Raised texts other than marks are made well-formed.
  */
 interface EntryBudget extends Budget {
   room: SizeBudget;

@@ -10,7 +10,7 @@ import { countPlaces } from "../deliveries/delivery-slots.js";
 import { type IntakeContext, isCrowded, withArrived } from "./delivery-intake.js";
 import { insertDelivery } from "./record-delivery.js";
 
-/** When a rejected sender may retry, in seconds. */
+/** Wait before a rejected sender may retry, in seconds. */
 const CROWDED_SECONDS = 30;
 
 const crowded: Refusal = {

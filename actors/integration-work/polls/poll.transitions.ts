@@ -174,7 +174,10 @@ function notifyOwners(turn: Turn, { integration }: SetPoll, reason: string): voi
   }
 }
 
-/** Stops a poll that is no longer in the definition. The cursor stays as long as the integration exists. */
+/**
+ * Stops a poll and switches it off. If `isGone` is set, the integration or its workspace no longer exists, so the row
+ * is removed with its cursor. Otherwise the cursor stays for a later poll.
+ */
 export function switchOff(turn: Turn, { askId }: PollContext, { isGone }: { readonly isGone: boolean }): PollContext {
   const { partition, id } = turn.self;
   const row = polls.get(turn, partition, id);

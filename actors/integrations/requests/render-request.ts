@@ -93,8 +93,8 @@ const DOTS = /^(\.|%2e){1,2}$/i;
 
 /**
  * Evaluates the address of a request. Expressions inside a text are percent-encoded, so that a value cannot end its
- * part of the address (host, path segment, query or fragment). A text that is a single expression is used unchanged.
- * The error says why there is no address.
+ * part of the address (host, path segment, query or fragment). If the text is a single expression, its value is the
+ * whole address and is not encoded. The error says why there is no address.
  */
 function evaluateAddress(
   text: string,

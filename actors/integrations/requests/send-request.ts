@@ -163,7 +163,6 @@ function readFile({
   return { ...read, success: true, file, code: null, reason: null };
 }
 
-/** Redirects of attachments. Hosts often store files elsewhere, at an address that is valid for a few minutes. */
 /** Maximum length of a scheme in a reason, in characters. */
 const MAX_SCHEME = 50;
 /** Maximum number of redirects per request. */
@@ -174,10 +173,11 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const HARMLESS: readonly string[] = ["accept", "user-agent", "service-message-id"];
 
 /**
- * Returns the request that a response redirects to (RFC 9110, section 15.4), or why it is not sent. Returns null if the
- * response does not redirect, or if the redirect would send the body to another origin. Another origin gets only
- * harmless headers, and never the token of a linked account. It gets the secret only if the secret is bound to that
- * address and the redirect does not change from https to http.
+ * Returns the request that a response to an attachment request redirects to (RFC 9110, section 15.4), or why it is not
+ * sent. Hosts often store files elsewhere, at an address that is valid for a few minutes. Returns null if the response
+ * does not redirect, or if the redirect would send the body to another origin. Another origin gets only harmless
+ * headers, and never the token of a linked account. It gets the secret only if the secret is bound to that address and
+ * the redirect does not change from https to http.
  */
 function findRedirect(
   { found, credentialAt }: PreparedRequest,

@@ -46,7 +46,7 @@ export interface CodeHostRequest {
   readonly url: string;
   /** The value of the `authorization` header; null for no header. */
   readonly authorization: string | null;
-  /** Default: POST with a body, otherwise GET. */
+  /** The default is POST for a request with a body, otherwise GET. */
   readonly method?: "POST" | "PATCH";
   /** The entity tag of an earlier answer, for a conditional request; null or absent for an unconditional request. */
   readonly etag?: string | null;
@@ -70,8 +70,8 @@ export interface CodeHostAnswer {
 /**
  * Sends a request to the code host. Follows redirects within its API with the same method, body and credential. Any
  * other redirect is returned as the answer. Rejects with {@link CodeHostRefused} if there is no answer, if a successful
- * answer cannot be read (except for its size), for 5xx, and if the code host limits requests (429, or a 403 that
- * reports a limit).
+ * answer cannot be read for a reason other than its size, for 5xx, and if the code host limits requests (429, or a 403
+ * that reports a limit).
  */
 export type AskCodeHost = (request: CodeHostRequest) => Promise<CodeHostAnswer>;
 

@@ -52,7 +52,6 @@ async function readOwnLogin({ ask, apiUrl, name, appToken }: RepositoryCallParts
 
 const appSchema = z.object({ slug: z.string().min(1).max(255) });
 
-/** A comment on a pull request. */
 interface HostedComment {
   readonly id: number;
   readonly body: string;

@@ -48,8 +48,8 @@ export interface AnyRequest extends OutboundRequest {
 export interface Outbound {
   /**
    * Sends a POST request. Rejects with {@link RequestRefused} if the host or its address is not allowed. Other failures
-   * reject with a network error, `TimeoutError` or `AbortError`. Once the head of an answer has arrived, it resolves,
-   * unless the signal aborts; `unread` then says why a body is incomplete.
+   * reject with a network error, `TimeoutError` or `AbortError`. After the head of an answer has arrived, only an abort
+   * by the signal rejects. Any other failure resolves with an answer whose `unread` says why the body is incomplete.
    *
    * It does not follow redirects and ignores proxy settings of the environment. Unless the headers say otherwise, a
    * request accepts the content codings that the service can decode.
@@ -79,7 +79,7 @@ export function createOutbound({ allowList, resolve = resolveNames, maxBodyBytes
       // Each request has its own timeout.
       headersTimeout: 0,
       bodyTimeout: 0,
-      // Lanes limit the number of requests, so none must wait here.
+      // Lanes already limit the number of requests, so requests do not wait for a connection here.
       connections: null,
       pipelining: 1,
     });

@@ -74,9 +74,9 @@ function newIssuer(): Known {
 }
 
 /**
- * Whether the keys may be requested now. After a failed request, true only after {@link TRY_AGAIN_MS}. If keys are
- * cached and the last request succeeded, a request uses up one lookup. A stored time that is too late means that the
- * clock was ahead.
+ * Returns whether the keys may be requested now. After a failed request, that is so from {@link TRY_AGAIN_MS} on;
+ * otherwise always while no keys are cached. If keys are cached, the request uses up one lookup, so a lookup must be
+ * left. A stored time that is too late is ignored: it means that the clock was ahead.
  */
 function mayAsk(known: Known, nowMs: number): boolean {
   const agedMs = nowMs - known.askedMs;

@@ -14,7 +14,10 @@ export const searchCandidates = indexedTable<SearchCandidateRow>("search-candida
   },
 });
 
-/** The inputs of proposed candidates; the search's own input serves the seed. Key: `[search, candidate]` */
+/**
+ * The inputs of proposed candidates. The seed has no row here: its input is the search's own. Key: `[search,
+ * candidate]`
+ */
 export const searchCandidateInputs = indexedTable<SearchCandidateInputRow>("search-candidate-input", {
   under: ["searchId"],
   order: ["candidateId"],

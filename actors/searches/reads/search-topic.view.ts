@@ -23,8 +23,8 @@ const expanded = z.union([
 /**
  * The topic of a search, for callers who may read the team's outcomes. `workspaceOf` looks for the search in the
  * caller's workspaces, because search ids are stored by workspace. A changed iteration or candidate is sent completely,
- * but without long texts. A candidate has figures once its replay ends; until then the replay has its own stream.
- * Messages are therefore short, and no figures are measured to send them.
+ * but without long texts. A candidate has figures once its replay ends. Until then, readers can follow the replay's own
+ * stream. Messages are therefore short, and no figures are measured to send them.
  */
 export const searchTopicView: StreamTopic = {
   workspaceOf: (reading, caller, id) =>

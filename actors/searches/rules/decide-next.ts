@@ -31,15 +31,15 @@ export interface SnapshotIteration {
 /** All data that decides the next step of a search, at one moment. */
 export interface SearchSnapshot {
   readonly state: "seeding" | "searching" | "holding-out";
-  /** Why the search stopped searching; null until it starts to hold out candidates. */
+  /** Why the search stopped searching; null until the held-out replays start. */
   readonly ending: SearchEnding | null;
   readonly budget: SearchBudget;
   readonly objective: Objective;
   readonly allotments: Allotments;
   readonly spending: SearchSpending;
   /**
-   * Whether the station's current config still runs and scores as at the start of the search; `gone` if the station,
-   * its line or the set is gone.
+   * `unchanged` if the station's current config still runs and scores as at the start of the search; `gone` if the
+   * station, its line or the set is gone; otherwise `changed`.
    */
   readonly live: "unchanged" | "changed" | "gone";
   /** The seed first, then the candidates in the order of admission. */
@@ -197,7 +197,7 @@ function holdOut(snapshot: SearchSnapshot, ending: SearchEnding): NextStep {
   return snapshot.candidates.some(({ heldOutReplayState }) => isUnderWay(heldOutReplayState)) ? WAIT : end(ending);
 }
 
-/** Lists the candidates to hold out once searching ends: the best three on the frontier. */
+/** Lists the candidates to replay on the held-out runs once searching ends: the best three on the frontier. */
 function listHeldOut({ candidates, objective }: SearchSnapshot): readonly SnapshotCandidate[] {
   return rankToHoldOut(candidates, objective).slice(0, MAX_HELD_OUT);
 }

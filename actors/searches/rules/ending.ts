@@ -16,7 +16,7 @@ export type SearchEnding = (typeof searchEndings)[number];
 
 const STOPPED: readonly SearchEnding[] = ["seed-failed", "station-left", "stopped"];
 
-/** Returns the state that a search ends in: `stopped` for endings after which nothing more is held out. */
+/** Returns the state that a search ends in: `stopped` for endings after which no held-out replay starts. */
 export function endState(ending: SearchEnding): "finished" | "stopped" {
   return STOPPED.includes(ending) ? "stopped" : "finished";
 }

@@ -11,8 +11,8 @@ export interface HeldOutCost {
   /** The number of tasks whose cost is known on both sides. */
   readonly tasks: number;
   /**
-   * The probability, from 0 to 1, that a config with the seed's cost looks at least as cheap as the candidate. It is a
-   * share of all ways to swap the two sides of tasks: those ways whose result is at least as cheap.
+   * The probability, from 0 to 1, that a config with the seed's cost looks at least as cheap as the candidate. It is
+   * the share of all ways to swap the two sides of tasks that give a result at least as cheap.
    */
   readonly chance: number;
   /** Whether `chance` is at most 1 in 120. */
@@ -20,8 +20,8 @@ export interface HeldOutCost {
 }
 
 /**
- * The inverse of the significance level: 1/40, one tail of a 95 % interval, divided by the three candidates that are
- * held out at once.
+ * The inverse of the significance level: 1/40, one tail of a 95 % interval, divided by the maximum number of candidates
+ * that are replayed on the held-out runs (three).
  */
 const ONE_IN = 120n;
 

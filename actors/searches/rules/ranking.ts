@@ -31,7 +31,8 @@ export interface Ranked<Each extends Contender> {
 }
 
 /**
- * Returns the contenders whose replays finished, in the order given. Only these are ranked, held out or chosen as best.
+ * Returns the contenders whose replays finished, in the order given. Only these are ranked, replayed on the held-out
+ * runs or chosen as best.
  */
 export function rank<Each extends Contender>(contenders: readonly Each[]): readonly Ranked<Each>[] {
   return contenders.flatMap((contender) => {
@@ -64,9 +65,10 @@ function isNotWorse({ figures }: Pick<Ranked<Contender>, "figures">): boolean {
 }
 
 /**
- * Ranks the candidates to hold out, best first: those on the frontier, except the seed and candidates that are `worse`
- * than the seed on searched runs, which could never be best. With objective `success` the highest score comes first,
- * then the lowest cost; with `cost` the other way round. Ties keep the order given. The caller takes three.
+ * Ranks the candidates to replay on the held-out runs, best first: those on the frontier, except the seed and
+ * candidates that are `worse` than the seed on searched runs, which could never be best. With objective `success` the
+ * highest score comes first, then the lowest cost; with `cost` the other way round. Ties keep the order given. The
+ * caller takes three.
  */
 export function rankToHoldOut<Each extends Contender>(
   contenders: readonly Each[],
@@ -121,7 +123,7 @@ function isCheaper(a: Ranked<Contender>, b: Ranked<Contender>): boolean {
   return a.cost !== null && b.cost !== null && compare(a.cost, b.cost) < 0;
 }
 
-/** Whether any candidate beats the seed on searched runs, held out or not. */
+/** Whether any candidate beats the seed on searched runs, with or without a replay on held-out runs. */
 export function hasGain(contenders: readonly Contender[], objective: Objective): boolean {
   const ranked = rank(contenders);
   const seed = ranked.find(({ isSeed }) => isSeed);

@@ -79,8 +79,8 @@ function toSnapshotIteration({ number, kind, state, proposed, reflection }: Sear
 }
 
 /**
- * Whether the station's config still has the running and scoring fingerprints from the start of the search. Returns
- * `gone` if the station left its line or the set is gone.
+ * Returns `unchanged` if the station's config still has the running and scoring fingerprints from the start of the
+ * search, `gone` if the station left its line or the set is gone, and otherwise `changed`.
  */
 function findLive(
   turn: TurnReading,

@@ -81,7 +81,7 @@ export function toObjective(objective: string | null): Objective | null | undefi
   return objective === null ? null : objectives.find((one) => one === objective);
 }
 
-/** Lists the faults of a valid budget for the runs of a set. */
+/** Lists the faults of a budget that depend on the set. The budget must already have passed {@link refuseBudget}. */
 export function refuseForSet(entries: readonly CostedEntry[], budget: SearchBudget): FieldError[] {
   const split = splitDearest(entries, budget.ceiling.currency);
   if (split === null) return [{ path: "setId", message: tooFewMessage }];

@@ -1,5 +1,7 @@
+import { exitCodes } from "../command/exit-codes.js";
+
 /** The exit codes that shells report for a process that a signal ended. */
-export const signalCodes = { SIGINT: 130, SIGTERM: 143 } as const;
+export const signalCodes = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } as const;
 
 type Signal = keyof typeof signalCodes;
 

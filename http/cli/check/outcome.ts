@@ -1,3 +1,4 @@
+import { type ExitCode, exitCodes } from "../command/exit-codes.js";
 import type { CheckAnswer } from "./check-answer.js";
 
 /**
@@ -14,13 +15,13 @@ export type Outcome =
 /** The verdict, as printed. */
 export type Verdict = "failed" | "could not be asked" | "undecided" | "passed" | "nothing to replay";
 
-/** The exit codes. A change with nothing to replay passes. */
-export const exitCodes: Readonly<Record<Verdict, number>> = {
-  failed: 1,
-  "could not be asked": 3,
-  undecided: 2,
-  passed: 0,
-  "nothing to replay": 0,
+/** The verdicts as exit codes. A change with nothing to replay passes. */
+export const verdictCodes: Readonly<Record<Verdict, ExitCode>> = {
+  failed: exitCodes.failed,
+  "could not be asked": exitCodes["no-service"],
+  undecided: exitCodes.undecided,
+  passed: exitCodes.done,
+  "nothing to replay": exitCodes.done,
 };
 
 /**

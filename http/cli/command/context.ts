@@ -3,6 +3,7 @@ import { type Defaults, readDefaults, saveDefaults } from "./defaults.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
 import { chooseLogin, type Login, type LoginWish } from "./logins.js";
 import { Names } from "./names.js";
+import { findStartedDev } from "./places.js";
 import { toJson } from "./printable.js";
 import type { Interruption, Terminal } from "./terminal.js";
 
@@ -43,8 +44,11 @@ export class Context {
   get login(): Login {
     this.#login ??= chooseLogin(this.terminal, this.#options);
     if (this.#login !== null) return this.#login;
+    const stopped = findStartedDev(this.terminal);
     throw new CommandError(
-      "no service is configured: run signalbox login <url>, or signalbox dev in a git repository",
+      stopped === null
+        ? "no service is configured: run signalbox login <url>, or signalbox dev in a git repository"
+        : `signalbox dev is not running in ${stopped}: start it again (or sign in with signalbox login, if you signed out)`,
       exitCodes["no-service"],
     );
   }
@@ -67,7 +71,7 @@ export class Context {
 
   /** Finds ids by names, addresses, and prefixes of ids. */
   get names(): Names {
-    this.#names ??= new Names(this.client, this.defaults, this.#options.team);
+    this.#names ??= new Names(this.client, () => this.defaults, this.#options.team);
     return this.#names;
   }
 

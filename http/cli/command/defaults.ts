@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { configFolder, findDevFolder } from "./places.js";
+import { configFolder, findDevFolder, findRepository } from "./places.js";
 import { readPrivateFile, writePrivateFile } from "./private-file.js";
 import type { Terminal } from "./terminal.js";
 
@@ -32,14 +32,15 @@ const fileSchema = z.array(z.tuple([z.string(), z.string(), defaultsSchema]));
 /** Maximum number of entries in the file. The oldest are dropped. */
 const KEPT = 200;
 
-/** Returns the defaults of this folder at a service; empty if there are none. */
+/** Returns the defaults at a service, of this folder or of the repository that it is in; empty if there are none. */
 export function readDefaults(terminal: Terminal, url: string): Defaults {
-  const found = readFile(terminal).find(([service, folder]) => service === url && folder === terminal.folder);
+  const place = findRepository(terminal.folder);
+  const found = readFile(terminal).find(([service, folder]) => service === url && folder === place);
   return found?.[2] ?? {};
 }
 
 /**
- * Changes some defaults of this folder. A change of the workspace or the team removes the defaults that belong to the
+ * Changes some of the defaults that {@link readDefaults} returns. A change of the workspace or the team removes the defaults that belong to the
  * previous one.
  */
 export function saveDefaults(terminal: Terminal, url: string, change: Defaults): void {
@@ -48,8 +49,9 @@ export function saveDefaults(terminal: Terminal, url: string, change: Defaults):
   const isSameTeam = isSameWorkspace && (change.team === undefined || change.team === before.team);
   const { workspace, team } = before;
   const kept = isSameTeam ? before : isSameWorkspace ? { workspace, team } : {};
-  const others = readFile(terminal).filter(([service, folder]) => service !== url || folder !== terminal.folder);
-  const entry = [url, terminal.folder, { ...kept, ...change }] as const;
+  const place = findRepository(terminal.folder);
+  const others = readFile(terminal).filter(([service, folder]) => service !== url || folder !== place);
+  const entry = [url, place, { ...kept, ...change }] as const;
   writePrivateFile(path(terminal), [...others, entry].slice(-KEPT));
 }
 

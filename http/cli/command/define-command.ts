@@ -1,7 +1,7 @@
-import type { Command } from "commander";
+import { type Command, CommanderError } from "commander";
 import type { CommonOptions, Context } from "./context.js";
-import type { ExitCode } from "./exit-codes.js";
-import type { ProcessParts } from "./terminal.js";
+import { type ExitCode, exitCodes } from "./exit-codes.js";
+import type { Interruption, ProcessParts } from "./terminal.js";
 
 /** What the commands of a process share. */
 export interface Frame extends ProcessParts {
@@ -33,6 +33,15 @@ export interface CommandDefinition<Options, Args extends readonly CommandArgumen
   readonly details?: string;
   /** Whether it works without a service, and so has no `--url`, `--token` and `--team`. */
   readonly isLocal?: boolean;
+  /**
+   * Whether the command leaves SIGINT and SIGTERM to the code that it loads, or to their default, which ends the process
+   * at once. The signal of its context never aborts.
+   */
+  readonly handlesSignals?: boolean;
+  /** Whether it has no result to print, and so no `--json`. */
+  readonly hasNoResult?: boolean;
+  /** The exit code for wrong arguments. Default: 64. */
+  readonly usageCode?: ExitCode;
   /** Declares the arguments' choices and the command's own options. */
   readonly declare?: (command: Command) => unknown;
   /** Loads the code, when the command runs. */
@@ -66,14 +75,15 @@ export class CommandTree {
   add<Options, Args extends readonly CommandArgument[] = []>(
     definition: CommandDefinition<Options, Args>,
   ): CommandTree {
-    const { usage, summary, example, details, isLocal = false, declare, load } = definition;
+    const { usage, summary, example, details, isLocal = false, hasNoResult = false, usageCode, declare } = definition;
     const command = this.#command
       .command(usage)
       .helpCommand(false)
       .summary(summary)
       .description(`${toSentence(summary)}.`);
+    if (usageCode !== undefined) command.exitOverride(endWith(usageCode));
     declare?.(command);
-    command.option("--json", "print JSON");
+    if (!hasNoResult) command.option("--json", "print JSON");
     if (!isLocal) {
       command
         .option("--url <url>", "address of the service (SIGNALBOX_URL)")
@@ -81,16 +91,36 @@ export class CommandTree {
         .option("--team <team>", "team: its key, <workspace>/<team>, or its id");
     }
     command.addHelpText("after", `${details === undefined ? "" : `\n${details}\n`}\nExample:\n  ${example}`);
-    command.action(async (...given: unknown[]) => {
-      const args = given.slice(0, -2) as unknown as Args;
-      const options = command.opts<Options & CommonOptions>();
-      // Loaded only now, because it loads the client and the validation of files.
-      const { runCommand } = await import("./run-command.js");
-      const code = await runCommand(this.#frame, options, async (context) => (await load())(context, options, ...args));
-      this.#frame.exit(code);
-    });
+    command.action((...given: unknown[]) => this.#run(definition, command, given.slice(0, -2) as unknown as Args));
     return new CommandTree(command, this.#frame);
   }
+
+  async #run<Options, Args extends readonly CommandArgument[]>(
+    { load, handlesSignals = false }: CommandDefinition<Options, Args>,
+    command: Command,
+    args: Args,
+  ): Promise<void> {
+    const options = command.opts<Options & CommonOptions>();
+    const parts = handlesSignals ? { ...this.#frame, interruption: neverInterrupted } : this.#frame;
+    // Loaded only now, because it loads the client and the validation of files.
+    const { runCommand } = await import("./run-command.js");
+    const code = await runCommand(parts, options, async (context) => (await load())(context, options, ...args));
+    this.#frame.exit(code);
+  }
+}
+
+/**
+ * Ends a command line that is not run with this exit code if it is wrong, and with 0 if it asks for the help or the
+ * version: throws a `CommanderError` with the code.
+ */
+export function endWith(usageCode: ExitCode): (error: CommanderError) => never {
+  return ({ exitCode, code, message }) => {
+    throw new CommanderError(exitCode === 0 ? exitCodes.done : usageCode, code, message);
+  };
+}
+
+function neverInterrupted(): Interruption {
+  return { signal: new AbortController().signal, onAgain: () => undefined, end: () => undefined };
 }
 
 function toSentence(summary: string): string {

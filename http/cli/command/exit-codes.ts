@@ -1,24 +1,41 @@
-/** The exit codes of the commands, except `signalbox check` and the programs on a store, which document their own. */
+/** The exit codes of the commands. `http/cli/check/outcome.ts` has the verdicts of `check` as exit codes. */
 export const exitCodes = {
   done: 0,
-  /** The service refused, the object does not exist, or the work ended badly. */
+  /**
+   * The service refused, the object does not exist, or the work ended badly: a replay check failed, the doctor left
+   * damage, a body is missing.
+   */
   failed: 1,
-  /** The service cannot be reached, or nobody is signed in. */
+  /** `plan`: an apply would change something. */
+  "would-change": 2,
+  /** `check`: a replay check has no verdict yet. */
+  undecided: 2,
+  /** The service cannot be reached, or nobody is signed in. `check`: the check could not be asked, for any reason. */
   "no-service": 3,
   /** Wrong arguments, as `EX_USAGE` of sysexits. */
   usage: 64,
   interrupted: 130,
+  /** Only `check`: ended by SIGTERM. */
+  terminated: 143,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Ends a command with a message for the person and an exit code. */
+/**
+ * Ends a command with a message for the person and an exit code. If the cause is an error of the service, `--json` prints
+ * its problem too.
+ */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly exitCode: ExitCode;
 
-  constructor(message: string, exitCode: ExitCode = exitCodes.failed) {
-    super(message);
+  constructor(message: string, exitCode: ExitCode = exitCodes.failed, options: ErrorOptions = {}) {
+    super(message, options);
     this.exitCode = exitCode;
   }
+}
+
+/** Whether an error is how a wait or a call ends when the signal aborts. Other errors may happen after that too. */
+export function isInterruption(error: unknown, signal: AbortSignal): boolean {
+  return signal.aborted && (error === signal.reason || (error instanceof Error && error.name === "AbortError"));
 }

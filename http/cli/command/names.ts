@@ -23,14 +23,19 @@ export interface NamedTeam {
  */
 export class Names {
   readonly #client: Client;
-  readonly #defaults: Defaults;
+  readonly #readDefaults: () => Defaults;
   /** The value of `--team`. */
   readonly #wish: string | undefined;
 
-  constructor(client: Client, defaults: Defaults, wish: string | undefined) {
+  constructor(client: Client, readDefaults: () => Defaults, wish: string | undefined) {
     this.#client = client;
-    this.#defaults = defaults;
+    this.#readDefaults = readDefaults;
     this.#wish = wish;
+  }
+
+  /** The folder's defaults, as they are now. */
+  get #defaults(): Defaults {
+    return this.#readDefaults();
   }
 
   /** Lists the workspaces of the caller: a person's, or the one of a token. */
@@ -118,6 +123,16 @@ export class Names {
   #wishedWorkspace(): string | undefined {
     const [slug, team] = (this.#wish ?? "").split("/");
     return team === undefined ? undefined : slug;
+  }
+}
+
+/** Waits for an object; null if it does not exist, or if the caller cannot see it. */
+export async function orNull<Found>(found: Promise<Found>): Promise<Found | null> {
+  try {
+    return await found;
+  } catch (error) {
+    if (isNotFound(error)) return null;
+    throw error;
   }
 }
 

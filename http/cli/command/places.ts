@@ -11,6 +11,8 @@ import type { Terminal } from "./terminal.js";
 export const DEV_FOLDER = ".signalbox";
 /** The sign-in that `signalbox dev` writes into the person's own folder for a repository; see {@link toOwnDevFolder}. */
 export const DEV_LOGIN = "login.json";
+/** The file in the person's own folder for a repository in which `signalbox dev` was started. */
+export const DEV_MARK = "mark.json";
 
 /**
  * The folder of the person's own files: `$XDG_CONFIG_HOME/signalbox`, otherwise `~/.config/signalbox`. Relative paths in
@@ -51,10 +53,28 @@ export function toOwnDevFolder(terminal: Pick<Terminal, "env">, top: string): st
  * Finds the nearest {@link toOwnDevFolder} with a sign-in, for this folder or one above it; null if there is none. It
  * exists while `signalbox dev` runs, or if it did not end in order.
  */
-export function findDevFolder({ env, folder }: Pick<Terminal, "env" | "folder">): string | null {
+export function findDevFolder(terminal: Pick<Terminal, "env" | "folder">): string | null {
+  const top = findAbove(terminal, DEV_LOGIN);
+  return top === null ? null : toOwnDevFolder(terminal, top);
+}
+
+/** Returns the top folder of the git checkout that a folder is in; the folder itself if it is in none. */
+export function findRepository(folder: string): string {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return at;
+    if (dirname(at) === at) return folder;
+  }
+}
+
+/** Finds the nearest repository in which `signalbox dev` was started, of this folder or one above it; null if none. */
+export function findStartedDev(terminal: Pick<Terminal, "env" | "folder">): string | null {
+  return findAbove(terminal, DEV_MARK);
+}
+
+/** Finds the nearest folder, this one or one above it, whose {@link toOwnDevFolder} has a file. */
+function findAbove({ env, folder }: Pick<Terminal, "env" | "folder">, file: string): string | null {
   for (let at = realpathSync.native(folder); ; at = dirname(at)) {
-    const found = toOwnDevFolder({ env }, at);
-    if (existsSync(join(found, DEV_LOGIN))) return found;
+    if (existsSync(join(toOwnDevFolder({ env }, at), file))) return at;
     if (dirname(at) === at) return null;
   }
 }

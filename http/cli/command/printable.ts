@@ -50,8 +50,11 @@ export function createPainter(): Painter {
 
 /** Encodes a value as JSON. Control, bidirectional and invisible characters are escaped, so it can be printed. */
 export function toJson(value: unknown, indent = 0): string {
+  return escapeUnseen(JSON.stringify(value, null, indent));
+}
+
+/** Escapes control, bidirectional and invisible characters of a JSON text, except line breaks and tabs. */
+export function escapeUnseen(json: string): string {
   const toEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(value, null, indent).replace(UNSEEN_IN_LINES, (found) =>
-    found.split("").map(toEscape).join(""),
-  );
+  return json.replace(UNSEEN_IN_LINES, (found) => found.split("").map(toEscape).join(""));
 }

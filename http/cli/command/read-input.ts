@@ -10,9 +10,16 @@ type Source = Pick<Terminal, "folder" | "readInput">;
 export async function readInput({ folder, readInput: readStandardInput }: Source, file: string): Promise<string> {
   if (file === "-") return await readStandardInput();
   return await readFile(resolve(folder, file), "utf8").catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`cannot read ${file}: ${reason}`, exitCodes.usage);
+    throw new CommandError(explain(file, error), exitCodes.usage);
   });
+}
+
+function explain(file: string, error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  if (code === "ENOENT") return `there is no file ${file}`;
+  if (code === "EISDIR") return `${file} is a folder`;
+  if (code === "EACCES") return `you may not read ${file}`;
+  return `cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 /** Returns an argument, or the text on standard input for `-`. */

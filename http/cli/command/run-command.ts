@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError } from "../../client/entry.js";
 import { type CommonOptions, Context } from "./context.js";
-import { CommandError, type ExitCode, exitCodes } from "./exit-codes.js";
+import { CommandError, type ExitCode, exitCodes, isInterruption } from "./exit-codes.js";
 import { toJson, toLines } from "./printable.js";
 import type { ProcessParts, Terminal } from "./terminal.js";
 
@@ -21,33 +21,45 @@ export async function runCommand(
   }
 }
 
-/** Whether an error is how a wait or a call ends when the signal aborts. Other errors may happen after that too. */
-function isInterruption(error: unknown, signal: AbortSignal): boolean {
-  return signal.aborted && (error === signal.reason || (error instanceof Error && error.name === "AbortError"));
-}
-
-/** Prints an error for a person, or as JSON; returns the exit code. Unexpected errors are printed with their stack. */
+/**
+ * Prints an error for a person, or as JSON; returns the exit code. Unexpected errors are printed with their stack. An
+ * interruption is what the person wanted, and so is not called an error.
+ */
 function report(terminal: Terminal, error: unknown, isJson: boolean): ExitCode {
   const { message, exitCode, problem } = describe(error);
   if (isJson) terminal.note(toJson({ error: message, ...problem }));
+  else if (exitCode === exitCodes.interrupted) terminal.note(toLines(message));
   else terminal.note(`${terminal.paint("red", "error:")} ${toLines(message)}`);
   return exitCode;
 }
 
 function describe(error: unknown): { message: string; exitCode: ExitCode; problem?: object } {
-  if (error instanceof CommandError) return { message: error.message, exitCode: error.exitCode };
+  if (error instanceof CommandError) {
+    const { message, exitCode, cause } = error;
+    return cause instanceof ApiError ? { message, exitCode, problem: toProblem(cause) } : { message, exitCode };
+  }
   if (error instanceof ConnectionError) {
     const { url, message } = error;
     const advice = `cannot reach ${url}: is the service running? (start a local one with signalbox dev)`;
     return { message: url === null ? message : advice, exitCode: exitCodes["no-service"] };
   }
   if (error instanceof ApiError) {
-    const { status, requestId } = error;
-    const problem = { status, requestId, ...error.problem };
-    if (status !== 401) return { message: error.message, exitCode: exitCodes.failed, problem };
-    const message = `${error.message}\nRun signalbox login to sign in, or set SIGNALBOX_TOKEN.`;
+    const problem = toProblem(error);
+    const said = withoutRequest(error);
+    if (error.status !== 401) return { message: said, exitCode: exitCodes.failed, problem };
+    const message = `${said}\nRun signalbox login to sign in, or set SIGNALBOX_TOKEN.`;
     return { message, exitCode: exitCodes["no-service"], problem };
   }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { message, exitCode: exitCodes.failed };
+}
+
+function toProblem({ status, requestId, problem }: ApiError): object {
+  return { status, requestId, ...problem };
+}
+
+/** Returns the message of an error without a hint that names a request of the API, where people use commands. */
+function withoutRequest({ message, problem }: ApiError): string {
+  const { hint = "" } = problem ?? {};
+  return hint.includes("GET /api/") ? message.replace(`\n${hint}`, "") : message;
 }

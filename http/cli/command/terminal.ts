@@ -1,8 +1,9 @@
-import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import { onEndSignal } from "../../wire/end-signals.js";
+import { askHidden } from "./ask-hidden.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
 import { type Colour, createPainter, toLines } from "./printable.js";
+import { PromptLine } from "./prompt-line.js";
 
 /**
  * Where a command reads and writes. Text for a person may contain text of others: `print`, `note` and `ask` remove
@@ -17,6 +18,8 @@ export interface Terminal {
    * can answer, because standard input or standard error is no terminal. Use `ask.ts`.
    */
   readonly ask: ((question: string, signal?: AbortSignal) => Promise<string | null>) | null;
+  /** Like {@link ask}, but what is typed is not shown. Null if standard input is no terminal. */
+  readonly askHidden: ((question: string, signal?: AbortSignal) => Promise<string | null>) | null;
   /** Reads standard input to its end. */
   readInput(): Promise<string>;
   /** Whether standard output is a terminal. */
@@ -45,22 +48,26 @@ export function processTerminal(): Terminal {
   const isTerminal = stdout.isTTY === true;
   const painter = hasColours(env, isTerminal) ? createPainter() : null;
   const toShown = painter?.show ?? toLines;
+  const prompt = new PromptLine(stdin, stderr);
   // The reader of a pipe, such as `head`, may end first.
   stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
     process.exit();
   });
   return {
+    askHidden: stdin.isTTY === true ? (question, signal) => askHidden(toShown(question), signal) : null,
     env,
     folder: process.cwd(),
     ask:
-      stdin.isTTY === true && stderr.isTTY === true ? (question, signal) => askLine(toShown(question), signal) : null,
+      stdin.isTTY === true && stderr.isTTY === true
+        ? (question, signal) => prompt.ask(toShown(question), signal)
+        : null,
     readInput: () => text(stdin),
     isTerminal,
     columns: isTerminal ? stdout.columns : WIDE,
-    print: (line) => void stdout.write(`${toShown(line)}\n`),
+    print: (line) => prompt.write(stdout, toShown(line)),
     write: (text) => void stdout.write(text),
-    note: (line) => void stderr.write(`${toShown(line)}\n`),
+    note: (line) => prompt.write(stderr, toShown(line)),
     paint: painter?.paint ?? ((_colour, text) => text),
   };
 }
@@ -100,16 +107,6 @@ export function listenForSignals(): Interruption {
       stop();
     },
   };
-}
-
-async function askLine(question: string, signal?: AbortSignal): Promise<string | null> {
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const closed = new Promise<null>((resolve) => reader.once("close", () => resolve(null)));
-    return await Promise.race([reader.question(`${question} `, signal === undefined ? {} : { signal }), closed]);
-  } finally {
-    reader.close();
-  }
 }
 
 /** Follows https://no-color.org and `FORCE_COLOR`, as most programs do. */

@@ -15,8 +15,17 @@ export interface Topics {
   close(): void;
 }
 
+/** What to do while the connection is lost. */
+interface ConnectionListener {
+  readonly onLost?: () => void;
+  readonly onConnected?: () => void;
+}
+
 /** Opens the stream. After a lost connection it says so, connects again and continues after the last messages. */
-export function openTopics({ login, signal, terminal }: Context): Topics {
+export function openTopics(
+  { login, signal, terminal }: Context,
+  { onLost, onConnected }: ConnectionListener = {},
+): Topics {
   const { url, token, cookie } = login;
   const messages: StreamMessage[] = [];
   let end: { readonly reason: unknown } | null = signal.aborted ? { reason: signal.reason } : null;
@@ -26,7 +35,11 @@ export function openTopics({ login, signal, terminal }: Context): Topics {
     ...(token === undefined ? {} : { token }),
     ...(cookie === undefined ? {} : { cookie }),
     open: (address, headers) => new WebSocket(address, { headers }),
-    onLost: (waitMs) => terminal.note(`connection lost: reconnecting in ${waitMs / 1_000} s`),
+    onLost: (waitMs) => {
+      onLost?.();
+      terminal.note(`connection lost: reconnecting in ${waitMs / 1_000} s`);
+    },
+    ...(onConnected === undefined ? {} : { onConnected }),
   });
   const endWith = (reason: unknown): void => {
     end ??= { reason };

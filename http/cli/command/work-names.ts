@@ -16,7 +16,7 @@ const TASKS_SEARCHED = 20;
 /** How many tasks with a prefix to list: more than one, to name them in the error for an ambiguous prefix. */
 const LISTED = 6;
 
-/** Finds the id of a task by its id or a unique prefix of it. Default: the folder's last task. */
+/** Finds the id of a task by its id or a unique prefix of it. Default: the current task of the folder. */
 export async function findTaskId(names: WorkNames, name: string | undefined): Promise<string> {
   if (name === undefined) {
     if (names.defaults.task !== undefined) return names.defaults.task;
@@ -38,8 +38,8 @@ export async function findTaskId(names: WorkNames, name: string | undefined): Pr
 
 /**
  * Finds the id of a run. The name is the run's id, a prefix of it, or a task, which stands for its last run. A
- * prefix is looked up among the runs of the folder's task, then among those of the team's latest tasks; it must be
- * unique there. Default: the folder's run, or the last run of its task.
+ * prefix is looked up among the runs of the current task, then among those of the team's latest tasks; it must be
+ * unique there. Default: the current run of the folder, or the last run of its current task.
  */
 export async function findRunId(names: WorkNames, name: string | undefined): Promise<string> {
   const { defaults } = names;

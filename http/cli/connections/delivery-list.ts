@@ -28,7 +28,7 @@ export async function listDeliveries(
   context.remember({ workspace: team.workspace.slug, team: team.key });
   const shown = { ...list, refused };
   showList(context, shown, {
-    none: `the integration ${toKey(integration)} has no such deliveries`,
+    none: `the integration ${toKey(integration)} has no ${state === undefined ? "" : "matching "}deliveries`,
     toLines: () =>
       toTable(
         terminal,

@@ -2,7 +2,7 @@ import type { Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
 import { type IdPrefix, parseIdPrefix, pickId, toIdAfter } from "../command/id-prefix.js";
-import { isNotFound, type NamedTeam } from "../command/names.js";
+import { type NamedTeam, orNull } from "../command/names.js";
 import { pickResource } from "../command/pick-resource.js";
 
 /** A delivery, with the start of its body and the results of its entries. */
@@ -122,9 +122,5 @@ export async function readDelivery(
   deliveryId: string,
 ): Promise<Delivery | null> {
   const options = { path: { integrationId, deliveryId }, signal };
-  const found = client.get("/api/integrations/{integrationId}/deliveries/{deliveryId}", options);
-  return await found.catch((error: unknown) => {
-    if (isNotFound(error)) return null;
-    throw error;
-  });
+  return await orNull(client.get("/api/integrations/{integrationId}/deliveries/{deliveryId}", options));
 }

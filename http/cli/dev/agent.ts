@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { whyNotStarted } from "../../runner/process/find-program.js";
+import { CommandError, exitCodes } from "../command/exit-codes.js";
 
 /** The program that works the runs. */
 export interface Agent {
@@ -8,22 +10,35 @@ export interface Agent {
   readonly command: readonly string[];
   /** Shown to the person. */
   readonly title: string;
+  readonly isExample: boolean;
 }
 
 const EXAMPLE = fileURLToPath(new URL("./example-agent.js", import.meta.url));
 
 /**
  * Returns the given agent, or the example agent if none is given. A path is resolved against the folder if the program
- * exists there, because agents start in checkouts, which do not have uncommitted programs.
+ * exists there, because agents start in checkouts, which do not have uncommitted programs. Otherwise it is relative to
+ * the checkout, whose top folder is `top`. Throws a {@link CommandError} if the program cannot start.
  */
-export function toAgent(folder: string, [program, ...args]: readonly string[]): Agent {
+export async function toAgent(
+  { folder, top }: { readonly folder: string; readonly top: string },
+  [program, ...args]: readonly string[],
+): Promise<Agent> {
   if (program === undefined) {
     return {
       command: [process.execPath, EXAMPLE],
       title: "built-in example agent: calls no model, adds a note (use --command for your own)",
+      isExample: true,
     };
   }
-  const path = resolve(folder, program);
-  const command = [program.includes("/") && existsSync(path) ? path : program, ...args];
-  return { command, title: command.join(" ") };
+  const [path, inCheckout] = [resolve(folder, program), resolve(top, program)];
+  const isPath = program.includes("/");
+  const isOfFolder = isPath && existsSync(path);
+  const why =
+    isPath && !isOfFolder && !existsSync(inCheckout)
+      ? `there is no file ${path}`
+      : await whyNotStarted(isOfFolder ? path : isPath ? inCheckout : program, process.env.PATH);
+  if (why !== null) throw new CommandError(`cannot start the agent ${program}: ${why}`, exitCodes.usage);
+  const command = [isOfFolder ? path : program, ...args];
+  return { command, title: command.join(" "), isExample: false };
 }

@@ -3,7 +3,8 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { assertNotServed } from "../../process/open-store.js";
-import { cacheFolder, DEV_FOLDER, DEV_LOGIN, toOwnDevFolder, toPathHash } from "../command/places.js";
+import { CommandError } from "../command/exit-codes.js";
+import { cacheFolder, DEV_FOLDER, DEV_LOGIN, DEV_MARK, toOwnDevFolder, toPathHash } from "../command/places.js";
 import { readPrivateFile, writePrivateFile } from "../command/private-file.js";
 import type { Terminal } from "../command/terminal.js";
 
@@ -41,7 +42,7 @@ export function toPlaces(terminal: Pick<Terminal, "env">, top: string): DevPlace
     log: join(folder, "dev.log"),
     mark: join(folder, "mark"),
     own,
-    ownMark: join(own, "mark.json"),
+    ownMark: join(own, DEV_MARK),
     login: join(own, DEV_LOGIN),
     state: join(folder, "dev.json"),
     repositories: join(folder, "repositories"),
@@ -58,6 +59,8 @@ const stateSchema = z.object({
   poolToken: z.string(),
   /** The last port of the service. */
   port: z.number().nullable(),
+  /** The last program that the person gave as the agent, with its arguments. */
+  agent: z.array(z.string()).optional(),
 });
 
 /** What `signalbox dev` remembers of a checkout between two starts. */
@@ -66,6 +69,16 @@ export type DevState = z.output<typeof stateSchema>;
 /** Returns what the last start remembered; null before the first one. */
 export function readState({ state }: DevPlaces): DevState | null {
   return readPrivateFile(state, stateSchema);
+}
+
+/** Returns the last port of the service; null if there is none. A reset keeps it, also if the state is not valid. */
+export function readLastPort(places: DevPlaces): number | null {
+  try {
+    return readState(places)?.port ?? null;
+  } catch (error) {
+    if (error instanceof CommandError) return null;
+    throw error;
+  }
 }
 
 export function saveState({ state }: DevPlaces, value: DevState): void {

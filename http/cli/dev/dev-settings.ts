@@ -62,10 +62,19 @@ export function admitLocalHosts({ baseUrl }: Config): (host: string | undefined)
   };
 }
 
-/** Returns the given port; otherwise the last one or the default, if it is free; otherwise 0, for any free port. */
+const MAX_PORT = 65_535;
+/** How many ports to try, from the default on. */
+const PORTS_TRIED = 20;
+
+/**
+ * Returns the given port; otherwise the last one or the first one from the default on, if it is free; otherwise 0, for
+ * any free port.
+ */
 export async function choosePort({ config, isPortGiven }: DevSettings, last: number | null): Promise<number> {
   if (isPortGiven) return config.port;
-  for (const port of [last ?? config.port, config.port]) {
+  const ports = Array.from({ length: PORTS_TRIED }, (_, index) => config.port + index);
+  for (const port of [...(last === null ? [] : [last]), ...ports]) {
+    if (port > MAX_PORT) break;
     const isFree = await assertListenable({ ...config, port }).then(
       () => true,
       () => false,

@@ -1,12 +1,15 @@
 import { confirm } from "../command/ask.js";
 import type { CommonOptions, Context } from "../command/context.js";
-import { CommandError, exitCodes } from "../command/exit-codes.js";
+import { type ExitCode, exitCodes } from "../command/exit-codes.js";
+import { devLoginSchema } from "../command/logins.js";
 import { toLine } from "../command/printable.js";
+import { readPrivateFile } from "../command/private-file.js";
+import { parseStationKeys } from "../command/station-keys.js";
 import { toFields } from "../command/table.js";
 import { toAgent } from "./agent.js";
 import { type Checkout, countUncommitted, exclude, findCheckout } from "./checkout.js";
 import { claim, refuseBrought } from "./claim.js";
-import { type DevPlaces, removeAll, toPlaces } from "./dev-folder.js";
+import { type DevPlaces, readLastPort, readState, removeAll, toPlaces } from "./dev-folder.js";
 import { readSettings } from "./dev-settings.js";
 import { runUntilInterrupted } from "./drain.js";
 import { explained } from "./explained.js";
@@ -21,53 +24,56 @@ export interface DevOptions extends CommonOptions {
   readonly yes?: true;
 }
 
+const NEXT = 'signalbox task open "The tests fail" --follow';
+
 /**
  * Starts a service and a runner for the repository of this folder, prints where they are, and runs until the person
  * interrupts it.
  */
-export async function dev(context: Context, options: DevOptions, words: readonly string[]): Promise<void> {
+export async function dev(
+  context: Context,
+  options: DevOptions,
+  words: readonly string[],
+): Promise<ExitCode | undefined> {
   const { terminal, signal } = context;
-  const stations = toStations(options.stations ?? "work,review");
-  const agent = toAgent(terminal.folder, [...(options.command ?? []), ...words]);
+  const stations = parseStationKeys(options.stations ?? "work,review");
   const checkout = findCheckout(terminal.folder);
+  const agent = await toAgent({ folder: terminal.folder, top: checkout.top }, [...(options.command ?? []), ...words]);
   const places = toPlaces(terminal, checkout.top);
   const settings = readSettings(terminal, { dataFolder: places.data, port: options.port });
   refuseBrought(places, checkout.top);
-  if (options.reset === true) await reset(context, places, options.yes === true);
+  const lastPort = readLastPort(places);
+  if (options.reset === true && !(await reset(context, places, options.yes === true))) return exitCodes.failed;
   claim(places, checkout.top);
   exclude(checkout.top);
   warnOfUncommitted(context, checkout);
+  const lastAgent = readState(places)?.agent;
+  const passEnv = options.passEnv ?? [];
   const running = await explained(
-    start({ terminal, signal, checkout, places, settings, agent, stations, passEnv: options.passEnv ?? [] }),
+    start({ terminal, signal, checkout, places, settings, agent, stations, passEnv, lastPort }),
+    { isPortOption: options.port !== undefined, toInUse: () => toInUse(places, `in another terminal: ${NEXT}`) },
   );
   await runUntilInterrupted(running, context, () => {
     const { url, link } = running;
-    const next = 'signalbox task open "The tests fail" --follow';
     if (options.stations !== undefined) noteOtherStations(context, running.stations, stations);
-    context.show({ url, link, agent: agent.command, next, log: places.log }, () =>
+    if (agent.isExample && lastAgent !== undefined) terminal.note(`last time with --command: ${lastAgent.join(" ")}`);
+    context.show({ url, link, agent: agent.command, next: NEXT, log: places.log }, () =>
       toFields(terminal, [
-        ["service", `${link} (the link works once)`],
+        ["service", url],
+        ["sign in", `${link} (the link works once)`],
         ["agent", agent.title],
-        ["next", `in another terminal: ${next}`],
+        ["next", `in another terminal: ${NEXT}`],
         ["log", places.log],
       ]),
     );
   });
+  return undefined;
 }
 
-/** Splits the keys of stations. Throws a {@link CommandError} for keys that the service would refuse. */
-function toStations(text: string): readonly string[] {
-  const keys = text.split(",").map((key) => key.trim());
-  const wrong = keys.find((key) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(key) || key.length > 64);
-  if (wrong !== undefined) {
-    throw new CommandError(
-      `--stations: "${toLine(wrong)}" must be lowercase words joined by dashes; give keys like work,review`,
-      exitCodes.usage,
-    );
-  }
-  const repeated = keys.find((key, index) => keys.indexOf(key) !== index);
-  if (repeated !== undefined) throw new CommandError(`--stations: ${repeated} is named twice`, exitCodes.usage);
-  return keys;
+/** Says that `signalbox dev` already runs for this checkout; null if its service does not answer yet. */
+function toInUse({ login }: DevPlaces, advice: string): string | null {
+  const running = readPrivateFile(login, devLoginSchema);
+  return running === null ? null : `signalbox dev already runs here, at ${running.url}\n${advice}`;
 }
 
 /** Says that `--stations` has no effect, unless the line has exactly the wanted stations. */
@@ -80,10 +86,13 @@ function noteOtherStations({ terminal }: Context, there: readonly string[] | nul
   terminal.note(`--stations has no effect: ${why}; change lines in the service, or use --reset`);
 }
 
-async function reset({ terminal, signal }: Context, places: DevPlaces, isGiven: boolean): Promise<void> {
+/** Removes everything after a confirmation; returns whether it was given. */
+async function reset({ terminal, signal }: Context, places: DevPlaces, isGiven: boolean): Promise<boolean> {
   const question = `Remove all tasks, runs and settings in ${places.folder}?`;
-  if (!(await confirm(terminal, question, { isGiven, signal }))) throw new CommandError("nothing was removed");
-  await explained(removeAll(places));
+  const isConfirmed = await confirm(terminal, question, { isGiven, signal });
+  if (isConfirmed) await explained(removeAll(places), { toInUse: () => toInUse(places, "stop it first: Ctrl+C") });
+  else terminal.note("nothing was removed");
+  return isConfirmed;
 }
 
 function warnOfUncommitted({ terminal }: Context, { top, branch }: Checkout): void {

@@ -5,8 +5,19 @@ import { toDetail } from "../../wire/problem.js";
 import { Refused } from "../../wire/refused.js";
 import { CommandError } from "../command/exit-codes.js";
 
+/** How to say errors of a start. */
+interface Explaining {
+  /** Whether the port was given with `--port`, which is not in the error of the setting. */
+  readonly isPortOption?: boolean;
+  /** Says that the store is in use; null for the error of the store. */
+  readonly toInUse?: () => string | null;
+}
+
 /** Waits for a part of `signalbox dev`. Errors that a person can do something about become {@link CommandError}s. */
-export async function explained<Value>(part: Promise<Value>): Promise<Value> {
+export async function explained<Value>(
+  part: Promise<Value>,
+  { isPortOption = false, toInUse = () => null }: Explaining = {},
+): Promise<Value> {
   try {
     return await part;
   } catch (error) {
@@ -15,7 +26,10 @@ export async function explained<Value>(part: Promise<Value>): Promise<Value> {
     if (error instanceof FolderTaken) {
       throw new CommandError(`the runner with process id ${error.pid} uses ${error.folder}: stop that runner first`);
     }
-    const isKnown = isStoreError(error) || error instanceof WrongSetting;
-    throw isKnown ? new CommandError(error.message) : error;
+    if (isStoreError(error)) {
+      throw new CommandError((error.code === "in-use" ? toInUse() : null) ?? error.message);
+    }
+    if (!(error instanceof WrongSetting)) throw error;
+    throw new CommandError(isPortOption ? error.message.replace(/^(HOST, )?PORT/, "--port") : error.message);
   }
 }

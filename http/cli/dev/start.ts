@@ -31,6 +31,8 @@ export interface StartOptions {
   readonly stations: readonly string[];
   /** Names of variables of this environment that agents get. */
   readonly passEnv: readonly string[];
+  /** The last port of the service, also before a reset; null if there is none. */
+  readonly lastPort: number | null;
 }
 
 /** The service and the runner while they run. */
@@ -51,7 +53,7 @@ export interface Running {
  * Starts the service and the runner, and makes what the person needs to begin. If the start fails, stops the service.
  */
 export async function start(options: StartOptions): Promise<Running> {
-  const { checkout, places, settings, signal } = options;
+  const { agent, checkout, places, settings, signal } = options;
   mkdirSync(places.folder, { recursive: true, mode: 0o700 });
   const before = readState(places);
   const state: DevState = before ?? {
@@ -60,14 +62,14 @@ export async function start(options: StartOptions): Promise<Running> {
     poolToken: randomBytes(32).toString("base64url"),
     port: null,
   };
-  const config = { ...settings.config, port: await choosePort(settings, state.port) };
+  const config = { ...settings.config, port: await choosePort(settings, options.lastPort) };
   const log = createLog(config.logLevel, openLogFile(places.log));
   settings.source.warnOfUnknown(log);
   const failure = createFailure();
   const admitsHost = admitLocalHosts(config);
   let service = await startService({ config, log, admitsHost, ending: signal, onFatal: failure.reject });
   try {
-    saveState(places, { ...state, port: service.port });
+    saveState(places, { ...state, port: service.port, agent: agent.isExample ? state.agent : [...agent.command] });
     const url = toSite({ ...config, baseUrl: null }, service.port).baseUrl;
     const cookie = await signIn({ service, url, places, checkout, email: state.email, signal });
     service = signingOut(service, () => signOut({ url, places }, cookie));

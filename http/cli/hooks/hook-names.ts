@@ -2,7 +2,7 @@ import type { Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
 import { parseIdPrefix, pickId, toIdAfter } from "../command/id-prefix.js";
-import { isNotFound, type NamedTeam } from "../command/names.js";
+import { type NamedTeam, orNull } from "../command/names.js";
 import { pickResource } from "../command/pick-resource.js";
 
 /** A firing of a hook, as the history returns it. */
@@ -83,10 +83,7 @@ async function getNamed(context: Context, team: NamedTeam, name: string): Promis
 /** Reads a firing; null if the team has none with this id. */
 export async function readFiring({ client, signal }: Context, team: NamedTeam, id: string): Promise<Firing | null> {
   const path = { teamId: team.id, id };
-  return await client.get("/api/teams/{teamId}/hook-occurrences/{id}", { path, signal }).catch((error: unknown) => {
-    if (isNotFound(error)) return null;
-    throw error;
-  });
+  return await orNull(client.get("/api/teams/{teamId}/hook-occurrences/{id}", { path, signal }));
 }
 
 /** Converts an id, or its beginning, to the service's spelling: `occ_` and upper case. */

@@ -5,7 +5,7 @@ import { toFields, toTable } from "../command/table.js";
 import type { Terminal } from "../command/terminal.js";
 import { listTeamHooks } from "./hook-names.js";
 
-/** Lists the team's hooks. */
+/** Lists the team's hooks, with their firings of the last 24 hours. */
 export async function listHooks(context: Context): Promise<void> {
   const { names, terminal } = context;
   const team = await names.team();
@@ -20,6 +20,8 @@ export async function listHooks(context: Context): Promise<void> {
         [
           { title: "hook", of: ({ key }) => key },
           { title: "event", of: ({ on }) => on },
+          { title: "last 24 h", of: toHealth },
+          { title: "next retry", of: ({ health }) => health?.nextRetryAt },
           { title: "failure", of: ({ failure }) => failure },
           { title: "steps", of: toSteps },
           { title: "condition", of: toCondition },
@@ -32,18 +34,28 @@ export async function listHooks(context: Context): Promise<void> {
   }
 }
 
-/** Shows what a hook does and when. */
+/** Shows what a hook does and when, and its firings of the last 24 hours. */
 export function describeHook(terminal: Terminal, hook: Schema<"Hook">): readonly string[] {
   return toFields(terminal, [
     ["hook", hook.address],
     ["id", hook.id],
     ["event", hook.on],
+    ["last 24 h", toHealth(hook)],
+    ["next retry", hook.health?.nextRetryAt ?? null],
     ["condition", toCondition(hook)],
     ["steps", toSteps(hook)],
     ["signing", toSigning(hook)],
     ["on failure", hook.failure],
     ["timeout", `${hook.timeoutSeconds} s`],
   ]);
+}
+
+/** The hook's health in words; null if the caller cannot read it. */
+function toHealth({ health }: Schema<"Hook">): string | null {
+  if (health === null) return null;
+  const { delivered, refused, failed, waiting } = health;
+  const counts = Object.entries({ delivered, refused, failed, waiting }).filter(([, count]) => count > 0);
+  return counts.length === 0 ? "none" : counts.map(([name, count]) => `${count} ${name}`).join(", ");
 }
 
 /** The conditions in words: lists of names, and `when`. */

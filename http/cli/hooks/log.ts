@@ -29,8 +29,9 @@ export async function listFirings(context: Context, options: LogOptions, name: s
   });
   const list = await takeItems(firings, limit);
   context.remember({ workspace: team.workspace.slug, team: team.key });
+  const isFiltered = found !== null || event !== undefined || state !== undefined;
   showList(context, list, {
-    none: `the team ${team.key} has no such firings`,
+    none: isFiltered ? `the team ${team.key} has no matching firings` : `no hook of the team ${team.key} has fired yet`,
     toLines: () =>
       toTable(
         terminal,

@@ -44,7 +44,7 @@ function addReplay(program: CommandTree): void {
     usage: "show [replay]",
     summary: "show the result of a replay: the gain, regressions, and each task",
     details:
-      "[replay] takes a replay id or a prefix of it. Default: the last replay in this folder.\n" +
+      "[replay] takes a replay id or a prefix of it. Default: the last replay in this folder, or the newest.\n" +
       "Exit codes: 0; with --wait, 1 if the replay was stopped or reached its ceiling.",
     example: "signalbox replay show",
     declare: (command) => command.option("--wait", "wait until the replay has ended"),

@@ -2,7 +2,7 @@ import type { Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
 import { parseIdPrefix, pickId } from "../command/id-prefix.js";
-import { isNotFound, type NamedTeam } from "../command/names.js";
+import { type NamedTeam, orNull } from "../command/names.js";
 import { toAmount, toMoney } from "./figures.js";
 import { listSets } from "./sets.js";
 import { watch } from "./watch.js";
@@ -16,28 +16,45 @@ export interface ComparedReplay {
   readonly baseline: Replay | null;
 }
 
-/** Finds the id of a replay by a unique beginning. Default: the folder's last replay. */
+/** Finds the id of a replay by a unique prefix. Default: the last one in this folder, or the team's newest. */
 export async function findReplay(
   context: Context,
   name: string | undefined,
 ): Promise<{ readonly team: NamedTeam; readonly replayId: string }> {
   const team = await context.names.team();
-  const wanted = name ?? context.defaults.replay;
-  if (wanted === undefined) {
-    throw new CommandError("no replay given, and none used in this folder yet: signalbox set show lists them");
-  }
-  const prefix = parseIdPrefix("rep", wanted);
-  const replayId = prefix?.isWhole === true ? prefix.text : pickId(wanted, await listReplayIds(context, team));
-  return { team, replayId };
+  return { team, replayId: name === undefined ? await findLast(context, team) : await findNamed(context, team, name) };
 }
 
-async function listReplayIds(context: Context, team: NamedTeam): Promise<readonly string[]> {
+async function findNamed(context: Context, team: NamedTeam, name: string): Promise<string> {
+  const prefix = parseIdPrefix("rep", name);
+  if (prefix?.isWhole === true) return prefix.text;
+  const ids = (await listReplays(context, team)).map(({ id }) => id);
+  const picked = pickId(name, ids);
+  if (ids.includes(picked)) return picked;
+  throw new CommandError(`the team ${team.key} has no replay ${name}: signalbox set show lists those of a set`);
+}
+
+/** Finds the last replay in this folder. If it was deleted, forgets it and finds the team's newest. */
+async function findLast(context: Context, team: NamedTeam): Promise<string> {
+  const { replay: last } = context.defaults;
+  if (last !== undefined) {
+    if ((await orNull(readReplay(context, team, last))) !== null) return last;
+    context.remember({ replay: undefined });
+  }
+  const listed = (await listReplays(context, team)).toSorted((one, other) => (one.id < other.id ? 1 : -1));
+  // A replay of a candidate may have started one of the live config.
+  const newest = listed.find(({ candidate }) => candidate.kind === "proposed") ?? listed[0];
+  if (newest !== undefined) return newest.id;
+  throw new CommandError("no replay yet: start one with signalbox replay --prompt <file> --ceiling <money>");
+}
+
+async function listReplays(context: Context, team: NamedTeam): Promise<readonly Schema<"ReplayInAList">[]> {
   const { client, signal } = context;
-  const found: string[] = [];
+  const found: Schema<"ReplayInAList">[] = [];
   for (const { id: setId } of await listSets(context, team)) {
     const path = { teamId: team.id, setId };
     const { items } = await client.get("/api/teams/{teamId}/replay-sets/{setId}/replays", { path, signal });
-    found.push(...items.map(({ id }) => id));
+    found.push(...items);
   }
   return found;
 }
@@ -46,13 +63,7 @@ async function listReplayIds(context: Context, team: NamedTeam): Promise<readonl
 export async function readCompared(context: Context, team: NamedTeam, replayId: string): Promise<ComparedReplay> {
   const replay = await readReplay(context, team, replayId);
   const other = replay.comparedWith?.replayId ?? replay.pairedWith ?? replay.baselineId;
-  const baseline =
-    other === null || other === replayId
-      ? null
-      : await readReplay(context, team, other).catch((error: unknown) => {
-          if (isNotFound(error)) return null;
-          throw error;
-        });
+  const baseline = other === null || other === replayId ? null : await orNull(readReplay(context, team, other));
   return { replay, baseline };
 }
 

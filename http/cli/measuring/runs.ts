@@ -1,7 +1,7 @@
 import type { Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
-import { pickId } from "../command/id-prefix.js";
+import { parseIdPrefix, pickId } from "../command/id-prefix.js";
 import { toCount } from "./figures.js";
 import type { Place } from "./place.js";
 
@@ -43,10 +43,21 @@ export async function chooseRuns(context: Context, place: Place, words?: readonl
     return chosen;
   }
   const ids = items.map(({ runId }) => runId);
-  const runIds = [...new Set(named.map((word) => pickId(word, ids)))];
+  const runIds = [...new Set(named.map((word) => toRunId(place, word, ids)))];
   if (runIds.length === 0) throw new CommandError("name the runs: ids, or last:20", exitCodes.usage);
   const ends = items.filter(({ runId }) => runIds.includes(runId)).map(({ endedAt }) => endedAt);
   return { runIds, newestAt: ends[0] ?? null };
+}
+
+/** Returns the id of a run by a unique prefix of it. A whole id need not be in the list. */
+function toRunId({ address }: Place, word: string, listed: readonly string[]): string {
+  const prefix = parseIdPrefix("run", word);
+  if (prefix?.isWhole === true) return prefix.text;
+  const picked = pickId(word, listed);
+  if (listed.includes(picked)) return picked;
+  throw new CommandError(
+    `the station ${address} has no ended run ${word}: signalbox task show lists the runs of a task`,
+  );
 }
 
 function toLast(text: string): number {

@@ -2,7 +2,7 @@ import { listAll, type Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
 import { parseIdPrefix, pickId } from "../command/id-prefix.js";
-import type { NamedTeam } from "../command/names.js";
+import { type NamedTeam, orNull } from "../command/names.js";
 import { FEW, toAmount, toCosts, toCount, toMoney, toPercent, toPoints, toRange } from "./figures.js";
 
 export type Search = Schema<"Search">;
@@ -14,24 +14,33 @@ export interface FoundSearch {
   readonly searchId: string;
 }
 
-/** Finds a search by a unique beginning of its id. Default: the folder's last, or the team's newest. Remembers it. */
+/** Finds a search by a unique prefix of its id. Default: the folder's last, or the team's newest. Remembers it. */
 export async function findSearch(context: Context, name: string | undefined): Promise<FoundSearch> {
   const team = await context.names.team();
-  const wanted = name ?? context.defaults.search;
-  const prefix = parseIdPrefix("srch", wanted ?? "");
-  const searchId = prefix?.isWhole === true ? prefix.text : await find(context, team, wanted);
+  const searchId = name === undefined ? await findLast(context, team) : await findNamed(context, team, name);
   context.remember({ workspace: team.workspace.slug, team: team.key, search: searchId });
   return { team, searchId };
 }
 
-async function find({ client, signal }: Context, team: NamedTeam, wanted: string | undefined): Promise<string> {
+async function findNamed({ client, signal }: Context, team: NamedTeam, name: string): Promise<string> {
+  const prefix = parseIdPrefix("srch", name);
+  if (prefix?.isWhole === true) return prefix.text;
   const ids: string[] = [];
   const call = { path: { teamId: team.id }, signal };
-  for await (const { id } of listAll(client, "/api/teams/{teamId}/searches", "before", call)) {
-    if (wanted === undefined) return id;
-    ids.push(id);
-  }
-  if (wanted !== undefined) return pickId(wanted, ids);
+  for await (const { id } of listAll(client, "/api/teams/{teamId}/searches", "before", call)) ids.push(id);
+  const picked = pickId(name, ids);
+  if (ids.includes(picked)) return picked;
+  throw new CommandError(`the team ${team.key} has no search ${name}: signalbox search show shows the last one`);
+}
+
+/** Finds the last search in this folder. If it was deleted, finds the team's newest. */
+async function findLast(context: Context, team: NamedTeam): Promise<string> {
+  const { search: last } = context.defaults;
+  if (last !== undefined && (await orNull(readSearch(context, { team, searchId: last }))) !== null) return last;
+  const { client, signal } = context;
+  const call = { path: { teamId: team.id }, query: { limit: 1 }, signal };
+  const [newest] = (await client.get("/api/teams/{teamId}/searches", call)).items;
+  if (newest !== undefined) return newest.id;
   throw new CommandError("the team has no search: start one with signalbox search start");
 }
 

@@ -1,6 +1,6 @@
 import { confirm } from "../command/ask.js";
 import type { Context } from "../command/context.js";
-import { CommandError, exitCodes } from "../command/exit-codes.js";
+import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
 import { toCount } from "./figures.js";
 import { findPlace, type Place, type PlaceOptions } from "./place.js";
 import { chooseRuns } from "./runs.js";
@@ -96,17 +96,24 @@ export async function guardWithSet(
 }
 
 /** Deletes a set with its replays. Asks for confirmation if the set guards its station, unless `--yes` is given. */
-export async function deleteSet(context: Context, { yes }: { readonly yes?: true }, name: string): Promise<void> {
+export async function deleteSet(
+  context: Context,
+  { yes }: { readonly yes?: true },
+  name: string,
+): Promise<ExitCode | undefined> {
   const found = await findSet(context, name);
   const { set } = found;
   const isGiven = yes === true || !set.guardsChanges;
   const question = `${set.name} guards the changes of ${set.stationKey}. Delete it with its replays?`;
   if (!(await confirm(context.terminal, question, { isGiven, signal: context.signal }))) {
-    throw new CommandError("the set was not deleted");
+    context.terminal.note("the set was not deleted");
+    return exitCodes.failed;
   }
   const call = { path: toPath(found), signal: context.signal };
   await context.client.delete("/api/teams/{teamId}/replay-sets/{setId}", call);
+  context.remember({ set: undefined });
   context.show({ setId: set.id, name: set.name }, () => [`deleted ${set.name} (${set.id}) and its replays`]);
+  return undefined;
 }
 
 function toPath({ team, set }: FoundSet) {

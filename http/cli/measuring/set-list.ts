@@ -17,7 +17,9 @@ export async function listReplaySets(context: Context, options: ListOptions): Pr
   const items = all.slice(0, options.limit);
   const list = { items, hasMore: all.length > items.length };
   showList(context, list, {
-    none: 'no replay sets: make one with signalbox set add --new "A name" last:20',
+    none: isFiltered(options)
+      ? "no matching replay sets"
+      : 'no replay sets: make one with signalbox set add --new "A name" last:20',
     toLines: () => toTable(context.terminal, columns, items),
   });
 }
@@ -37,9 +39,13 @@ const columns = [
   { title: "id", of: ({ id }: ReplaySet) => id },
 ];
 
+function isFiltered({ line, station }: ListOptions): boolean {
+  return line !== undefined || station !== undefined;
+}
+
 async function readSets(context: Context, options: ListOptions): Promise<readonly ReplaySet[]> {
   const { client, signal } = context;
-  if (options.line === undefined && options.station === undefined) return listSets(context, await context.names.team());
+  if (!isFiltered(options)) return listSets(context, await context.names.team());
   const { path } = await findPlace(context, options);
   const { items } = await client.get("/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/replay-sets", {
     path,

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ApiError, ConnectionError } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
+import { CommandError, exitCodes, isInterruption } from "../command/exit-codes.js";
 
 /** What to wait for. */
 interface Watched<Seen> {
@@ -26,8 +27,7 @@ export async function watch<Seen>(context: Context, watched: Watched<Seen>): Pro
   try {
     return await readUntilOver(context, watched);
   } catch (error) {
-    if (context.signal.aborted) context.terminal.note(watched.again);
-    throw error;
+    throw isInterruption(error, context.signal) ? new CommandError(watched.again, exitCodes.interrupted) : error;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Client } from "../../client/entry.js";
+import type { Client, Schema } from "../../client/entry.js";
 import { listAll } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { toFields, toTable } from "../command/table.js";
@@ -7,24 +7,25 @@ import { toDuration } from "./duration.js";
 /** Maximum number of tasks of a team that are counted in each state. */
 const MOST = 1_000;
 
-interface FailingHook {
+/** A hook with failed or waiting firings, with its health. */
+interface FailingHook extends NonNullable<Schema<"Hook">["health"]> {
   /** `<team>/<hook>`. */
   readonly hook: string;
-  readonly failedAt: string;
-  readonly code: string | null;
 }
 
 /** Shows the state of the service, and the queue, runners and failing hooks of a workspace. */
 export async function status(context: Context): Promise<void> {
   const { client, terminal } = context;
   const workspace = await context.names.workspace();
-  const [service, teams, { items: runners }] = await Promise.all([
+  const path = { workspaceId: workspace.id };
+  const [service, teams, { items: runners }, { items: hooks }] = await Promise.all([
     client.get("/api/status"),
     listTeams(client, workspace.id),
     client.get("/api/workspaces/{slug}/runners", { path: { slug: workspace.slug }, query: { limit: 200 } }),
+    client.get("/api/resources/workspaces/{workspaceId}/hooks", { path }),
   ]);
   const counts = await Promise.all(teams.map(({ id }) => countTasks(client, id)));
-  const failing = (await Promise.all(teams.map((team) => listFailing(client, team)))).flat();
+  const failing = hooks.flatMap(toFailing);
   const connected = runners.filter(({ connected }) => connected);
   const uptimeSeconds = Math.max(0, Math.round((Date.now() - Date.parse(service.startedAt)) / 1_000));
   const found = {
@@ -60,14 +61,14 @@ export async function status(context: Context): Promise<void> {
 
 const columns = [
   { title: "hook", of: ({ hook }: FailingHook) => hook },
-  { title: "failed at", of: ({ failedAt }: FailingHook) => failedAt },
-  { title: "code", of: ({ code }: FailingHook) => code },
+  { title: "delivered", of: ({ delivered }: FailingHook) => delivered },
+  { title: "refused", of: ({ refused }: FailingHook) => refused },
+  { title: "failed", of: ({ failed }: FailingHook) => failed },
+  { title: "waiting", of: ({ waiting }: FailingHook) => waiting },
+  { title: "next retry", of: ({ nextRetryAt }: FailingHook) => nextRetryAt },
 ];
 
-async function listTeams(
-  client: Client,
-  workspaceId: string,
-): Promise<readonly { readonly id: string; readonly key: string }[]> {
+async function listTeams(client: Client, workspaceId: string): Promise<readonly { readonly id: string }[]> {
   const path = { workspaceId };
   return (await client.get("/api/resources/workspaces/{workspaceId}/teams", { path })).items;
 }
@@ -91,18 +92,10 @@ async function countTasks(
   return { queued: await count("queued"), running: await count("running") };
 }
 
-/** Lists the hooks whose last firing failed, among the team's latest 200 firings. */
-async function listFailing(
-  client: Client,
-  { id, key }: { readonly id: string; readonly key: string },
-): Promise<readonly FailingHook[]> {
-  const path = { teamId: id };
-  const { items } = await client.get("/api/teams/{teamId}/hook-occurrences", { path, query: { limit: 200 } });
-  // The list is newest first. In reverse order, the last firing of each hook replaces its earlier ones in the map.
-  const last = new Map([...items].reverse().map((firing) => [firing.hookId, firing]));
-  return [...last.values()]
-    .filter(({ state }) => state === "failed")
-    .map(({ hook, firedAt, code }) => ({ hook: `${key}/${hook}`, failedAt: firedAt, code }));
+/** Returns the hook if firings of it failed in the last 24 hours or wait for a retry; else nothing. */
+function toFailing({ address, health }: Schema<"Hook">): readonly FailingHook[] {
+  const isFailing = health !== null && (health.failed > 0 || health.waiting > 0);
+  return isFailing ? [{ hook: address, ...health }] : [];
 }
 
 function total(numbers: readonly number[]): number {

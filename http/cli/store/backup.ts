@@ -1,31 +1,32 @@
-import { Command } from "commander";
 import { noteBackup } from "../../process/last-backup.js";
 import { openStoreForReading } from "../../process/open-store.js";
+import type { CommonOptions, Context } from "../command/context.js";
+import { onStore } from "./store-errors.js";
 
-/** `signalbox backup`: copies a store into a folder, even while a service uses it. */
-const program = new Command("signalbox backup")
-  .description("Back up a store, also while the service runs.")
-  .requiredOption("--data <folder>", "the service's data folder")
-  .requiredOption("--to <folder>", "where the copy goes; absent or empty");
+interface BackupOptions extends CommonOptions {
+  readonly data: string;
+  readonly to: string;
+}
+
+/** Copies a store into a folder, even while a service uses it. */
+export async function backup(context: Context, { data, to }: BackupOptions): Promise<void> {
+  await onStore(async () => {
+    const store = await openStoreForReading(data);
+    await store.backup(to);
+    await store.close();
+  });
+  noteTime(context, data);
+  context.show({ data, to }, () => [
+    `copied ${data} to ${to}; keep ${data}/secrets.key with the copy, unless SECRETS_KEY is set`,
+  ]);
+}
 
 /** Notes the time for `signalbox status`. The data folder may be write-protected. */
-function noteTime(folder: string): void {
+function noteTime({ terminal }: Context, folder: string): void {
   try {
     noteBackup(folder, Date.now());
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    console.error(`signalbox status will not know of this backup: ${why}`);
+    terminal.note(`signalbox status will not know of this backup: ${why}`);
   }
-}
-
-try {
-  const { data, to } = program.parse().opts<{ readonly data: string; readonly to: string }>();
-  const store = await openStoreForReading(data);
-  await store.backup(to);
-  await store.close();
-  noteTime(data);
-  console.log(`copied ${data} to ${to}; keep ${data}/secrets.key with the copy, unless SECRETS_KEY is set`);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
 }

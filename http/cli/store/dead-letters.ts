@@ -1,49 +1,49 @@
-import { Command } from "commander";
 import { listAllDeadLetters, retryOffline } from "../../../runtime/messages/offline-dead-letters.js";
 import type { DeadLetter } from "../../../runtime/runtime.js";
 import { openStoreForReading } from "../../process/open-store.js";
+import type { CommonOptions, Context } from "../command/context.js";
+import { CommandError } from "../command/exit-codes.js";
 import { openStoppedStore } from "./stopped-store.js";
+import { onStore } from "./store-errors.js";
 
-/**
- * `signalbox dead-letters`: lists the dead letters of every workspace and of the service itself, even while a service
- * uses the store. It can also resend one dead letter if no service has the store open. The next service process
- * delivers it.
- */
-const program = new Command("signalbox dead-letters")
-  .description("List dead letters, also while the service runs, or retry one.")
-  .requiredOption("--data <folder>", "the service's data folder")
-  .option("--retry <id>", "retry this one; the service must be stopped");
+interface DeadLetterOptions extends CommonOptions {
+  readonly data: string;
+  /** The id of a dead letter to resend. */
+  readonly retry?: string;
+}
 
 /** Maximum number of dead letters to list per workspace. */
 const LISTED = 1_000;
 
-try {
-  const { data, retry } = program.parse().opts<{ readonly data: string; readonly retry?: string }>();
-  if (retry === undefined) await list(data);
-  else await sendAgain(data, retry);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
+/**
+ * Lists the dead letters of every workspace and of the service itself, even while a service uses the store. It can also
+ * resend one dead letter if no service has the store open. The next service process delivers it.
+ */
+export async function deadLetters(context: Context, { data, retry }: DeadLetterOptions): Promise<void> {
+  await onStore(() => (retry === undefined ? list(context, data) : sendAgain(context, data, retry)));
 }
 
-async function list(folder: string): Promise<void> {
+async function list(context: Context, folder: string): Promise<void> {
   const store = await openStoreForReading(folder);
-  const letters = listAllDeadLetters(store.reading, LISTED);
+  const letters = listAllDeadLetters(store.reading, LISTED).map(describe);
   await store.close();
-  for (const letter of letters) console.log(line(letter));
-  console.error(letters.length === 1 ? "1 dead letter" : `${letters.length} dead letters`);
+  context.show({ items: letters }, () =>
+    letters.map(({ at, id, workspaceId, to, message, error }) => [at, id, workspaceId, to, message, error].join("\t")),
+  );
+  if (!context.isJson) context.terminal.note(letters.length === 1 ? "1 dead letter" : `${letters.length} dead letters`);
 }
 
-async function sendAgain(folder: string, id: string): Promise<void> {
-  const store = await openStoppedStore(folder);
+async function sendAgain(context: Context, folder: string, id: string): Promise<void> {
+  const store = await openStoppedStore(context.terminal, folder);
   const isFound = await retryOffline(store, id);
   await store.close();
-  if (!isFound) throw new Error(`no dead letter has the id ${id}`);
-  console.log(`${id} will be sent again when the service starts`);
+  if (!isFound) throw new CommandError(`no dead letter has the id ${id}`);
+  context.show({ id, retried: true }, () => [`${id} will be sent again when the service starts`]);
 }
 
-/** Formats a dead letter without its content, which may be secret. */
-function line({ id, to, message, error, atMs }: DeadLetter): string {
+/** Describes a dead letter without its content, which may be secret. `workspaceId` is `~` for the service itself. */
+function describe({ id, to, message, error, atMs }: DeadLetter) {
   const [first = ""] = error.split("\n");
-  return [new Date(atMs).toISOString(), id, to.partition, `${to.kind}/${to.id}`, message.type, first].join("\t");
+  const at = new Date(atMs).toISOString();
+  return { at, id, workspaceId: to.partition, to: `${to.kind}/${to.id}`, message: message.type, error: first };
 }

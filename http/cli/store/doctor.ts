@@ -1,4 +1,3 @@
-import { Command } from "commander";
 import { createExaminations, createKinds } from "../../../actors/catalogue.js";
 import type { Examination } from "../../../actors/doctor.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
@@ -7,60 +6,91 @@ import { listPageFaults } from "../../../storage/data-file.js";
 import type { Finding } from "../../../storage/finding.js";
 import { isDamage, type Store } from "../../../storage/store.js";
 import { openStoreForDoctor } from "../../process/open-store.js";
+import type { CommonOptions, Context } from "../command/context.js";
+import { type ExitCode, exitCodes } from "../command/exit-codes.js";
+import { onStore } from "./store-errors.js";
 
-/**
- * `signalbox doctor`: looks for damage in the store of a stopped service, or in a backup. With `--repair`, it also
- * repairs what can be derived from other rows, and removes damaged rows that are not needed. Exits with 1 if damage is
- * left. Prints keys, never values.
- */
-const program = new Command("signalbox doctor")
-  .description("Check a stopped service's store or a backup for damage. Exits with 1 if damage remains.")
-  .requiredOption("--data <folder>", "the data folder of a service that is stopped, or a backup")
-  .option("--repair", "rewrite rows that can be derived from others, and remove damaged rows that are not needed");
+interface DoctorOptions extends CommonOptions {
+  readonly data: string;
+  readonly repair?: boolean;
+}
+
+/** Findings of one kind. */
+interface Found {
+  readonly what: string;
+  readonly count: number;
+  /** The keys of the first {@link PRINTED}. */
+  readonly keys: readonly string[];
+}
 
 /** Maximum number of findings to print per kind. */
 const PRINTED = 20;
 /** Number of changes per batch. */
 const BATCH = 500;
 
-try {
-  const { data, repair = false } = program.parse().opts<{ readonly data: string; readonly repair?: boolean }>();
-  const left = await examine(data, repair);
-  if (left > 0) process.exitCode = 1;
-} catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
-}
-
 /**
- * Examines the store and prints the findings. With `repairs`, also makes the repairs and examines the store again.
- * Returns the number of faults that are left.
+ * Looks for damage in the store of a stopped service, or in a backup. With `repair`, it also repairs what can be derived
+ * from other rows, removes damaged rows that are not needed, and examines the store again. Returns `failed` if damage is
+ * left. Prints keys, never values.
  */
-async function examine(folder: string, repairs: boolean): Promise<number> {
-  const store = await openStoreForDoctor(folder);
-  try {
-    const pages = listPageFaults(folder);
-    for (const { page, what } of pages)
-      console.log(`page ${page} ${what}: its data can be restored only from a backup`);
-    // The settings do not affect which fields of a kind are indexed or hashed.
-    const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
-    const examinations = createExaminations(kinds, Date.now());
-    let found = 0;
-    for (const examination of examinations) found += await look(store, examination, repairs);
-    if (repairs && found > 0)
-      console.log(`${found} found in ${folder}; repaired what could be repaired, then checked again:`);
-    let left = repairs ? 0 : found;
-    if (repairs) for (const examination of examinations) left += await look(store, examination, false);
-    const all = left + pages.length;
-    console.log(all === 0 ? `${folder} is whole` : `${all} faults in ${folder}`);
-    return all;
-  } finally {
-    await store.close();
-  }
+export async function doctor(context: Context, { data, repair = false }: DoctorOptions): Promise<ExitCode> {
+  const { terminal, isJson } = context;
+  const print = (line: string) => {
+    if (!isJson) terminal.print(line);
+  };
+  return await onStore(async () => {
+    const store = await openStoreForDoctor(data);
+    try {
+      const pages = listPageFaults(data);
+      for (const { page, what } of pages) print(`page ${page} ${what}: its data can be restored only from a backup`);
+      // The settings do not affect which fields of a kind are indexed or hashed.
+      const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
+      const examinations = createExaminations(kinds, Date.now());
+      const found = await look(store, examinations, { repairs: repair, print });
+      const hasRepaired = repair && count(found) > 0;
+      if (hasRepaired) print(`${count(found)} found in ${data}; repaired what could be repaired, then checked again:`);
+      const left = repair ? await look(store, examinations, { repairs: false, print }) : found;
+      const faults = count(left) + pages.length;
+      const value = { data, faults, pages, findings: left, ...(repair && { before: found }) };
+      context.show(value, () => [faults === 0 ? `${data} is whole` : `${faults} faults in ${data}`]);
+      return faults === 0 ? exitCodes.done : exitCodes.failed;
+    } finally {
+      await store.close();
+    }
+  });
 }
 
-/** Prints the findings of one examination, and repairs them if requested. Returns their number. */
-async function look(store: Store, examination: Examination, repairs: boolean): Promise<number> {
+function count(found: readonly Found[]): number {
+  return found.reduce((sum, each) => sum + each.count, 0);
+}
+
+interface Looking {
+  readonly repairs: boolean;
+  readonly print: (line: string) => void;
+}
+
+/** Makes the examinations one after the other. Prints their findings, and repairs them if requested. */
+async function look(
+  store: Store,
+  examinations: readonly Examination[],
+  { repairs, print }: Looking,
+): Promise<readonly Found[]> {
+  const all: Found[] = [];
+  for (const examination of examinations) {
+    const findings = listFindings(store, examination);
+    const found = group(findings);
+    for (const { what, count: times, keys } of found) {
+      for (const key of keys) print(`${what}\t${key}`);
+      if (times > keys.length) print(`${what}\tand ${times - keys.length} more`);
+    }
+    all.push(...found);
+    const changes = repairs ? findings.flatMap(({ repair }) => repair) : [];
+    for (let begin = 0; begin < changes.length; begin += BATCH) await store.commit(changes.slice(begin, begin + BATCH));
+  }
+  return all;
+}
+
+function listFindings(store: Store, examination: Examination): readonly Finding[] {
   const findings: Finding[] = [];
   try {
     for (const finding of examination(store.reading)) findings.push(finding);
@@ -68,21 +98,19 @@ async function look(store: Store, examination: Examination, repairs: boolean): P
     if (!isDamage(error)) throw error;
     findings.push({ what: "unreachable rows: restore them from a backup", key: [], repair: [] });
   }
-  print(findings);
-  const changes = repairs ? findings.flatMap(({ repair }) => repair) : [];
-  for (let begin = 0; begin < changes.length; begin += BATCH) await store.commit(changes.slice(begin, begin + BATCH));
-  return findings.length;
+  return findings;
 }
 
-function print(findings: readonly Finding[]): void {
+function group(findings: readonly Finding[]): readonly Found[] {
   const kinds = new Map<string, Finding[]>();
   for (const finding of findings) {
     const same = kinds.get(finding.what);
     if (same === undefined) kinds.set(finding.what, [finding]);
     else same.push(finding);
   }
-  for (const [what, same] of kinds) {
-    for (const { key } of same.slice(0, PRINTED)) console.log(`${what}\t${toShownKey(key)}`);
-    if (same.length > PRINTED) console.log(`${what}\tand ${same.length - PRINTED} more`);
-  }
+  return [...kinds].map(([what, same]) => ({
+    what,
+    count: same.length,
+    keys: same.slice(0, PRINTED).map(({ key }) => toShownKey(key)),
+  }));
 }

@@ -1,30 +1,32 @@
-import { Command } from "commander";
 import { referringTables } from "../../../actors/catalogue.js";
 import { type RecountFinding, recountAllBlobs } from "../../../actors/tables/blob-recount.js";
-import { openStoppedStore } from "./stopped-store.js";
+import type { Context } from "../command/context.js";
+import { CommandError } from "../command/exit-codes.js";
+import { openStoppedStore, type StoppedOptions } from "./stopped-store.js";
+import { onStore } from "./store-errors.js";
 
 /**
- * `signalbox recount-bodies`: recounts the rows that refer to diffs, skills and other large bodies. Prints and corrects
- * the differences.
+ * Recounts the rows that refer to diffs, skills and other large bodies. Prints and corrects the differences. Throws a
+ * {@link CommandError} if a body is missing.
  */
-const program = new Command("signalbox recount-bodies")
-  .description("Recount the references to diffs and other large bodies in a stopped service's store, and correct them.")
-  .requiredOption("--data <folder>", "the data folder of a service that is stopped");
-
-try {
-  const { data } = program.parse().opts<{ readonly data: string }>();
-  const store = await openStoppedStore(data);
-  const found = { wrong: 0, missing: 0 };
-  for await (const finding of recountAllBlobs(store, { referring: referringTables, nowMs: Date.now() })) {
-    console.log(line(finding));
-    found[finding.isMissing ? "missing" : "wrong"] += 1;
-  }
-  await store.close();
-  console.log(`recounted the bodies of ${data}: ${found.wrong} corrected`);
-  if (found.missing > 0) throw new Error(`${found.missing} missing: restore them from a backup`);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
+export async function recountBodies(context: Context, { data }: StoppedOptions): Promise<void> {
+  const { terminal, isJson } = context;
+  const findings = await onStore(async () => {
+    const store = await openStoppedStore(terminal, data);
+    const found: RecountFinding[] = [];
+    for await (const finding of recountAllBlobs(store, { referring: referringTables, nowMs: Date.now() })) {
+      if (!isJson) terminal.print(line(finding));
+      found.push(finding);
+    }
+    await store.close();
+    return found;
+  });
+  const missing = findings.filter(({ isMissing }) => isMissing).length;
+  const corrected = findings.length - missing;
+  context.show({ data, corrected, missing, findings }, () => [
+    `recounted the bodies of ${data}: ${corrected} corrected`,
+  ]);
+  if (missing > 0) throw new CommandError(`${missing} missing: restore them from a backup`);
 }
 
 /** Formats a finding: workspace, digest, and the stored and actual counts. */

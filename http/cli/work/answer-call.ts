@@ -3,8 +3,9 @@ import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
 import { type IdPrefix, parseIdPrefix, pickId } from "../command/id-prefix.js";
 import { type Approval, answerApproval, describeCall, listOpenApprovals, type Verdict } from "./approvals.js";
-import { nameRun } from "./name-run.js";
+import { nameRun } from "./current-task.js";
 import { readText } from "./read-text.js";
+import { onRun } from "./refusals.js";
 
 /** The option `--approval`, for a run that waits for several approvals. */
 export interface ApprovalOption extends CommonOptions {
@@ -36,7 +37,7 @@ export async function dismissCall(context: Context, options: DismissOptions, nam
 }
 
 async function answer(context: Context, found: ApprovalId, verdict: Verdict): Promise<void> {
-  const approval = await answerApproval(context, found, verdict);
+  const approval = await onRun(context, found.runId, answerApproval(context, found, verdict));
   const { edited, state } = approval;
   const inputs = edited ?? approval.inputs;
   context.show(approval, () => [`${approval.id}: ${state} ${describeCall({ ...approval, inputs, reason: "" })}`]);
@@ -62,9 +63,11 @@ async function findApproval(
   const prefix = wanted === undefined ? undefined : parseIdPrefix("apr", wanted);
   if (prefix === null) throw new CommandError(`${wanted} is not an approval id: signalbox inbox lists them`);
   if (prefix !== undefined && (approval === undefined || name === undefined)) {
-    return await findByPrefix(context, prefix);
+    const found = await findByPrefix(context, prefix);
+    await nameRun(context, found.runId);
+    return found;
   }
-  const runId = await nameRun(context, name);
+  const { id: runId } = await nameRun(context, name);
   const open = await listOpenApprovals(context, runId);
   if (prefix !== undefined) {
     const ids = open.map(({ id }) => id);

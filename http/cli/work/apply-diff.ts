@@ -22,7 +22,8 @@ interface Applied {
 /**
  * Applies a diff with `git apply --3way`, which stages the changes. Refuses if files that it changes have uncommitted
  * changes. Creates the branch from the current commit. If git fails, restores the files and removes the branch again.
- * Throws a {@link CommandError} with git's message, also after conflicts, which remain in the files.
+ * Throws a {@link CommandError} with git's message, also after conflicts, which remain in the files. It then says how to
+ * go back.
  */
 export function applyDiff({ folder, diff, branch }: DiffToApply): Applied {
   const root = findRoot(folder);
@@ -35,7 +36,10 @@ export function applyDiff({ folder, diff, branch }: DiffToApply): Applied {
   const conflicts = listConflicts(root);
   const said = toLines(stderr).trimEnd();
   if (conflicts.length > 0) {
-    throw new CommandError(`the changes conflict in ${conflicts.join(", ")}: resolve the marked lines\n${said}`);
+    const back = [toRestoreCommand(listChanged(root, files)), ...(before?.commands ?? [])].join(" && ");
+    throw new CommandError(
+      `the changes conflict in ${conflicts.join(", ")}: resolve the marked lines, or go back with\n  ${back}\n${said}`,
+    );
   }
   const written = restore();
   before?.undo();
@@ -143,17 +147,39 @@ function attempt(call: () => unknown): boolean {
   }
 }
 
-/** Creates a branch and switches to it. `undo` returns to where the checkout was. */
-function startBranch(root: string, branch: string): { undo(): void } {
+/** The command that removes the changes of these files from the index and the checkout, from any of its folders. */
+function toRestoreCommand(files: readonly string[]): string {
+  return `git restore --source=HEAD --staged --worktree -- ${files.map((file) => quote(`:/${file}`)).join(" ")}`;
+}
+
+/** Quotes a word for a shell. */
+function quote(word: string): string {
+  return /^[\w./:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** A branch that was created. */
+interface NewBranch {
+  /** Returns to where the checkout was, and removes the branch. */
+  undo(): void;
+  /** The shell commands that do the same. */
+  readonly commands: readonly string[];
+}
+
+/** Creates a branch and switches to it. */
+function startBranch(root: string, branch: string): NewBranch {
   const current = runGit(root, ["symbolic-ref", "--quiet", "--short", "HEAD"]);
   const commit = runGit(root, ["rev-parse", "HEAD"]).stdout.trim();
   const { status, stderr } = runGit(root, ["switch", `--create=${branch}`]);
   if (status !== 0) throw new CommandError(`cannot create the branch: ${toLines(stderr).trimEnd()}`);
+  const back = [
+    current.status === 0 ? ["switch", current.stdout.trim()] : ["switch", "--detach", commit],
+    ["branch", "--delete", "--force", "--", branch],
+  ];
   return {
     undo: () => {
-      runGit(root, current.status === 0 ? ["switch", current.stdout.trim()] : ["switch", "--detach", commit]);
-      runGit(root, ["branch", "--delete", "--force", "--", branch]);
+      for (const args of back) runGit(root, args);
     },
+    commands: back.map((args) => `git ${args.map(quote).join(" ")}`),
   };
 }
 

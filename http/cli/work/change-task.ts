@@ -1,9 +1,11 @@
 import type { Schema } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import type { ExitCode } from "../command/exit-codes.js";
+import { nameTask, rememberTask } from "./current-task.js";
 import { followTask } from "./follow-task.js";
 import { People } from "./people.js";
 import { readText } from "./read-text.js";
+import { onTask, toNamed } from "./refusals.js";
 
 type Task = Schema<"Task">;
 
@@ -21,76 +23,94 @@ type Options = CommonOptions & FollowOption & TaskOption;
 
 /** Answers the task's question. */
 export async function answerTask(context: Context, options: Options, text: string): Promise<ExitCode | undefined> {
-  const taskId = await context.names.task(options.task);
+  const taskId = await nameTask(context, options.task);
   const body = { text: await readText(context, text) };
-  const task = await context.client.post("/api/tasks/{taskId}/answer", { path: { taskId }, body });
-  return await report(context, options, { task, says: "answered" });
+  const call = context.client.post("/api/tasks/{taskId}/answer", { path: { taskId }, body });
+  const task = await onTask(context, taskId, call);
+  return await report(context, options, { task, says: `answered: ${toNamed(task)}`, startsRun: true });
 }
 
 /** Adds a note, which later runs read. */
 export async function addNote(context: Context, options: Options, text: string): Promise<ExitCode | undefined> {
-  const taskId = await context.names.task(options.task);
+  const taskId = await nameTask(context, options.task);
   const body = { text: await readText(context, text) };
-  const task = await context.client.post("/api/tasks/{taskId}/notes", { path: { taskId }, body });
-  return await report(context, options, { task, says: "added a note" });
+  const call = context.client.post("/api/tasks/{taskId}/notes", { path: { taskId }, body });
+  const task = await onTask(context, taskId, call);
+  return await report(context, options, { task, says: `added a note: ${toNamed(task)}` });
 }
 
 /** Moves the task to a station. */
 export async function moveTask(context: Context, options: Options, station: string): Promise<ExitCode | undefined> {
-  const taskId = await context.names.task(options.task);
-  const task = await context.client.post("/api/tasks/{taskId}/move", { path: { taskId }, body: { to: station } });
-  return await report(context, options, { task, says: `moved to ${task.station}` });
+  const taskId = await nameTask(context, options.task);
+  const call = context.client.post("/api/tasks/{taskId}/move", { path: { taskId }, body: { to: station } });
+  const task = await onTask(context, taskId, call);
+  const says = `moved to ${task.station}: ${toNamed(task)}`;
+  return await report(context, options, { task, says, startsRun: true });
 }
 
 /** Assigns the task to a person, or to nobody. */
 export async function assignTask(context: Context, options: Options, person: string): Promise<ExitCode | undefined> {
   const { client } = context;
-  const taskId = await context.names.task(options.task);
+  const taskId = await nameTask(context, options.task);
   const { teamId } = await client.get("/api/tasks/{taskId}", { path: { taskId } });
   const people = await People.ofTeam(context, teamId);
   const assignee = await people.find(context, person);
-  const task = await client.post("/api/tasks/{taskId}/assign", { path: { taskId }, body: { assignee } });
-  return await report(context, options, { task, says: `assigned to ${people.name(assignee) ?? "nobody"}` });
+  const call = client.post("/api/tasks/{taskId}/assign", { path: { taskId }, body: { assignee } });
+  const task = await onTask(context, taskId, call);
+  const says = `assigned to ${people.name(assignee) ?? "nobody"}: ${toNamed(task)}`;
+  return await report(context, options, { task, says });
 }
 
 /** Stops the task's run. */
 export async function stopTask(context: Context, options: Options, name?: string): Promise<ExitCode | undefined> {
-  const path = { taskId: await context.names.task(name) };
-  const task = await context.client.post("/api/tasks/{taskId}/stop", { path, body: {} });
-  return await report(context, options, { task, says: "stopping the run" });
+  const taskId = await nameTask(context, name);
+  const call = context.client.post("/api/tasks/{taskId}/stop", { path: { taskId }, body: {} });
+  const task = await onTask(context, taskId, call);
+  return await report(context, options, { task, says: `stopping the run: ${toNamed(task)}` });
 }
 
 /** Runs the task's station again. */
 export async function retryTask(context: Context, options: Options, name?: string): Promise<ExitCode | undefined> {
-  const path = { taskId: await context.names.task(name) };
-  const task = await context.client.post("/api/tasks/{taskId}/retry", { path, body: {} });
-  return await report(context, options, { task, says: `station ${task.station} runs again` });
+  const taskId = await nameTask(context, name);
+  const call = context.client.post("/api/tasks/{taskId}/retry", { path: { taskId }, body: {} });
+  const task = await onTask(context, taskId, call);
+  const says = `station ${task.station} runs again: ${toNamed(task)}`;
+  return await report(context, options, { task, says, startsRun: true });
 }
 
 /** Closes the task. */
 export async function closeTask(context: Context, options: Options, name?: string): Promise<ExitCode | undefined> {
-  const path = { taskId: await context.names.task(name) };
-  const task = await context.client.post("/api/tasks/{taskId}/close", { path, body: {} });
-  return await report(context, options, { task, says: "closed" });
+  const taskId = await nameTask(context, name);
+  const call = context.client.post("/api/tasks/{taskId}/close", { path: { taskId }, body: {} });
+  const task = await onTask(context, taskId, call);
+  return await report(context, options, { task, says: `closed: ${toNamed(task)}` });
+}
+
+/** What a command did to a task. */
+interface TaskReport {
+  readonly task: Task;
+  /** A line that names the task. */
+  readonly says: string;
+  /** Whether the task gets a new run, which later commands use instead of one that was named before. */
+  readonly startsRun?: true;
 }
 
 /**
- * Says what happened to the task and makes it the folder's default. With `--follow`, follows it and returns the exit
- * code.
+ * Says what happened to the task and makes it the current one. With `--follow`, follows it and returns the exit code.
  */
 export async function report(
   context: Context,
   { follow }: FollowOption,
-  { task, says }: { readonly task: Task; readonly says: string },
+  { task, says, startsRun }: TaskReport,
 ): Promise<ExitCode | undefined> {
   const { client, isJson, terminal } = context;
-  const line = `${task.id}: ${says}`;
-  context.remember({ task: task.id, run: undefined });
+  rememberTask(context, task.id);
+  if (follow === true || startsRun === true) context.remember({ run: undefined });
   if (follow !== true) {
-    context.show(task, () => [line]);
+    context.show(task, () => [says]);
     return undefined;
   }
-  if (!isJson) terminal.print(line);
+  if (!isJson) terminal.print(says);
   const code = await followTask(context, task);
   if (isJson) context.show(await client.get("/api/tasks/{taskId}", { path: { taskId: task.id } }), () => []);
   return code;

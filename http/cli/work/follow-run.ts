@@ -3,10 +3,13 @@ import type { Context } from "../command/context.js";
 import { toLine, toLines } from "../command/printable.js";
 import { type Approval, describeCall, listOpenApprovals } from "./approvals.js";
 import { describeRunState } from "./run-state.js";
-import { describeStep, type StepForm } from "./step-lines.js";
+import { describeStep, listShown, type StepForm } from "./step-lines.js";
 
 type Run = Schema<"Run">;
 type Step = Schema<"Step">;
+
+/** How much of what was shown is kept, to find what a failure's output repeats. */
+const KEPT_CHARACTERS = 65_536;
 
 /** The data of the topic `run/<id>`: its snapshot, or a change. */
 interface RunData {
@@ -38,6 +41,9 @@ export class RunFollower {
   /** The index of the last step shown. */
   #shown = -1;
   #isOver = false;
+  #failure: string | null = null;
+  /** The end of what was shown of the steps: its lines, without indentation. */
+  #printed = "";
 
   constructor(context: Context, runId: string, following: RunFollowing) {
     this.#context = context;
@@ -48,6 +54,11 @@ export class RunFollower {
   /** Whether the run has ended and its end was shown. */
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** Why the run failed, if its end was shown. */
+  get failure(): string | null {
+    return this.#failure;
   }
 
   /** Shows what a message of the topic `run/<id>` brings. */
@@ -98,6 +109,7 @@ export class RunFollower {
 
   #say(step: Step): void {
     this.#shown = Math.max(this.#shown, step.index);
+    this.#printed = `${this.#printed}${listShown(step, this.#following).join("\n")}\n`.slice(-KEPT_CHARACTERS);
     for (const line of describeStep(this.#context, step, this.#following)) this.#following.say(line);
   }
 
@@ -120,9 +132,22 @@ export class RunFollower {
     const { say } = this.#following;
     const { station, outcome, ending, check, failure } = run;
     const colour = outcome === "completed" ? "green" : outcome === "failed" ? "red" : "yellow";
+    this.#failure = failure?.message ?? null;
     const output = failure?.output ?? (check?.passed === false ? check.output : "");
-    for (const line of toLines(output).trimEnd().split("\n")) if (line !== "") say(terminal.paint("dim", `  ${line}`));
+    for (const line of this.#listNew(output)) say(terminal.paint("dim", `  ${line}`));
     say(terminal.paint(colour, `${station}: ${toLine(describeRunState(run))}`));
     if (ending?.kind === "handover" && ending.note !== "") say(`  ${toLines(ending.note).replaceAll("\n", "\n  ")}`);
+  }
+
+  /** Returns the lines of an output that no step has shown. The first line may be the end of a longer one. */
+  #listNew(output: string): readonly string[] {
+    const printed = this.#printed.split("\n");
+    const known = new Set(printed);
+    return toLines(output)
+      .split("\n")
+      .filter((line, index) => {
+        if (line.trim() === "" || known.has(line)) return false;
+        return index > 0 || !printed.some((shown) => shown.endsWith(line));
+      });
   }
 }

@@ -1,7 +1,7 @@
 import { ApiError, type Schema, type StreamMessage } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
-import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
-import { isNotFound } from "../command/names.js";
+import { CommandError, type ExitCode, exitCodes, isInterruption } from "../command/exit-codes.js";
+import { orNull } from "../command/names.js";
 import { toLine, toLines } from "../command/printable.js";
 import { openTopics, type Topics } from "../command/topics.js";
 import { RunFollower } from "./follow-run.js";
@@ -19,25 +19,30 @@ type TaskChange =
 /**
  * Shows what happens to a task until it is done: steps, questions and reviews. If the agent asks, the person types the
  * answer; without a terminal, it shows the question and continues. Returns the exit code: failed if the task was
- * closed, or failed and was not retried.
+ * closed, or failed and was not retried. After an interruption, throws a {@link CommandError} that says how to go on.
  */
 export async function followTask(context: Context, task: Task): Promise<ExitCode> {
-  const topics = openTopics(context);
+  const people = await People.ofTeam(context, task.teamId);
+  const me = context.login.token === undefined ? (await context.client.get("/api/sessions/me")).userId : null;
+  const prompts = new TaskPrompts(context, { people, me });
+  const topics = openTopics(context, { onLost: () => prompts.pause(), onConnected: () => prompts.resume() });
   try {
-    const people = await People.ofTeam(context, task.teamId);
-    const me = context.login.token === undefined ? (await context.client.get("/api/sessions/me")).userId : null;
-    return await new TaskFollower(context, topics, { task, people, me }).follow();
+    return await new TaskFollower(context, topics, { task, people, prompts }).follow();
+  } catch (error) {
+    const isEnded = error instanceof CommandError && error.exitCode === exitCodes.interrupted;
+    if (!isEnded && !isInterruption(error, context.signal)) throw error;
+    const next = prompts.later ?? `the task continues: signalbox task show ${task.id} --follow`;
+    throw new CommandError(next, exitCodes.interrupted);
   } finally {
+    prompts.close();
     topics.close();
-    if (context.signal.aborted) context.terminal.note(`the task continues: signalbox task show ${task.id} --follow`);
   }
 }
 
 interface Following {
   readonly task: Task;
   readonly people: People;
-  /** The id of the person who follows; null for a token. */
-  readonly me: string | null;
+  readonly prompts: TaskPrompts;
 }
 
 class TaskFollower {
@@ -52,26 +57,22 @@ class TaskFollower {
   /** What was shown last of the task's state. */
   #shown = "";
 
-  constructor(context: Context, topics: Topics, { task, people, me }: Following) {
+  constructor(context: Context, topics: Topics, { task, people, prompts }: Following) {
     this.#context = context;
     this.#topics = topics;
-    this.#prompts = new TaskPrompts(context, { people, me });
+    this.#prompts = prompts;
     this.#people = people;
     this.#task = task;
     this.#noted = task.notes.at(-1)?.seq ?? -1;
   }
 
   async follow(): Promise<ExitCode> {
-    try {
-      this.#topics.subscribe(`task/${this.#task.id}`);
-      await this.#showState();
-      while (this.#task.state !== "done" && this.#task.state !== "closed") {
-        await this.#take(await Promise.race([this.#topics.next(), this.#prompts.failed]));
-      }
-      return this.#task.state === "done" ? exitCodes.done : exitCodes.failed;
-    } finally {
-      this.#prompts.close();
+    this.#topics.subscribe(`task/${this.#task.id}`);
+    await this.#showState();
+    while (this.#task.state !== "done" && this.#task.state !== "closed") {
+      await this.#take(await Promise.race([this.#topics.next(), this.#prompts.failed]));
     }
+    return this.#task.state === "done" ? exitCodes.done : exitCodes.failed;
   }
 
   readonly #say = (line: string): void => {
@@ -175,14 +176,15 @@ class TaskFollower {
   async #showWait(): Promise<void> {
     const { client, terminal } = this.#context;
     const { id, station, asks } = this.#task;
-    const item = await client.get("/api/inbox/{id}", { path: { id } }).catch((error: unknown) => {
-      if (isNotFound(error)) return null;
-      throw error;
-    });
+    const item = await orNull(client.get("/api/inbox/{id}", { path: { id } }));
     const waits = item === null || item.gone === null;
     const kind = item !== null && waits ? item.kind : this.#task.failure === null ? "question" : "failure";
     const does = kind === "failure" ? "failed" : "asks";
-    this.#say(`${terminal.paint("yellow", `${station} ${does}:`)} ${toLines(asks ?? item?.asks ?? "")}`);
+    const text = asks ?? item?.asks ?? "";
+    // The end of the run has said why it failed.
+    if (kind !== "failure" || text !== this.#run?.failure) {
+      this.#say(`${terminal.paint("yellow", `${station} ${does}:`)} ${toLines(text)}`);
+    }
     // Somebody may have answered meanwhile.
     if (!waits) return;
     if (kind === "failure") this.#prompts.askForRetry(this.#task);

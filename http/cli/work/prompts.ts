@@ -6,9 +6,14 @@ import type { Context } from "../command/context.js";
 interface Prompt {
   readonly id: string;
   readonly question: string;
+  /** Says how to answer later, for a person who ends the command instead. */
+  readonly later: string;
   /** Receives what the person types. An {@link ApiError} that it throws is shown; other errors end the command. */
   answer(text: string): Promise<void>;
 }
+
+/** Why an open prompt ends without an answer from here. */
+type Withdrawal = "answered" | "paused" | "closed";
 
 /** Asks one question after the other, while the command follows what happens. */
 export class Prompts {
@@ -16,7 +21,8 @@ export class Prompts {
   readonly failed: Promise<never>;
   readonly #context: Context;
   readonly #waiting: Prompt[] = [];
-  #open: { readonly id: string; readonly ending: AbortController } | null = null;
+  #open: { readonly prompt: Prompt; withdrawn: Withdrawal | null; readonly ending: AbortController } | null = null;
+  #isPaused = false;
   #fail: (error: unknown) => void = () => undefined;
 
   constructor(context: Context) {
@@ -28,37 +34,70 @@ export class Prompts {
     this.failed.catch(() => undefined);
   }
 
+  /** How to answer the open question later; null if there is none. */
+  get later(): string | null {
+    return this.#open?.prompt.later ?? null;
+  }
+
   /** Asks as soon as the questions before are answered or removed. */
   add(prompt: Prompt): void {
     this.#waiting.push(prompt);
-    if (this.#open === null) void this.#askAll();
+    this.#askNext();
   }
 
   /** Removes a question that no longer waits. */
   remove(id: string): void {
     const at = this.#waiting.findIndex((prompt) => prompt.id === id);
     if (at >= 0) this.#waiting.splice(at, 1);
-    if (this.#open?.id === id) this.#open.ending.abort();
+    if (this.#open?.prompt.id === id) this.#withdraw("answered");
+  }
+
+  /** Withdraws the open question until {@link resume}, because no answer can be sent. */
+  pause(): void {
+    this.#isPaused = true;
+    this.#withdraw("paused");
+  }
+
+  /** Asks again. */
+  resume(): void {
+    this.#isPaused = false;
+    this.#askNext();
   }
 
   /** Removes all questions. */
   close(): void {
     this.#waiting.length = 0;
-    this.#open?.ending.abort();
+    this.#withdraw("closed");
+  }
+
+  #withdraw(why: Withdrawal): void {
+    if (this.#open === null || this.#open.withdrawn !== null) return;
+    this.#open.withdrawn = why;
+    this.#open.ending.abort();
+  }
+
+  #askNext(): void {
+    if (this.#open === null && !this.#isPaused) void this.#askAll();
   }
 
   async #askAll(): Promise<void> {
-    for (let prompt = this.#waiting.shift(); prompt !== undefined; prompt = this.#waiting.shift()) {
-      const ending = new AbortController();
-      this.#open = { id: prompt.id, ending };
+    while (!this.#isPaused) {
+      const prompt = this.#waiting.shift();
+      if (prompt === undefined) return;
+      const open = { prompt, withdrawn: null as Withdrawal | null, ending: new AbortController() };
+      this.#open = open;
       try {
-        await this.#askOne(prompt, ending.signal);
+        await this.#askOne(prompt, open.ending.signal);
       } catch (error) {
-        if (!ending.signal.aborted) return this.#fail(error);
-        this.#context.terminal.note("(already answered)");
-      } finally {
-        this.#open = null;
+        // The question stays open, so that the end of the command says how to answer it.
+        if (open.withdrawn === null) {
+          open.withdrawn = "closed";
+          return this.#fail(error);
+        }
+        if (open.withdrawn === "answered") this.#context.terminal.note("(already answered)");
+        if (open.withdrawn === "paused") this.#waiting.unshift(prompt);
       }
+      this.#open = null;
     }
   }
 
@@ -66,7 +105,7 @@ export class Prompts {
     const { terminal } = this.#context;
     const signal = AbortSignal.any([ended, this.#context.signal]);
     const text = await ask(terminal, question, { instead: "the answer with another command", signal });
-    if (ended.aborted) return;
+    ended.throwIfAborted();
     await answer(text).catch((error: unknown) => {
       if (!(error instanceof ApiError)) throw error;
       terminal.note(error.message);

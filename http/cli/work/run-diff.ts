@@ -1,9 +1,10 @@
 import type { Schema } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
-import { CommandError } from "../command/exit-codes.js";
+import { CommandError, exitCodes } from "../command/exit-codes.js";
 import { toJson, toLines } from "../command/printable.js";
 import { applyDiff, findOwnRepository } from "./apply-diff.js";
-import { nameRun } from "./name-run.js";
+import { nameRun } from "./current-task.js";
+import { findRunWithChanges, type RunWithChanges } from "./run-changes.js";
 
 /** The options of `run diff`. */
 export interface DiffOptions extends CommonOptions {
@@ -15,11 +16,16 @@ export interface DiffOptions extends CommonOptions {
 /** Prints the changes of a run, or applies them to the checkout of this folder. */
 export async function showDiff(context: Context, options: DiffOptions, name: string | undefined): Promise<void> {
   const { client, terminal, isJson } = context;
-  const { branch = null, apply } = options;
-  const path = { runId: await nameRun(context, name) };
-  const run = await client.get("/api/runs/{runId}", { path, query: { diff: "false" } });
-  if (run.state !== "ended") throw new CommandError(`the run ${run.id} has not ended: its changes are not known yet`);
-  const mayApply = apply === true || branch !== null;
+  const { branch = null } = options;
+  const mayApply = options.apply === true;
+  if (branch !== null && !mayApply) throw new CommandError("--branch needs --apply", exitCodes.usage);
+  const run = await nameRun(context, name);
+  const path = { runId: run.id };
+  const toOther = async () => toHint(mayApply, await findRunWithChanges(context, run));
+  if (run.state !== "ended") {
+    const other = await toOther();
+    throw new CommandError(`the run ${run.id} has not ended: its changes are not known yet${other}`);
+  }
   const repository = options.repository ?? (mayApply ? chooseRepository(terminal.folder, run) : undefined);
   const query = repository === undefined ? {} : { repository };
   const diff = await client.get("/api/runs/{runId}/diff", { path, query });
@@ -32,11 +38,21 @@ export async function showDiff(context: Context, options: DiffOptions, name: str
       "the changes are staged: git diff --staged shows them",
     ]);
   }
-  if (diff === "")
-    terminal.note(`the run ${runId} changed nothing${repository === undefined ? "" : ` in ${repository}`}`);
+  if (diff === "") {
+    const where = repository === undefined ? "" : ` in ${repository}`;
+    terminal.note(`the run ${runId} (${run.station}) changed nothing${where}${await toOther()}`);
+  }
   if (isJson) context.show({ runId, repository: repository ?? null, diff }, () => []);
   else if (!terminal.isTerminal) terminal.write(diff);
   else if (diff !== "") terminal.print(toColoured(context, diff).replace(/\n$/, ""));
+}
+
+/** Names a run that has changes, on a line of its own; empty without one. */
+function toHint(mayApply: boolean, other: RunWithChanges | null): string {
+  if (other === null) return "";
+  const { run, isLater } = other;
+  const which = `${isLater ? "a later" : "an earlier"} run, ${run.id} (${run.station}), has changes`;
+  return `\n${which}: signalbox run diff ${run.id}${mayApply ? " --apply" : ""}`;
 }
 
 /**

@@ -3,8 +3,8 @@ import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
 import { toLine } from "../command/printable.js";
 import { openTopics } from "../command/topics.js";
+import { nameRun, readRun } from "./current-task.js";
 import { RunFollower } from "./follow-run.js";
-import { nameRun } from "./name-run.js";
 import { People } from "./people.js";
 
 /** The options of `run logs`. */
@@ -22,8 +22,8 @@ export async function showLogs(
   name: string | undefined,
 ): Promise<ExitCode | undefined> {
   const { isJson, terminal } = context;
-  const runId = await nameRun(context, name);
-  const run = await readRun(context, runId);
+  const run = await nameRun(context, name);
+  const { id: runId } = run;
   if (isJson && follow !== true) {
     context.show({ items: await listSteps(context, runId) }, () => []);
     return undefined;
@@ -61,10 +61,6 @@ async function readPeople(context: Context, { taskId }: Schema<"Run">): Promise<
   if (taskId === "") return await People.ofTeam(context, "");
   const { teamId } = await context.client.get("/api/tasks/{taskId}", { path: { taskId } });
   return await People.ofTeam(context, teamId);
-}
-
-function readRun({ client }: Context, runId: string): Promise<Schema<"Run">> {
-  return client.get("/api/runs/{runId}", { path: { runId }, query: { diff: "false" } });
 }
 
 async function listSteps({ client }: Context, runId: string): Promise<readonly Schema<"Step">[]> {

@@ -3,15 +3,14 @@ import type { CommonOptions, Context } from "../command/context.js";
 import { toLines } from "../command/printable.js";
 import { toFields } from "../command/table.js";
 import { describeCall, listOpenApprovals } from "./approvals.js";
-import { nameRun } from "./name-run.js";
+import { nameRun } from "./current-task.js";
 import { describeRunState } from "./run-state.js";
 import { toTimeText } from "./time-text.js";
 
 /** Shows a run, its open approvals, and the output of what failed. */
 export async function showRun(context: Context, _options: CommonOptions, name: string | undefined): Promise<void> {
-  const { client, terminal } = context;
-  const path = { runId: await nameRun(context, name) };
-  const run = await client.get("/api/runs/{runId}", { path, query: { diff: "false" } });
+  const { terminal } = context;
+  const run = await nameRun(context, name);
   const approvals = run.state === "ended" ? [] : await listOpenApprovals(context, run.id);
   const output = run.failure?.output ?? (run.check?.passed === false ? run.check.output : "");
   context.show({ ...run, approvals }, () => [

@@ -8,7 +8,7 @@ import type { RunOption } from "./run-message.js";
 /** The help for the argument `[run]`. */
 const RUN =
   "[run] takes a run id, a unique prefix of it, or a task id (the task's last run).\n" +
-  "Default: the run named last in this folder, or the last task's last run.";
+  "Default: the last run of the task that a command named last, or the run of it that a command named last.";
 
 /** Adds the commands `run …`. */
 export function addRunCommands(runs: CommandTree): void {
@@ -20,10 +20,7 @@ export function addRunCommands(runs: CommandTree): void {
     details: "Use - to read the text from standard input.",
     example: 'signalbox run message "Leave the old tests as they are"',
     declare: (command) =>
-      command.option(
-        "--run <run>",
-        "run id, a unique prefix of it, or a task id (default: the run named last, or the last task's last run)",
-      ),
+      command.option("--run <run>", "run id, a unique prefix of it, or a task id (default: as for signalbox run show)"),
     load: async () => (await import("./run-message.js")).sendMessage,
   });
   runs.add<object, [string | undefined]>({
@@ -62,7 +59,7 @@ function addReads(runs: CommandTree): void {
       command
         .option("--repository <name>", "only the changes in this repository (owner/name)")
         .option("--apply", "apply the changes to the git checkout of this folder")
-        .option("--branch <name>", "apply them on a new branch, from the current commit"),
+        .option("--branch <name>", "with --apply: on a new branch, from the current commit"),
     load: async () => (await import("./run-diff.js")).showDiff,
   });
 }
@@ -71,8 +68,8 @@ function addAnswers(runs: CommandTree): void {
   const addApproval = (command: Command): Command =>
     command.option("--approval <approval>", "approval id or a prefix of it, if the run has several open approvals");
   const details =
-    "[run] takes an approval id (apr_…), or a run with only one open approval, as signalbox run show does.\n" +
-    "Default: the run named last in this folder, or the last task's last run.\n" +
+    "[run] takes an approval id (apr_…), or a run with only one open approval, by the names and the default of\n" +
+    "signalbox run show.\n" +
     "signalbox inbox and signalbox run show list approvals.";
   runs.add<ApprovalOption, [string | undefined]>({
     usage: "approve [run]",

@@ -13,25 +13,32 @@ export interface StepForm {
   readonly isShort: boolean;
 }
 
+/** Returns the lines of a step's text that are shown. */
+export function listShown(step: Schema<"Step">, { isShort }: Pick<StepForm, "isShort">): readonly string[] {
+  const lines = toLines(step.text).trimEnd().split("\n");
+  const mayShorten = step.from === "agent" && step.kind !== "message" && step.kind !== "error";
+  return isShort && mayShorten ? shorten(lines) : lines;
+}
+
 /** Converts a step of a run to lines for a person. */
 export function describeStep(
   { terminal }: Pick<Context, "terminal">,
   step: Schema<"Step">,
-  { people, isShort }: StepForm,
+  form: StepForm,
 ): readonly string[] {
   const { kind, from, tool } = step;
-  const lines = toLines(step.text).trimEnd().split("\n");
-  if (from !== "agent") return [`${terminal.paint("bold", `${people.author(from)}:`)} ${lines.join("\n")}`];
+  const lines = listShown(step, form);
+  if (from !== "agent") return [`${terminal.paint("bold", `${form.people.author(from)}:`)} ${lines.join("\n")}`];
   switch (kind) {
     case "message":
       return lines;
     case "tool":
-      return [terminal.paint("blue", `> ${toLine(tool ?? "tool")}`), ...indent(isShort ? shorten(lines) : lines)];
+      return [terminal.paint("blue", `> ${toLine(tool ?? "tool")}`), ...indent(lines)];
     case "error":
       return lines.map((line) => terminal.paint("red", line));
     case "output":
     case "thought":
-      return indent(isShort ? shorten(lines) : lines).map((line) => terminal.paint("dim", line));
+      return indent(lines).map((line) => terminal.paint("dim", line));
   }
 }
 

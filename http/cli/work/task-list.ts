@@ -33,8 +33,11 @@ export async function listTasks(context: Context, options: TaskFilter & LimitOpt
   });
   const list = await takeItems(tasks, limit);
   context.remember({ workspace: team.workspace.slug, team: team.key });
+  const isFiltered = [state, line, station, assignee].some((filter) => filter !== undefined);
   showList(context, list, {
-    none: `no matching tasks in the team ${team.key}`,
+    none: isFiltered
+      ? `no matching tasks in the team ${team.key}`
+      : `the team ${team.key} has no tasks: open one with signalbox task open "<title>"`,
     toLines: () =>
       toTable(
         terminal,

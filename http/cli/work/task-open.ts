@@ -16,9 +16,9 @@ export interface TaskOpening extends CommonOptions, FollowOption {
   readonly reviewPullRequest?: string;
 }
 
-/** Opens a task, and makes it the folder's default. */
+/** Opens a task, and makes it the current one. */
 export async function openTask(context: Context, options: TaskOpening, title: string): Promise<ExitCode | undefined> {
-  const { client, names } = context;
+  const { client, names, isJson, terminal } = context;
   const { station, description, assign, link, reviewBranch, reviewPullRequest } = options;
   const { team, line } = await names.line(options.line);
   const { workspace } = team;
@@ -38,8 +38,8 @@ export async function openTask(context: Context, options: TaskOpening, title: st
     },
   });
   context.remember({ workspace: workspace.slug, team: team.key, line: line.key });
-  return await report(context, options, {
-    task,
-    says: `opened at ${team.key}/${task.line}, station ${task.station}: ${toLine(title)}`,
-  });
+  const says = `${task.id}: opened at ${team.key}/${task.line}, station ${task.station}: ${toLine(title)}`;
+  const code = await report(context, options, { task, says });
+  if (options.follow !== true && !isJson) terminal.note("follow it with: signalbox task show --follow");
+  return code;
 }

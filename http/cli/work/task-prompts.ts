@@ -36,6 +36,20 @@ export class TaskPrompts {
     return this.#prompts.failed;
   }
 
+  /** How to answer the open question later; null if there is none. */
+  get later(): string | null {
+    return this.#prompts.later;
+  }
+
+  /** Withdraws the open question while no answer can be sent. */
+  pause(): void {
+    this.#prompts.pause();
+  }
+
+  resume(): void {
+    this.#prompts.resume();
+  }
+
   removeQuestion(): void {
     this.#prompts.remove(QUESTION);
   }
@@ -62,7 +76,8 @@ export class TaskPrompts {
       if (text === "") this.askForAnswer(task);
       else await client.post("/api/tasks/{taskId}/answer", { path: { taskId: id }, body: { text } });
     };
-    this.#prompts.add({ id: QUESTION, question: "Answer:", answer });
+    const later = 'the task waits for an answer: signalbox task answer "…"';
+    this.#prompts.add({ id: QUESTION, question: "Answer:", later, answer });
   }
 
   /**
@@ -71,17 +86,16 @@ export class TaskPrompts {
   askForRetry({ id: taskId }: Waiting): void {
     const { client, terminal } = this.#context;
     const path = { taskId };
+    const later = "the task failed and is in the inbox: run signalbox task retry, or answer, move or close it";
     const giveUp = (): never => {
-      throw new CommandError(
-        "the task failed and is in the inbox: run signalbox task retry, or answer, move or close it",
-      );
+      throw new CommandError(later);
     };
     if (terminal.ask === null) giveUp();
     const answer = async (text: string): Promise<void> => {
       if (!/^y(es)?$/i.test(text)) giveUp();
       await client.post("/api/tasks/{taskId}/retry", { path, body: {} });
     };
-    this.#prompts.add({ id: QUESTION, question: "Run the station again? [y/N]", answer });
+    this.#prompts.add({ id: QUESTION, question: "Run the station again? [y/N]", later, answer });
   }
 
   /** Asks whether to approve a call, or says who may. */
@@ -103,12 +117,14 @@ export class TaskPrompts {
         await answerApproval(this.#context, approval, { kind: "dismiss", reason });
       }
     };
-    this.#prompts.add({ id, question: "Approve this call? [y, n, or a reason to deny it]:", answer });
+    const question = "Approve this call? [y, n, or a reason to deny it]:";
+    const later = `the call waits for an approval: signalbox run approve ${id}, or run dismiss ${id}`;
+    this.#prompts.add({ id, question, later, answer });
   }
 
   #whoAnswers(userId: string | null): string {
     const name = this.#people.name(userId);
-    return name === null ? "unassigned: signalbox task assign <person>" : `waiting for ${name}`;
+    return name === null ? "unassigned: signalbox task assign me" : `waiting for ${name}`;
   }
 
   #isMe(userId: string | null): boolean {

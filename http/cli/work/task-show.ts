@@ -1,11 +1,13 @@
 import { ApiError, type Schema } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import type { ExitCode } from "../command/exit-codes.js";
-import { toLine, toLines } from "../command/printable.js";
+import { toLines } from "../command/printable.js";
 import { toFields, toTable } from "../command/table.js";
 import { type FollowOption, report } from "./change-task.js";
+import { nameTask, rememberTask } from "./current-task.js";
 import { describeNote } from "./note-lines.js";
 import { People } from "./people.js";
+import { toNamed } from "./refusals.js";
 import { describeRunState } from "./run-state.js";
 import { toTimeText } from "./time-text.js";
 
@@ -21,13 +23,13 @@ export async function showTask(
   options: CommonOptions & FollowOption,
   name: string | undefined,
 ): Promise<ExitCode | undefined> {
-  const { client, names } = context;
-  const path = { taskId: await names.task(name) };
+  const { client, isJson, terminal } = context;
+  const path = { taskId: await nameTask(context, name) };
   const task = await client.get("/api/tasks/{taskId}", { path });
-  if (options.follow === true) return await report(context, options, { task, says: toLine(task.title) });
+  if (options.follow === true) return await report(context, options, { task, says: `following: ${toNamed(task)}` });
   const runs = await listRuns(context, task.id);
   const people = await People.ofTeam(context, task.teamId);
-  context.remember({ task: task.id, run: undefined });
+  rememberTask(context, task.id);
   context.show({ ...task, runs }, () => [
     ...describeTask(context, task, people),
     ...section(context, "Description", task.description === "" ? [] : [toLines(task.description)]),
@@ -38,7 +40,19 @@ export async function showTask(
     ),
     ...section(context, "Runs", runs.length === 0 ? [] : describeRuns(context, runs)),
   ]);
+  const next = toNext(task);
+  if (next !== null && !isJson) terminal.note(next);
   return undefined;
+}
+
+/** Returns what a person can do about a task that waits for one; null for other tasks. */
+function toNext({ state, failure, approvals: [approval] }: Task): string | null {
+  if (state !== "inbox") return null;
+  if (approval !== undefined)
+    return `answer it with: signalbox run approve ${approval.id}, or run dismiss ${approval.id}`;
+  return failure === null
+    ? 'answer it with: signalbox task answer "…"'
+    : "run the station again with: signalbox task retry";
 }
 
 /** Lists the task's runs; none for a caller who may not read the team's outcomes. */
@@ -58,9 +72,9 @@ function describeTask({ terminal }: Context, task: Task, people: People): readon
     ["link", task.url],
     ["reviews", task.reviews?.ref ?? null],
     ["pull request", pullRequest === null ? null : `${pullRequest.url} (${pullRequest.state})`],
-    ["asks", asks],
+    ["asks", failure?.message === asks ? null : asks],
     ["waits for", approvals.map(({ id, tool }) => `approval of ${tool} (${id})`).join(", ")],
-    ["failure", failure === null || failure.message === asks ? null : failure.message],
+    ["failed", failure?.message ?? null],
   ];
   return toFields(terminal, [
     ["task", task.id],

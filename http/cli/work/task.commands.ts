@@ -16,18 +16,22 @@ export function addTaskCommands(tasks: CommandTree): void {
 const addFollow = (command: Command): Command =>
   command.option("--follow", "show steps, questions and reviews as they happen, until the task is done");
 const addTask = (command: Command): Command =>
-  command.option("--task <task>", "task id, or a unique prefix of it (default: the last one)");
+  command.option("--task <task>", "task id, or a unique prefix of it (default: the task that a command named last)");
 
 const FOLLOWING =
   "With --follow, shows progress until the task is done. When the agent asks a question, type the answer. Without a\n" +
   "terminal, the command prints the question and keeps following. Exits with 1 if the task is closed, or fails and is\n" +
   "not retried.";
 
+const TASK =
+  "[task] takes a task id or a unique prefix of it.\n" +
+  "Default: the task that a command named last, by its id or by a run of it.";
+
 function addReads(tasks: CommandTree): void {
   tasks.add<TaskOpening, [string]>({
     usage: "open <title>",
     summary: "open a task on a line",
-    details: `The task starts at the line's first station, assigned to you. Later commands use it by default.\n${FOLLOWING}`,
+    details: `The task starts at the line's first station, assigned to you. It is the default of later commands.\n${FOLLOWING}`,
     example: 'signalbox task open "The tests fail" --follow',
     declare: (command) =>
       addFollow(command)
@@ -56,7 +60,7 @@ function addReads(tasks: CommandTree): void {
   tasks.add<FollowOption, [string | undefined]>({
     usage: "show [task]",
     summary: "show a task with its notes and runs, or follow it",
-    details: FOLLOWING,
+    details: `${TASK}\n${FOLLOWING}`,
     example: "signalbox task show",
     declare: addFollow,
     load: async () => (await import("./task-show.js")).showTask,
@@ -100,12 +104,14 @@ function addChanges(tasks: CommandTree): void {
   tasks.add<object, [string | undefined]>({
     usage: "stop [task]",
     summary: "stop the run of a task that is assigned to you",
+    details: TASK,
     example: "signalbox task stop",
     load: async () => (await import("./change-task.js")).stopTask,
   });
   tasks.add<FollowOption, [string | undefined]>({
     usage: "retry [task]",
     summary: "run the station of a task again",
+    details: TASK,
     example: "signalbox task retry --follow",
     declare: addFollow,
     load: async () => (await import("./change-task.js")).retryTask,
@@ -113,6 +119,7 @@ function addChanges(tasks: CommandTree): void {
   tasks.add<object, [string | undefined]>({
     usage: "close [task]",
     summary: "close a task and cancel its run",
+    details: TASK,
     example: "signalbox task close",
     load: async () => (await import("./change-task.js")).closeTask,
   });

@@ -3,7 +3,7 @@ import type { HostedFault } from "../../../http/demo/code-host/code-host.js";
 import { adaThere, bobThere } from "../../support/code-host-scene.js";
 import { openPickedHost, PickedWorld } from "../../support/picked-world.js";
 
-/** The code host's answers to the requests that open a pull request, and concurrent actions of people. */
+/** Tests how opening a pull request copes with the code host's answers and with concurrent actions of people. */
 
 const OPENING = /POST .*\/pulls$/;
 const BRANCH = /POST .*\/git\/refs$/;

@@ -1,16 +1,18 @@
 import t from "tap";
 import type { WorkEvent } from "../../../actors/events/catalogue.js";
 import type { DeliveryResult } from "../../../actors/hooks/delivery/delivery-result.js";
+import { hookHealth, readHookHealth } from "../../../actors/hooks/hook-health.table.js";
 import { hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
 import type { FireHook } from "../../../actors/hooks/hook-occurrence.messages.js";
 import { EXHAUSTED } from "../../../actors/hooks/hook-occurrence.queries.js";
-import { findHookOccurrence, listAttempts } from "../../../actors/hooks/hook-occurrence.table.js";
+import { findHookOccurrence, hookRetries, listAttempts } from "../../../actors/hooks/hook-occurrence.table.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import type { TaskRow } from "../../../actors/tasks/task.js";
 import { tasks } from "../../../actors/tasks/task.table.js";
 import { address } from "../../../runtime/cells/address.js";
 import type { Message } from "../../../runtime/turns/turn.js";
 import type { Intent } from "../../../runtime/turns/turn-recorder.js";
+import { type Reading, StoreError } from "../../../storage/store.js";
 import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
 import { lineId, teamId, workspaceId } from "../../support/work.js";
 
@@ -68,11 +70,24 @@ const crashed = {
 } as Message;
 const cut = { status: null, body: "", code: "errored", reason: "killed" } as const;
 const cutBefore = result({ ...cut, isAskedAgain: true });
+const broken = (times: number) => Array.from({ length: times }, (_, n) => (n % 2 === 0 ? broke : woken));
 const late = { type: "keeper.late", ...gate } as Message;
 const woken = { type: "woken", name: "retry", dueMs: 0 } as Message;
 
+const HOUR = 60 * 60 * 1_000;
+
 const listCounters = (intents: readonly Intent[]) =>
   intents.flatMap((intent) => (intent.kind === "count" ? [intent.counter] : []));
+
+/** Returns the rows, of which those of one table cannot be read. */
+function withDamage(rows: ReturnType<typeof memoryRows>, table: string | undefined): ReturnType<typeof memoryRows> {
+  const readRow: Reading["get"] = rows.get.bind(rows);
+  const get: Reading["get"] = (key) => {
+    if (key[2] === table) throw new StoreError("damaged", "the row is damaged", { key });
+    return readRow(key);
+  };
+  return Object.assign(rows, { get });
+}
 
 interface Arranged {
   readonly stepping: Stepping;
@@ -86,9 +101,11 @@ function arrange(options: {
   failure?: string;
   steps?: number;
   at?: string;
+  /** The table whose rows are damaged. */
+  damaged?: string;
 }): Arranged {
-  const { on, before = false, failure = "continue", steps = 1, at = "work" } = options;
-  const rows = memoryRows();
+  const { on, before = false, failure = "continue", steps = 1, at = "work", damaged } = options;
+  const rows = withDamage(memoryRows(), damaged);
   const names = ["one", "two", "three"].slice(0, steps);
   const hook = {
     id: "hook_1",
@@ -138,8 +155,8 @@ t.test("an after-hook: state x message", async (t) => {
     ["eight times cut short", Array.from({ length: 15 }, (_, n) => (n % 2 === 0 ? result(cut) : woken)), "failed"],
     ["rejected", [rejected], "failed"],
     ["rejected after a wait", [broke, woken, rejected], "failed"],
-    ["eight attempts", Array.from({ length: 15 }, (_, n) => (n % 2 === 0 ? broke : woken)), "failed"],
-    ["seven attempts", Array.from({ length: 13 }, (_, n) => (n % 2 === 0 ? broke : woken)), "waiting"],
+    ["eight attempts", broken(15), "failed"],
+    ["seven attempts", broken(13), "waiting"],
   ];
   for (const [name, messages, wanted] of table) {
     const { stepping, state } = arrange({ on: "task.moved" });
@@ -278,4 +295,60 @@ t.test("a failure is noted on the task once, unless the task has moved on", asyn
   const gone = arrange({ on: "task.moved", at: "review" });
   t.same(gone.stepping.take(rejected).sent, []);
   t.equal(findHookOccurrence(gone.stepping.rows, workspaceId, teamId, "occ_1-x")?.code, "superseded");
+});
+
+const healthOf = ({ stepping }: Arranged, nowMs = stepping.now) =>
+  readHookHealth(stepping.rows, { workspaceId, id: "hook_1" }, nowMs);
+const noHealth = { delivered: 0, refused: 0, failed: 0, waiting: 0, nextRetryAt: null };
+
+t.test("the end of a firing counts in the health of its hook, once and for 24 hours", async (t) => {
+  const before = { on: "run.starting", before: true } as const;
+  const cases: [string, Parameters<typeof arrange>[0], Message[], object][] = [
+    ["delivered", { on: "task.moved" }, [done], { delivered: 1 }],
+    ["delivered in two steps", { on: "task.moved", steps: 2 }, [done, done], { delivered: 1 }],
+    ["delivered after a retry", { on: "task.moved" }, [broke, woken, done], { delivered: 1 }],
+    ["failed", { on: "task.moved" }, [rejected], { failed: 1 }],
+    ["failed after seven retries", { on: "task.moved" }, broken(15), { failed: 1 }],
+    ["superseded", { on: "task.moved", at: "review" }, [rejected], { failed: 1 }],
+    ["refused", before, [refuses], { refused: 1 }],
+    ["failed with block", { ...before, failure: "block" }, [broke], { failed: 1 }],
+    ["out of time", before, [late], { failed: 1 }],
+    ["under way", { on: "task.moved" }, [], {}],
+    ["repeated at once after a kill", before, [cutBefore], {}],
+  ];
+  for (const [name, options, messages, wanted] of cases) {
+    const arranged = arrange(options);
+    for (const message of messages) arranged.stepping.take(message);
+    t.same(healthOf(arranged), { ...noHealth, ...wanted }, name);
+    t.same(healthOf(arranged, arranged.stepping.now + 25 * HOUR), noHealth, `${name}: a day later`);
+    arranged.stepping.take(done);
+    t.same(hookRetries.list(arranged.stepping.rows, workspaceId), [], `${name}: nothing waits`);
+  }
+});
+
+t.test("a firing that waits for its retry counts as waiting until then", async (t) => {
+  const arranged = arrange({ on: "task.moved" });
+  for (let attempt = 1; attempt < 4; attempt++) {
+    const [wake] = arranged.stepping.take(broke).wakes;
+    const nextRetryAt = new Date(wake?.dueMs ?? 0).toISOString();
+    t.same(healthOf(arranged), { ...noHealth, waiting: 1, nextRetryAt });
+    arranged.stepping.now = wake?.dueMs ?? 0;
+    arranged.stepping.take(woken);
+    t.same(healthOf(arranged), noHealth, "its request is under way");
+  }
+});
+
+t.test("a firing of a hook that was deleted ends and counts nowhere", async (t) => {
+  const arranged = arrange({ on: "task.moved" });
+  resources.remove(arranged.stepping.rows, workspaceId, "hook", "hook_1");
+  for (const message of [broke, woken, done]) t.ok(arranged.stepping.take(message).taken);
+  t.equal(arranged.state(), "delivered");
+  t.same(hookHealth.entries(arranged.stepping.rows, workspaceId), []);
+});
+
+t.test("a firing ends although the counts of its hook are damaged", async (t) => {
+  const arranged = arrange({ on: "task.moved", damaged: hookHealth.name });
+  for (const message of [broke, woken, done]) t.ok(arranged.stepping.take(message).taken);
+  t.equal(arranged.state(), "delivered");
+  t.equal(healthOf(arranged), null, "no count is invented");
 });

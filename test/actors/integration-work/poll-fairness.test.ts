@@ -48,7 +48,7 @@ function listRows(flood: number) {
   return [...rows.range({ prefix: [] }), ...quiet].map(({ key, value }) => ({ op: "put" as const, key, value }));
 }
 
-/** Starts a process with these polls. The burst's hosts never answer, so their requests time out. */
+/** Starts a simulated service with these polls. The burst's hosts never answer, so their requests time out. */
 async function open(flood: number) {
   const harness = new Harness({ catalogue: {} });
   const { world } = harness;
@@ -100,7 +100,10 @@ async function pollOnce({ harness, tell }: Awaited<ReturnType<typeof open>>): Pr
   return world.nowMs - begunMs;
 }
 
-/** Times of the poll requests, in milliseconds: while the burst's polls fall due, and while all of them wait. */
+/**
+ * The times at which the quiet workspace polls, in milliseconds: first while the burst's polls fall due, then while all
+ * of them wait.
+ */
 const TIMES = [5_000, 15_000, 25_000, 35_000, 45_000, 55_000, 65_000, 75_000];
 
 /** Returns the total duration of the polls at these times. */

@@ -19,8 +19,8 @@ const definition = {
 };
 
 /**
- * Starts a process that polls a host. The host answers with the number after the cursor; every third answer is an
- * error.
+ * Starts a simulated service that polls a host. The host answers with the number after the cursor; every third answer
+ * is an error.
  */
 async function open() {
   let answered = 0;

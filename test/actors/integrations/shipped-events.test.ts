@@ -11,7 +11,7 @@ import { startIssues } from "../../support/issues.js";
 import { shippedIntegration } from "../../support/shipped-integrations.js";
 import { startTracker } from "../../support/tracker.js";
 
-/** Tests how a shipped definition evaluates a delivery that has the signature and form of the real sender's. */
+/** Tests how a shipped definition evaluates a delivery with the signature and form that the real sender uses. */
 
 interface Judged {
   readonly isSigned: boolean;

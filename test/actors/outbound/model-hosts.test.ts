@@ -14,7 +14,7 @@ interface Host {
    * learned about the host.
    */
   readonly requests: readonly [number, number];
-  /** The parts of the request that the host answers. */
+  /** The message roles and the field names of the request that the host accepts. */
   readonly taken: { readonly roles: string; readonly names: string };
 }
 

@@ -21,7 +21,10 @@ import { Harness } from "../../support/harness.js";
 import { type Note, probe } from "../../support/probe.js";
 import { line, lineId, putLine, putPool, teamId, workspaceId } from "../../support/work.js";
 
-/** Run owners that are not tasks: one with people, one without. Neither has a gate, hooks or a task. */
+/**
+ * Run owners other than tasks, without a gate or hooks. Runs of `people` have an assignee who answers their requests;
+ * runs of `nobody` have none.
+ */
 const nobody: RunOwner = {
   kind: "replay",
   hearsClaims: false,

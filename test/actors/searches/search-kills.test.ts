@@ -3,7 +3,7 @@ import { type SearchScript, SearchWorld } from "../../support/search-world.js";
 import { plainTerms } from "../../support/stepped-search.js";
 
 const idempotency = (key: string) => ({ scope: "usr_1", key, digest: "d" });
-/** The tables whose rows change when the search starts, admits, orders, holds out and ends. */
+/** The tables with a search's own rows. */
 const OF_SEARCH = new Set(["search", "search-iteration", "search-candidate"]);
 const terms = { budget: { ...plainTerms.budget, iterations: 1, perIteration: 1 } };
 /** More rounds than any scenario needs, so that an endless one fails. */

@@ -271,7 +271,7 @@ function watched(store: Store) {
   return { seen, view };
 }
 
-/** Lets other work run, like the event loop. */
+/** Waits for one turn of the event loop, so that other work can run. */
 const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const goOn = (): null => null;
 
@@ -287,7 +287,7 @@ t.test("a page is read from one view, with other work in between, and the view i
     parts.page(reading, workspaceId, filter, { limit: 5, cursor }),
   );
   setImmediate(other);
-  // Rows written meanwhile are not part of the page.
+  // A change made meanwhile does not affect the page.
   await store.commit([{ op: "remove", key: [workspaceId, "row", "part", toId(1)] }]);
   t.same(
     (await page).map(({ id }) => id),

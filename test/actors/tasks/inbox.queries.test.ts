@@ -154,7 +154,10 @@ const tokenCaller = {
   trust: null,
 } as const;
 
-/** Returns rows of a workspace with {@link TEAMS} teams, of which every `nth` has a question for nobody. */
+/**
+ * Returns rows of a workspace with {@link TEAMS} teams. In one of every `nth` teams, a task without an assignee waits
+ * with a question.
+ */
 function manyTeams(nth: number) {
   const rows = memoryRows();
   rows.put([workspaceId, "row", "resource", "workspace", workspaceId], { id: workspaceId, address: "acme" });

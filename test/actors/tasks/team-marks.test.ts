@@ -46,7 +46,8 @@ function raising(key: string, more: Partial<RaiseTask> = {}): RaiseTask {
 }
 
 /**
- * Creates a team's marks and its tasks. The test delivers their messages one by one, in order for each pair of actors.
+ * Creates a team's marks actor and the team's tasks. The test delivers their messages one by one, in order for each
+ * pair of actors.
  */
 function createTeam() {
   const rows = memoryRows();

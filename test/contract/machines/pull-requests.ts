@@ -1,6 +1,6 @@
 import type { MachineTable } from "../machine-tables.js";
 
-/** The events that a pull request takes in every state except `none`. */
+/** The events that a pull request takes in every state except `none`, always with these next states. */
 const known = {
   "request.refused": "same",
   "pull-request.forget": "none",

@@ -3,18 +3,23 @@ import t from "tap";
 import { listenForSignals, processTerminal } from "../../../http/cli/command/terminal.js";
 import { createProgram } from "../../../http/cli/program.js";
 import { accountCases } from "./account/account-cases.js";
+import { assistantCases } from "./assistants/assistants-cases.js";
+import { configurationCases } from "./configuration/configuration-cases.js";
 import { deliveryCases } from "./connections/deliveries-cases.js";
 import { trustCases } from "./connections/trusts-cases.js";
 import { devCases } from "./dev/dev-cases.js";
 import { hookCases } from "./hooks/hooks-cases.js";
 import { measuringCases } from "./measuring/measuring-cases.js";
+import { setupCases } from "./setup/setup-cases.js";
 import { statusCases } from "./status/status-cases.js";
+import { storeCases } from "./store/store-cases.js";
 import { workCases } from "./work/work-cases.js";
 
-/** Programs that parse their own arguments. They have tests of their own. */
-const programs = [
-  ..."serve runner check backup restore dead-letters doctor compact rebuild-directory recount-bodies".split(" "),
-];
+/**
+ * Commands with tests of their own, as processes: two run until a signal ends them, and `check` has exit codes of its
+ * own.
+ */
+const processes = ["serve", "runner", "check"];
 
 /** Lists the names of all commands with their groups, such as `task open`. */
 function listCommands(command: Command, before = ""): readonly string[] {
@@ -29,11 +34,15 @@ function listCommands(command: Command, before = ""): readonly string[] {
 t.test("every command has a case of the table test", async (t) => {
   const cases = [
     ...accountCases,
+    ...assistantCases,
+    ...configurationCases,
     ...deliveryCases,
     ...devCases,
     ...hookCases,
     ...measuringCases,
+    ...setupCases,
     ...statusCases,
+    ...storeCases,
     ...trustCases,
     ...workCases,
   ].map(({ name }) => name);
@@ -42,5 +51,5 @@ t.test("every command has a case of the table test", async (t) => {
     interruption: listenForSignals,
     exit: () => undefined,
   });
-  t.same([...listCommands(program)].sort(), [...programs, ...cases].sort());
+  t.same([...listCommands(program)].sort(), [...processes, ...cases].sort());
 });

@@ -47,7 +47,7 @@ t.test("it says its version and its commands, and each command its own options",
   );
   t.equal(named[0], "dev", "what people start with comes first");
   const groups = [...help.out.matchAll(/^([A-Z][a-z ]+):$/gm)].map(([, group]) => group);
-  t.same(groups, ["Options", "Start", "Work", "Hooks and connections", "Measure", "Operate"]);
+  t.same(groups, ["Options", "Start", "Work", "Hooks and connections", "Configuration", "Measure", "Operate"]);
   for (const [index, name] of commands.entries()) {
     t.match(
       each[index]?.out,
@@ -67,6 +67,25 @@ t.test("the help of the service lists every setting, with its default where it h
   t.notMatch(out, / SMTP_URL .*default/);
 });
 
+t.test("help of a command is shown, and of an unknown one is refused", async (t) => {
+  for (const args of [["task", "open"], ["check"], ["run"], ["complete"], []]) {
+    const [help, option] = await Promise.all([signalbox("help", ...args), signalbox(...args, "--help")]);
+    t.equal(help.code, 0, help.err);
+    t.match(help.out, `Usage: signalbox ${args.join(" ")}`);
+    t.equal(help.out, option.out);
+  }
+  for (const args of [["connect"], ["task", "connect"], ["replay", "connect"]]) {
+    for (const words of [
+      [...args, "--help"],
+      ["help", ...args],
+    ]) {
+      t.match(await signalbox(...words), { code: 64, out: "", err: /^error: [^\n]*\n$/ }, words.join(" "));
+    }
+  }
+  t.match((await signalbox("--help")).out, /^ {2}help \[command\] +show/m);
+  t.match((await signalbox("complete", "--help")).out, /bash-completion[\s\S]*source <\(signalbox complete bash\)/);
+});
+
 t.test("a group lists its commands alone", async (t) => {
   for (const group of ["task", "replay"]) {
     const { code, out } = await signalbox(group, "--help");
@@ -81,6 +100,7 @@ t.test("shells complete commands and options", async (t) => {
     t.match(await signalbox("complete", shell), { code: 0, out: /signalbox/ });
   t.match((await signalbox("complete", "--", "who")).out, /^whoami\t/m);
   t.match((await signalbox("complete", "--", "login", "--em")).out, /^--email\t/m);
+  t.match(await signalbox("complete", "--", "--help"), { code: 0, out: /^:\d+$/m });
 });
 
 t.test("a wrong command line ends in one line that says what is wrong", async (t) => {
@@ -88,8 +108,10 @@ t.test("a wrong command line ends in one line that says what is wrong", async (t
     [["backpu"], /^error: unknown command 'backpu' \(Did you mean backup\?\)\n$/],
     [["serve", "--port", "80"], /^error: unknown option '--port'\n$/],
     [["serve", "now"], /^error: too many arguments for 'serve'.*\n$/],
-    [["backup", "--data", "x"], /^error: required option '--to <folder>' not specified\n$/, 1],
-    [["runner", "--url", "runner", "--slots", "1"], /^error: .*--url.*It must be an http or https address\.\n$/, 1],
+    [["backup", "--data", "x"], /^error: required option '--to <folder>' not specified\n$/],
+    [["runner", "--url", "runner", "--slots", "1"], /^error: .*--url.*It must be an http or https address\.\n$/],
+    [["runner", "--url", "http://127.0.0.1:1", "--json"], /^error: unknown option '--json'\n$/],
+    [["check", "--url", "http://127.0.0.1:1"], /^error: missing required argument 'plan'\n$/, 3],
   ];
   for (const [args, wanted, expected = 64] of cases) {
     const { code, out, err } = await signalbox(...args);

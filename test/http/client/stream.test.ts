@@ -26,10 +26,11 @@ async function spoken(t: Test) {
     server.close();
   });
   const waits: (() => void)[] = [];
-  const lost: number[] = [];
+  const lost: (number | "connected")[] = [];
   const stream = openStream({
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     open,
+    onConnected: () => lost.push("connected"),
     onLost: (waitMs) => lost.push(waitMs),
     later: (_, run) => {
       waits.push(run);
@@ -75,7 +76,7 @@ t.test("after a lost connection, each topic continues after its last message", a
   );
   sockets[1]?.terminate();
   await until("it arrives", () => waits.length === 1);
-  t.same(lost, [500, 1_000], "the wait doubles until a message arrives");
+  t.same(lost, ["connected", 500, "connected", 1_000], "the wait doubles until a message arrives");
 });
 
 t.test("a refused credential ends the stream, and close ends it without an error", async (t) => {

@@ -20,7 +20,7 @@ const account = "mate@host";
 interface ActingScene extends ConnectionScene {
   /** Opens a person's task, whose agent calls the tool; resolves with the call's outcome and text. */
   callFor(person: Client): Promise<{ readonly outcome: string; readonly text: string }>;
-  /** Returns the accounts that the last run's calls acted as, with the code of each. */
+  /** Returns the user that each call of the last run acted as, and the call's failure code; null if it succeeded. */
   recorded(): Promise<readonly unknown[]>;
 }
 

@@ -8,7 +8,8 @@ import { openWorkplace } from "../../support/workplace.js";
 const MINUTE_MS = 60_000;
 
 /**
- * Opens a workplace with a chat integration. It has a binding for opened tasks, a tool, and an action with a schedule.
+ * Opens a workplace with a chat integration. The integration has a binding for opened tasks, a tool, and an action with
+ * a schedule.
  */
 async function open(t: Test) {
   const clock = new ManualClock();

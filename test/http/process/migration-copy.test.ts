@@ -13,6 +13,7 @@ import { signalbox } from "../../support/signalbox-command.js";
 
 const newest = migrations.length + 1;
 const COPY = "data.mdb.format-1";
+const silent = { note: () => undefined };
 
 /**
  * Runs a service process on a folder, and kills it at the first output that matches; returns its output and how it
@@ -64,7 +65,7 @@ t.test(
       t.ok(before.equals(readFileSync(join(folder, COPY))));
       t.notOk(existsSync(join(folder, `${COPY}.new`)));
     }
-    await (await openStoppedStore(folder)).close();
+    await (await openStoppedStore(silent, folder)).close();
     t.ok(before.equals(readFileSync(join(folder, COPY))));
   },
 );
@@ -107,8 +108,8 @@ t.test(
 t.test("tools that migrate a stopped service's store keep its file too", async (t) => {
   const { folder } = unpackFixture(t, "format-1");
   const before = readFileSync(join(folder, "data.mdb"));
-  await (await openStoppedStore(folder)).close();
-  await (await openStoppedStore(folder)).close();
+  await (await openStoppedStore(silent, folder)).close();
+  await (await openStoppedStore(silent, folder)).close();
   t.ok(before.equals(readFileSync(join(folder, COPY))), "and leave it to a start to remove it");
 });
 

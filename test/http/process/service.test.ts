@@ -8,7 +8,10 @@ import { readConfig } from "../../../http/process/config.js";
 import { createLog } from "../../../http/process/log.js";
 import { startService } from "../../../http/process/service.js";
 
-/** Starts the service in this process; `main.test.ts` shows that the program ends with the same message. */
+/**
+ * Tests starts of the service in this process. If a start fails, the program prints the error's message; `main.test.ts`
+ * tests that.
+ */
 
 async function readFolder(t: Test): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-service-"));

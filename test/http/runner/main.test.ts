@@ -47,7 +47,7 @@ function emptyFolder(t: Test): string {
 
 t.test("a wrong command line ends the program with one line that says what is wrong", async (t) => {
   const { code, out, err } = await start(t, ["--url", "http://127.0.0.1:1"]).over;
-  t.equal(code, 1);
+  t.equal(code, 64);
   t.equal(out, "");
   t.match(err, /^error: a pool token is required: .*SIGNALBOX_POOL_TOKEN.*\n$/);
 });

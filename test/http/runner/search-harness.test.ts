@@ -17,10 +17,7 @@ import { until } from "../../support/until.js";
 import { ProtocolService } from "./protocol-service.js";
 import { toJob } from "./run-scene.js";
 
-/**
- * A harness that neither reads its agent's output nor writes to the agent, like the harness of a program with its own
- * protocol.
- */
+/** A harness that neither reads its agent's output nor writes to the agent. */
 const silent: Harness = {
   name: "silent",
   run: async (job, run) => {

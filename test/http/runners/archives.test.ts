@@ -15,7 +15,7 @@ const { commit } = made;
 const archiveId = toArchiveId(repository, commit);
 const at = `/api/runner/archives/${archiveId}`;
 
-/** A scene with a set that holds one run, which started from the commit. */
+/** A scene with a set that holds one run. The run started from the commit of `made`. */
 interface Scene extends ReplayScene {
   readonly set: string;
   readonly runId: string;

@@ -4,7 +4,7 @@ import { getFile, listFiles } from "../../../http/searches/agent-files.js";
 import { AgentScene } from "../../actors/searches/agent/agent-scene.js";
 import { workspaceId } from "../../support/work.js";
 
-/** Lists an agent's files, within its limits. */
+/** Tests the list of a search agent's files, and the limits of the list. */
 
 async function listed(scene: AgentScene, bounds: { readonly maxBytes?: number; readonly maxFiles?: number } = {}) {
   let pauses = 0;

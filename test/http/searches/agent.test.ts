@@ -14,7 +14,7 @@ import type { Client, Reply } from "../../support/service.js";
 
 type Place = Awaited<ReturnType<typeof openReplayScene>>;
 
-/** A runner that claims to hold a run. */
+/** A runner that sends requests as the holder of a run. */
 interface Holder {
   readonly client: Pick<Client, "request">;
   readonly runId: string;

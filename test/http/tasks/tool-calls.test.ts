@@ -158,7 +158,7 @@ t.test(
   },
 );
 
-/** Returns what hooks received about calls, if their requests were signed. */
+/** Returns the event of each hook request; without fields if the request's signature is wrong. */
 function toTold({ requests }: HookReceiver) {
   return requests.map(({ verified }) => ({ on: verified?.on, ...(verified?.event as Shown) }) as Shown);
 }

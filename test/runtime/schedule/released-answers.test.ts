@@ -2,7 +2,7 @@ import t from "tap";
 import { ReleasedAnswers } from "../../../runtime/schedule/released-answers.js";
 import { DrivenScheduler } from "../../support/driven-scheduler.js";
 
-/** Creates answers that record when they are given. The second one is an error. */
+/** Creates answers; `given` records each of them when it is given. The second one is an error. */
 function toBatch(given: string[], name: string, count: number) {
   return Array.from({ length: count }, (_, n) => ({
     asker: {

@@ -22,7 +22,7 @@ export interface Tally {
 
 interface Written {
   readonly text: string;
-  /** The attributes that the source computes. */
+  /** The attributes whose values in the source are or contain expressions. */
   readonly computed: readonly string[];
   readonly pieces: readonly Piece[];
   readonly comments: number;
@@ -237,8 +237,8 @@ function toMeaning(station: JsonObject, files: Readonly<Record<string, string>>)
 }
 
 /**
- * Evaluates a template without resources. A call of `file` gives the text of the file; a reference gives the key at the
- * end of its name.
+ * Evaluates a template in one of the forms that exports use. A call of `file` gives the text of the file; a reference
+ * gives the key at the end of its name.
  */
 function evaluated(text: string, files: Readonly<Record<string, string>>): string {
   const path = /^\$\{file\("\$\{path\.module\}\/(.*)"\)\}$/.exec(text)?.[1];

@@ -276,7 +276,7 @@ function fileSetLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with Terragrunt files that read other files. */
+/** Layouts with Terragrunt files that read other files, or that may read the source's text file. */
 function terragruntReaders(): readonly Layout[] {
   const locals = (value: string, place: RegExp | null) =>
     beside(`a unit reads ${value}`, { "live/terragrunt.hcl": `locals {\n  a = ${value}\n}\n` }, place);

@@ -11,7 +11,7 @@ export const [WAS, IS] = ["Do it.\n", "Do it well.\n"];
 /** A repository layout, and the expected outcome of an edit in it. */
 export interface Layout {
   readonly says: string;
-  /** The line's source. */
+  /** The path of the line's source. */
   readonly path: string;
   readonly files: TreeFiles;
   /** The changed value: the station's `model` in the source, or the station's prompt in a file. */
@@ -27,7 +27,7 @@ interface Written {
   readonly name?: string;
 }
 
-/** The line `web` with the station `plan`. */
+/** Returns the HCL of a line with the key `web` and the station `plan`. `name` is the resource's name. */
 export function line({ prompt, team, more = "", name = "web" }: Written): string {
   const attributes = [
     ...['key    = "plan"', 'name   = "Plan"', 'kind   = "work"', 'model  = "m"'],

@@ -28,7 +28,7 @@ function file(path: string): string {
 
 const [MODULE, ROOT, CWD] = ["module", "root", "cwd"].map((name) => `${OPEN}path.${name}}`);
 
-/** Returns many ways to read `prompts/w.md` of the module in `folder`. */
+/** Returns many expressions that read, or may read, `prompts/w.md` of the module in `folder`. */
 function namesIn(folder: string): readonly string[] {
   const whole = folder === "" ? "prompts" : `${folder}/prompts`;
   const last = folder.split("/").at(-1) ?? "";

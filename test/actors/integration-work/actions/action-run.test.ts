@@ -83,7 +83,7 @@ const ended = (id: number, output: IntegrationRequestResult) =>
   ({ type: "effect.ended", effect: "integration-request", id: String(id), result: { ok: true, output } }) as Message;
 const woken = { type: "woken", name: "retry", dueMs: 0 } as Message;
 
-/** Opens an action run over an integration's rows. */
+/** Returns an action run to step by hand, and its rows, which contain the integration. */
 function open(rows = integrationRows(definition), id = "act_1") {
   const actor = stepByHand(actionRunActor, address(WORKSPACE, "action-run", id), { rows });
   return { actor, rows, row: (of = id) => actionRuns.get(rows, WORKSPACE, INTEGRATION, of) };

@@ -49,7 +49,7 @@ export interface Told {
   readonly score?: number | null;
   readonly cost?: number | null;
   readonly searched?: Verdict | null;
-  /** The verdict on the held-out tasks; `undefined` if not held out. */
+  /** The verdict on the held-out tasks; null if unknown, `undefined` if the candidate was not held out. */
   readonly heldOut?: Verdict | null;
   readonly heldOutTasks?: number;
   /** Whether the candidate costs less on the held-out tasks, beyond chance; true by default. */
@@ -116,8 +116,8 @@ export function toPicture(parts: Partial<SearchSnapshot> = {}): SearchSnapshot {
 }
 
 /**
- * Parses the iterations of a search: `P` or `R`, the number of admitted candidates, and `!` for a failed or `~` for a
- * running iteration.
+ * Parses the iterations of a search, separated by spaces. Each one is `P` (propose) or `R` (reflect), the number of
+ * admitted candidates, and `!` if it failed or `~` if it is running.
  */
 export function listIterations(text: string): readonly SnapshotIteration[] {
   return text.split(" ").map((each, index) => ({

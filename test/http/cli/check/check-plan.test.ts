@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
 import { type CheckPlanOptions, checkPlan } from "../../../../http/cli/check/check-plan.js";
-import { exitCodes, type Outcome, toWorst } from "../../../../http/cli/check/outcome.js";
+import { type Outcome, toWorst, verdictCodes } from "../../../../http/cli/check/outcome.js";
 import { writeProgress } from "../../../../http/cli/check/progress.js";
 import { readPlan } from "../../../../http/cli/check/read-plan.js";
 import { failedCheck, passedCheck, runningCheck } from "./checks.js";
@@ -68,7 +68,7 @@ async function run(
     progress: writeProgress((line) => said.push(line), requests.nowMs),
     ...options,
   });
-  return { outcomes, code: exitCodes[toWorst(outcomes)], came: scripted.came.filter(isOfChecks), said };
+  return { outcomes, code: verdictCodes[toWorst(outcomes)], came: scripted.came.filter(isOfChecks), said };
 }
 
 function isOfChecks({ path }: Came): boolean {

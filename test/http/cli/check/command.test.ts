@@ -3,9 +3,12 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { Command } from "commander";
 import t, { type Test } from "tap";
-import { createCommandLine, readCommandLine } from "../../../../http/cli/check/command-line.js";
+import { type CheckOptions, declareCheck } from "../../../../http/cli/check/command-line.js";
 import { Ending } from "../../../../http/cli/check/ending.js";
+import { readWish } from "../../../../http/cli/check/read-wish.js";
+import { openSignalbox } from "../../../support/signalbox.js";
 import { failedCheck, runningCheck } from "./checks.js";
 import { type Scripted, startScripted } from "./scripted-service.js";
 
@@ -82,30 +85,24 @@ t.test("a wrong command line or plan ends with 3, never with what says that a ch
 t.test("what is wrong with a command line is said in one line, without what is secret", async (t) => {
   const url = ["--url", "http://127.0.0.1:9"];
   const access = [...url, "--token", secret];
+  const { run } = openSignalbox(t);
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
-    [[], /^error: required option '--url <url>' not specified\n$/],
-    [["--url", "ftp://x", "-"], /^error: .*It must be an http or https address\.\n$/],
-    [["--url", "http://ada:pw-canary@x", "--token", "t", "-"], /^error: --url must hold no credentials\n$/],
+    [[], /^error: required option '--url <url>' not specified$/],
+    [["--url", "ftp://x", "-"], /^error: .*It must be an http or https address\.$/],
+    [["--url", "http://ada:pw-canary@x", "--token", "t", "-"], /^error: --url must hold no credentials$/],
     [[...access, "--line", "a b", "-"], /^error: .*It must be the line's id/],
-    [[...access, "--every", "0", "-"], /^error: .*It must be above 0, and 3600 at most\.\n$/],
-    [[...access, "--time-limit", "40000", "-"], /^error: .*It must be above 0, and 30000 at most\.\n$/],
-    [[...access, "--repeats", "1.5", "-"], /^error: .*It must be a whole number from 1 to 5\.\n$/],
-    [[...access, "--repeats", "9", "-"], /^error: .*It must be a whole number from 1 to 5\.\n$/],
-    [access, /^error: missing required argument 'plan'\n$/],
+    [[...access, "--every", "0", "-"], /^error: .*It must be above 0, and 3600 at most\.$/],
+    [[...access, "--time-limit", "40000", "-"], /^error: .*It must be above 0, and 30000 at most\.$/],
+    [[...access, "--repeats", "1.5", "-"], /^error: .*It must be a whole number from 1 to 5\.$/],
+    [[...access, "--repeats", "9", "-"], /^error: .*It must be a whole number from 1 to 5\.$/],
+    [access, /^error: missing required argument 'plan'$/],
     [[...access, "--trust", "x", "-"], /^error: both a token and a trust are set/],
-    [[...url, "--token", `${secret}\n`, "-"], /^error: the token must consist of visible ASCII characters\n$/],
+    [[...url, "--token", `${secret}\n`, "-"], /^error: the token must consist of visible ASCII characters$/],
     [[...url, "--trust", "x", "-"], /^error: this job has no OIDC token: .*id-token: write/],
   ];
   for (const [args, wanted] of cases) {
-    let err = "";
-    const program = createCommandLine()
-      .exitOverride()
-      .configureOutput({
-        writeErr: (text) => {
-          err += text;
-        },
-      });
-    t.throws(() => readCommandLine(program, args, {}), args.join(" "));
+    const { code, out, err } = await run(["check", ...args]);
+    t.same([code, out], [3, ""], args.join(" "));
     t.match(err, wanted);
     t.notMatch(err, /canary/);
   }
@@ -161,8 +158,13 @@ t.test("options go before what the CI says of its job", async (t) => {
   t.teardown(() => rmSync(folder, { recursive: true }));
   const event = join(folder, "event.json");
   writeFileSync(event, JSON.stringify({ pull_request: { number: 7, head: { sha: "abcdef1" } } }));
+  const parse = (args: readonly string[]) => {
+    const command = new Command();
+    declareCheck(command);
+    return command.parse(args, { from: "user" }).opts<CheckOptions>();
+  };
   const read = (args: readonly string[], env: Readonly<Record<string, string>>) =>
-    readCommandLine(createCommandLine(), ["--url", "https://x/", "--token", "t", ...args, "plan.json"], env);
+    readWish(parse(["--url", "https://x/", "--token", "t", ...args, "plan.json"]), "plan.json", env);
   const github = { GITHUB_SHA: "merge01", GITHUB_RUN_ID: "99", GITHUB_RUN_ATTEMPT: "2", GITHUB_EVENT_PATH: event };
   t.same(read([], github).job, { commit: "abcdef1", pullRequest: 7, attempt: "99/2" });
   t.same(read([], { ...github, GITHUB_EVENT_PATH: "/nowhere" }).job, {
@@ -181,4 +183,15 @@ t.test("options go before what the CI says of its job", async (t) => {
     summary: null,
     job: { commit: "1234567", pullRequest: 8, attempt: "x" },
   });
+});
+
+t.test("as JSON it prints its verdict with the checks, and its progress elsewhere", async (t) => {
+  const { url } = await serve(t, { ...failedCheck, setName: secret });
+  const { code, out, err } = await check(t, ["--url", url, "--line", "line_1", "--json", "-"], {
+    SIGNALBOX_TOKEN: secret,
+  }).ended;
+  t.equal(code, 1, err);
+  t.match(JSON.parse(out), { verdict: "failed", outcomes: [{ title: "core/dev/work", what: "checked" }] });
+  t.match(err, /\nreplay check: failed\n$/);
+  t.notMatch(out + err, secret);
 });

@@ -8,7 +8,10 @@ import { type Came, type Scripted, type ScriptedServer, startScripted } from "./
 
 const minute = 60_000;
 
-/** Starts a server that is both GitHub and the service. It numbers GitHub's proofs and the service's tokens. */
+/**
+ * Starts a server that is both GitHub and the service. It issues the OIDC tokens `proof-1`, `proof-2` and so on, and
+ * the service tokens `token-1` and so on.
+ */
 async function open(t: Test, answer: (came: Came, tokens: number) => Scripted) {
   const count = { proofs: 0, tokens: 0 };
   const scripted: ScriptedServer = await startScripted(t, (came) => {

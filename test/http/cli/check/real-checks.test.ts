@@ -4,7 +4,7 @@ import t, { type Test } from "tap";
 import { Pool } from "undici";
 import { type CheckPlanOptions, checkPlan } from "../../../../http/cli/check/check-plan.js";
 import { fixedToken } from "../../../../http/cli/check/credential.js";
-import { exitCodes, type Outcome, toWorst } from "../../../../http/cli/check/outcome.js";
+import { type Outcome, toWorst, verdictCodes } from "../../../../http/cli/check/outcome.js";
 import { readPlan } from "../../../../http/cli/check/read-plan.js";
 import { createRequests } from "../../../../http/cli/check/requests.js";
 import { Service } from "../../../../http/cli/check/service.js";
@@ -57,7 +57,7 @@ async function run(
     progress: { started: () => undefined, moved: () => undefined },
     ...options,
   });
-  return { code: exitCodes[toWorst(outcomes)], outcomes };
+  return { code: verdictCodes[toWorst(outcomes)], outcomes };
 }
 
 const { prompt } = plannedStation;

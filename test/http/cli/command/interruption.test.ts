@@ -24,5 +24,5 @@ t.test("Ctrl+C ends a command that waits for the service, and npm's repeated sig
   command.kill("SIGINT");
   command.kill("SIGINT");
   t.same(await ended, [130, null]);
-  t.match(await err, /^error: interrupted\n$/);
+  t.match(await err, /^interrupted\n$/);
 });

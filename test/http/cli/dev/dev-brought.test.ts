@@ -68,7 +68,7 @@ t.test("a token never goes to the service of dev by default", async (t) => {
 t.test("a committed store is refused, and its tasks do not run", async (t) => {
   const scene = openDevScene(t);
   const dev = await scene.start("--command", "sleep", "1");
-  // More than run at the same time, so that one is queued in the store.
+  // More tasks than can run at the same time, so that one is queued in the store.
   await Promise.all(["one", "two", "three"].map((name) => openTask(dev, `Run ${name}`)));
   await dev.end();
   const folder = cloneOf(scene);
@@ -146,20 +146,23 @@ t.test("each start has its own session; a stopped service's sign-in is not used"
   const login = join(ownFolder(scene), "login.json");
   const dev = await scene.start();
   const first = JSON.parse(readFileSync(login, "utf8"));
-  // Ends after the clean end below, as if the process had been killed.
-  const link = /\/sign-in\/([\w-]+)/.exec(dev.lines[0] ?? "")?.[1] ?? "";
+  // Gets a cookie before the clean end below. Later, files with this cookie pretend that the process was killed.
+  const link = /\/sign-in\/([\w-]+)/.exec(dev.lines[1] ?? "")?.[1] ?? "";
   const { headers } = await dev.client.send("post", "/api/sessions", { body: { token: link } });
   const cookie = headers.getSetCookie()[0]?.split(";")[0] ?? "";
   await dev.end();
   t.notOk(existsSync(login));
-  t.match(await run(["whoami"]), { code: 3, err: /no service is configured/ });
+  const stopped = `error: signalbox dev is not running in ${scene.repository}: start it again (or sign in`;
+  t.match(await run(["whoami"]), { code: 3, err: stopped });
+  mkdirSync(join(scene.repository, "sub"));
+  t.match(await run(["whoami"], { folder: join(scene.repository, "sub") }), { code: 3, err: stopped });
   const thief = await startThief(t);
   for (const ended of [
     { pid: 2 ** 30, started: null },
     { ...RUNNING, started: "1" },
   ]) {
     writeFileSync(login, JSON.stringify({ url: thief.url, cookie, process: ended }));
-    t.match(await run(["whoami"]), { code: 3, err: /no service is configured/ });
+    t.match(await run(["whoami"]), { code: 3, err: stopped });
   }
   t.same(thief.received, [], "another program listens at the address of the killed process");
   const { client, url } = await scene.start();
@@ -172,13 +175,13 @@ t.test("login and logout change the sign-in that commands in the folder use", as
   const scene = openDevScene(t);
   const { run } = scene;
   const dev = await scene.start();
-  const link = /(http:\S+)/.exec(dev.lines[0] ?? "")?.[1] ?? "";
+  const link = /(http:\S+)/.exec(dev.lines[1] ?? "")?.[1] ?? "";
   await dev.client.delete("/api/sessions");
   t.match(await run(["whoami"]), { code: 3, err: /signalbox login/ });
   t.match(await run(["login", "--link", link]), { code: 0, out: `signed in to ${dev.url} as ada@example.com` });
   t.match(await run(["whoami"]), { code: 0, out: /Ada Lovelace/ });
   t.match(await run(["logout"]), { code: 0 });
-  t.match(await run(["whoami"]), { code: 3, err: /no service is configured/ });
+  t.match(await run(["whoami"]), { code: 3, err: /signalbox login/ });
   t.equal((await dev.end()).code, 0);
 });
 

@@ -53,13 +53,36 @@ t.test("wrong arguments and settings are refused before anything is made", async
   t.notOk(existsSync(join(repository, ".signalbox")));
 });
 
+t.test("an agent that cannot start is refused before anything is made", async (t) => {
+  const { repository, run } = openDevScene(t, { "agent.sh": "exit 0\n", "sub/a.txt": "a\n" });
+  const folder = join(repository, "sub");
+  const wrong: readonly (readonly [readonly string[], string])[] = [
+    [["--command", "nosuchprog"], "cannot start the agent nosuchprog: it is not in a folder of PATH"],
+    [["--", "./nosuch.sh", "-x"], `cannot start the agent ./nosuch.sh: there is no file ${folder}/nosuch.sh`],
+    [["--command", "../agent.sh"], "cannot start the agent ../agent.sh: it is not executable"],
+    [["--command", "./agent.sh"], "cannot start the agent ./agent.sh: it is not executable"],
+    [["--command", "../sub"], "cannot start the agent ../sub: it is not a file"],
+    [["--command", ""], "cannot start the agent : its name is empty"],
+  ];
+  for (const [args, err] of wrong) {
+    t.match(await run(["dev", ...args], { folder }), { code: 64, err: `error: ${err}` }, args.join(" "));
+  }
+  t.notOk(existsSync(join(repository, ".signalbox")));
+});
+
 t.test("a port that is taken is refused; a second start in the folder is, too", async (t) => {
   const scene = openDevScene(t);
   const dev = await scene.start();
   const other = openDevScene(t);
   const port = new URL(dev.url).port;
-  t.match(await other.run(["dev", "--port", port]), { code: 1, err: new RegExp(`cannot listen on .*:${port}`) });
-  t.match(await scene.run(["dev", "--port", "0"]), { code: 1, err: /another process/ });
+  t.match(await other.run(["dev", "--port", port]), {
+    code: 1,
+    err: new RegExp(`^error: --port: .*cannot listen on .*:${port}`),
+  });
+  t.match(await scene.run(["dev", "--port", "0"]), {
+    code: 1,
+    err: `error: signalbox dev already runs here, at ${dev.url}\nin another terminal: signalbox task open "The tests fail"`,
+  });
   t.equal((await dev.client.get("/api/sessions/me")).email, "ada@example.com", "the first one still runs");
 });
 

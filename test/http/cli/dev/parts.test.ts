@@ -74,7 +74,7 @@ t.test("a refusal of the service is explained with its detail, and a bug keeps i
   t.equal(await explained(Promise.reject(bug)).catch((error: unknown) => error), bug);
 });
 
-t.test("the last port is taken again, and a free one where it is taken, unless one is given", async (t) => {
+t.test("the last port is taken again, and the next free one where it is taken, unless one is given", async (t) => {
   // No other process takes ports of this address, so the port stays free once the server is closed.
   const HOST = "127.0.0.3";
   const server = createServer().listen(0, HOST);
@@ -86,7 +86,9 @@ t.test("the last port is taken again, and a free one where it is taken, unless o
     readSettings({ ...processTerminal(), env: { HOST, ...env } }, { dataFolder: "/none", port });
   const free = read(undefined);
   const settings = { ...free, config: { ...free.config, port: taken } };
-  t.equal(await choosePort(settings, taken), 0);
+  const next = await choosePort(settings, taken);
+  t.ok(next > taken && next < taken + 20, "a later one");
+  t.equal(await choosePort({ ...free, config: { ...free.config, port: 65_535 } }, null), 65_535);
   t.equal(await choosePort(read(String(taken)), null), taken);
   t.equal(await choosePort(read(undefined, { PORT: String(taken) }), null), taken);
   server.close();

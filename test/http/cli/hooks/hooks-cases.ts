@@ -19,8 +19,9 @@ export const hookCases: readonly CommandCase[] = [
   {
     name: "hook list",
     args: () => ["--team", "acme/core"],
-    prints: /^HOOK +EVENT +FAILURE +STEPS +CONDITION\ntell +task\.opened +continue +tell http:\S+ +lines: dev$/,
-    json: { items: [{ key: "tell", on: "task.opened" }], hasMore: false },
+    prints:
+      /^HOOK +EVENT +LAST 24 H +NEXT RETRY +FAILURE +STEPS +CONDITION\ntell +task\.opened +1 delivered +- +continue +tell http:\S+ +lines: dev$/,
+    json: { items: [{ key: "tell", on: "task.opened", health: { delivered: 1, waiting: 0 } }], hasMore: false },
     wrong: ["--no-such-option"],
   },
   {

@@ -36,7 +36,7 @@ t.test("replays of a small set", async (t) => {
       ],
       [[...start], /pass --prompt <file>, --candidate <file>, or --candidate live/],
       [[...start, "--prompt", "prompt.md", "--candidate", "live"], /give --prompt or --candidate, not both/],
-      [[...start, "--prompt", "none.md"], /cannot read none\.md/],
+      [[...start, "--prompt", "none.md"], /error: there is no file none\.md$/],
       [[...start, "--candidate", "broken.json"], /broken\.json is not JSON/],
       [[...start, "--candidate", "list.json"], /list\.json must be a station block/],
       [[...start, "--candidate", "live", "--runs", "last:0"], /last:N takes 1 to 50 runs/],
@@ -48,6 +48,10 @@ t.test("replays of a small set", async (t) => {
     const refusals: readonly (readonly [readonly string[], RegExp])[] = [
       [["--candidate", "live", "--station", "none"], /has no station none; there are: work, review/],
       [["--candidate", "live", "--runs", lost.runId], /run_\w+: The commit that the run started from is unknown\./],
+      [
+        ["--candidate", "live", "--runs", "none"],
+        /the station core\/dev\/work has no ended run none: signalbox task show/,
+      ],
       [["--candidate", "live", "--set", "None"], /there is no replay set None in the team core/],
     ];
     for (const [args, message] of refusals) t.match(await run([...start, ...args]), { code: 1, err: message });
@@ -125,5 +129,21 @@ t.test("replays of a small set", async (t) => {
       err: /run_\w+: The commit that the run started from is unknown\./,
     });
     t.equal((await readSets()).length, 1);
+  });
+
+  await t.test("a replay that is gone is forgotten, and the newest one is shown", async (t) => {
+    t.match(await run(["replay", "show", "none"]), {
+      code: 1,
+      err: /^error: the team core has no replay none: signalbox set show/,
+    });
+    t.match(await run(["replay", "show", `rep_${"0".repeat(26)}`]), { code: 1, err: /^error: [^\n]*$/ });
+    const path = join(home, ".config/signalbox/defaults.json");
+    writeFileSync(path, JSON.stringify([[scene.service.baseUrl, home, { replay: `rep_${"0".repeat(26)}` }]]));
+    const shown = await run(["replay", "show", "--json"]);
+    t.equal(shown.code, 0, shown.err);
+    t.match(JSON.parse(shown.out), { candidate: { kind: "proposed" } });
+    const [set] = await readSets();
+    t.equal((await run(["set", "delete", String(set?.id), "--yes"])).code, 0);
+    t.match(await run(["replay", "show"]), { code: 1, err: /^error: no replay yet: start one with signalbox replay/ });
   });
 });

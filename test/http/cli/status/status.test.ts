@@ -28,10 +28,11 @@ t.test("status counts queued tasks, names failing hooks, and knows the last back
   const { code, out, err } = await run(["status", "--json"]);
   t.equal(code, 0, err);
   const shown = JSON.parse(out);
-  t.match(shown, { queued: 1, running: 0, failingHooks: [{ hook: /\/tell$/, failedAt: /Z$/ }] });
+  const failing = { delivered: 0, refused: 0, failed: 1, waiting: 0, nextRetryAt: null };
+  t.match(shown, { queued: 1, running: 0, failingHooks: [{ ...failing, hook: /\/tell$/ }] });
   t.ok(Date.parse(shown.backupAt) >= before);
   t.match(
     (await run(["status"])).out,
-    /queue +1 task queued, 0 running\nrunners .*\nfailing hooks +1\n\nHOOK +FAILED AT +CODE\n\S+\/tell /,
+    /queue +1 task queued, 0 running\nrunners .*\nfailing hooks +1\n\nHOOK +DELIVERED +REFUSED +FAILED +WAITING +NEXT RETRY\n\S+\/tell +0 +0 +1 +0 +-$/,
   );
 });

@@ -65,7 +65,7 @@ t.test("a followed task", async (t) => {
     const hint = once(asked, "answer");
     peer.end(job, { ending: { kind: "ask", question: `Which ${"long ".repeat(1_000)}one?` } });
     await hint;
-    t.match(await run('task answer "The second one"'), { code: 0, out: `${taskId}: answered` });
+    t.match(await run('task answer "The second one"'), { code: 0, out: `answered: Follow me (${taskId})` });
     await finish(await peer.job());
     const ran = await ended;
     t.equal(ran.code, 0, ran.err);
@@ -88,9 +88,12 @@ t.test("a followed task", async (t) => {
   await t.test("that failed ends with 1, unless the person runs the station again", async (t) => {
     const failure = { code: "harness-failed", message: "It broke.", output: "line 1\nboom" } as const;
     const first = await follow();
-    peer.end(first.job, { outcome: "failed", failure });
+    peer.step(first.job, 0);
+    peer.end(first.job, { outcome: "failed", failure: { ...failure, output: "tep 0\nstep 0\nline 1\nboom" } });
     const ran = await first.ended;
-    t.match(ran, { code: 1, out: /boom\nwork: failed: It broke\.\nwork failed: It broke\./ });
+    t.equal(ran.out.split("step 0").length, 2, "what the steps have shown is not repeated");
+    t.equal(ran.out.split("It broke.").length, 2, "and so the reason");
+    t.match(ran, { code: 1, out: /boom\nwork: failed: It broke\.$/ });
     t.match(ran.err, /the task failed and is in the inbox: run signalbox task retry/);
     const second = await follow({ answers: ["y", "n"] });
     peer.end(second.job, { outcome: "failed", failure });
@@ -123,8 +126,9 @@ t.test("a followed task", async (t) => {
       const ending = new AbortController();
       const first = await follow({ answers: hesitate(ending), interrupted: ending.signal });
       peer.end(first.job, { ending: { kind: "ask", question: "Red or blue?" } });
-      t.match(await first.ended, { code: 130, err: /the task continues: signalbox task show task_\S+ --follow/ });
-      t.match(await run("task show --follow", { answers: [] }), { code: 130, err: /no answer was given/ });
+      const later = /\nthe task waits for an answer: signalbox task answer "…"$/;
+      t.match(await first.ended, { code: 130, err: later });
+      t.match(await run("task show --follow", { answers: [] }), { code: 130, err: later });
       t.match(await task(first.taskId), { state: "inbox" });
       const closed = run(`task show ${first.taskId} --follow`);
       await person.request("POST", `/api/tasks/${first.taskId}/close`, {});

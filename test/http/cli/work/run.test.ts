@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
@@ -46,8 +47,60 @@ t.test("a run", async (t) => {
     t.match(await run("run show"), { code: 0, out: new RegExp(id) }, "the run that was named last");
     await run(`task show ${other.taskId}`);
     t.match(await run("run show"), { code: 0, out: new RegExp(other.job.runId) }, "the task that was named last");
-    t.match(await run("run diff"), { code: 1, err: /has not ended: its changes are not known yet/ });
+    t.match(await run("run diff"), { code: 1, err: /has not ended: its changes are not known yet$/ });
     t.match(await run("run approve"), { code: 1, err: /the run run_\w{26} has no open approval/ });
+  });
+
+  await t.test("a run that is named makes its task the current one, and stays while that is current", async (t) => {
+    const taskId = await ended();
+    const first = JSON.parse((await run("run show --json")).out).id;
+    t.match(await run("task answer Blue."), { code: 0, out: `answered: Do it (${taskId})` });
+    const job = await jobOf(taskId);
+    t.match(await run("run show"), { out: new RegExp(job.runId) }, "the run after the answer");
+    const other = await begin();
+    await run(`run show ${first}`);
+    t.match(await run("task show"), { code: 0, out: new RegExp(`^task +${taskId}`) });
+    t.match(await run("task note Hello."), { code: 0, out: `added a note: Do it (${taskId})` });
+    t.match(await run("run show"), { out: new RegExp(first) });
+    await run(`run show ${other.taskId}`);
+    t.match(await run("task show"), { code: 0, out: new RegExp(`^task +${other.taskId}`) });
+    await run(`run show ${taskId}`);
+    t.match(await run("run show"), { out: new RegExp(job.runId) }, "a task stands for its last run");
+    t.match(await run("run show --help"), { out: /the last run of the task that a command named last/ });
+  });
+
+  await t.test("without changes names the run of its task that has some", async (t) => {
+    const { taskId, job } = await begin();
+    peer.end(job, { ending: { kind: "ask", question: "Which?" } });
+    await scene.reaches(taskId, "inbox");
+    t.match(await run("run diff --apply"), { code: 0, out: "", err: /^the run run_\S+ \(work\) changed nothing$/ });
+    await run("task answer Blue.");
+    const second = await jobOf(taskId);
+    const checkouts = [{ repository: "acme/app", base: "b".repeat(40), diff: scene.addLine }];
+    peer.end(second, { ending: { kind: "ask", question: "Done?" }, checkouts });
+    await scene.reaches(taskId, "inbox");
+    t.match(await run(`run diff ${job.runId} --apply`), {
+      code: 0,
+      err: `changed nothing\na later run, ${second.runId} (work), has changes: signalbox run diff ${second.runId} --apply`,
+    });
+    await run("task retry");
+    const third = await jobOf(taskId);
+    t.match(await run("run diff"), { code: 1, err: `an earlier run, ${second.runId} (work), has changes` });
+    peer.end(third, { outcome: "failed", failure: { code: "harness-failed", message: "No.", output: "" } });
+    await scene.reaches(taskId, "inbox");
+    t.match(await run("run diff"), { code: 0, out: "", err: `an earlier run, ${second.runId} (work), has changes` });
+    t.match(await run("run diff --branch fix"), { code: 64, err: "error: --branch needs --apply" });
+  });
+
+  await t.test("a default that is gone is forgotten", async (t) => {
+    const gone = { task: `task_${"0".repeat(26)}`, run: `run_${"0".repeat(26)}` };
+    const path = join(scene.signalbox.home, ".config/signalbox/defaults.json");
+    for (const words of ["run show", "task close", "task show"]) {
+      writeFileSync(path, JSON.stringify([[scene.service.baseUrl, "/", gone]]));
+      const ran = await run(words, { folder: "/" });
+      t.match(ran, { code: 1, err: /^the last task, task_0{26}, no longer exists\nerror: no task given, / }, words);
+      t.match(await run(words, { folder: "/" }), { code: 1, err: /^error: no task given, / }, words);
+    }
   });
 
   await t.test("applies its changes to the checkout, staged, wherever in it the command runs", async (t) => {
@@ -95,7 +148,7 @@ t.test("a run", async (t) => {
       const { folder, git, read } = checkout({ "a.txt": "one\n", "old name.txt": "1\n2\n3\n", "other.txt": "x\n" });
       writeFileSync(join(folder, name), text);
       const before = git("status", "--porcelain");
-      const ran = await run(`run diff ${taskId} --branch fix`, { folder });
+      const ran = await run(`run diff ${taskId} --apply --branch fix`, { folder });
       t.match(ran, { code: 1, err: `uncommitted changes in "${name}": commit or stash them first` });
       t.equal(git("status", "--porcelain"), before);
       t.equal(read(name), text);
@@ -115,14 +168,14 @@ t.test("a run", async (t) => {
   await t.test("applies its changes on a new branch, and takes the branch back when they do not apply", async (t) => {
     const taskId = await ended();
     const { folder, git, read } = checkout();
-    t.match(await run(`run diff ${taskId} --branch fix/one`, { folder }), {
+    t.match(await run(`run diff ${taskId} --apply --branch fix/one`, { folder }), {
       code: 0,
       out: /on the new branch fix\/one/,
     });
     t.equal(git("branch", "--show-current"), "fix/one\n");
     t.equal(read("a.txt"), "one\ntwo\n");
     const other = checkout({ "a.txt": "something else\n" });
-    const refused = await run(`run diff ${taskId} --branch fix`, { folder: other.folder });
+    const refused = await run(`run diff ${taskId} --apply --branch fix`, { folder: other.folder });
     t.match(refused, {
       code: 1,
       err: /git could not apply the changes, and this checkout is as before:\n[\s\S]*a\.txt/,
@@ -130,7 +183,7 @@ t.test("a run", async (t) => {
     t.equal(other.git("branch", "--format=%(refname:short)"), "main\n");
     t.equal(other.git("status", "--porcelain"), "");
     for (const name of ["main", "-x", "a..b"]) {
-      t.match(await run(`run diff ${taskId} --branch=${name}`, { folder: other.folder }), {
+      t.match(await run(`run diff ${taskId} --apply --branch=${name}`, { folder: other.folder }), {
         code: 1,
         err: /cannot create the branch/,
       });
@@ -151,6 +204,20 @@ t.test("a run", async (t) => {
     const ran = await run(`run diff ${taskId} --apply`, { folder: conflicting.folder });
     t.match(ran, { code: 1, err: /the changes conflict in "a\.txt": resolve the marked lines/ });
     t.match(conflicting.read("a.txt"), /<<<<<<< /);
+    const goBack = ({ err }: { readonly err: string }) => {
+      const command = /or go back with\n {2}(git restore .*)/.exec(err)?.[1] ?? "false";
+      execFileSync("sh", ["-c", command], { cwd: join(conflicting.folder, "it's"), stdio: "ignore" });
+      t.equal(conflicting.git("status", "--porcelain"), " M mine.txt\n", command);
+      t.equal(conflicting.read("a.txt"), "uno\n2\n3\n4\n5\n6\n");
+    };
+    mkdirSync(join(conflicting.folder, "it's"));
+    writeFileSync(join(conflicting.folder, "mine.txt"), "mine\n");
+    conflicting.git("add", "mine.txt");
+    conflicting.git("commit", "--quiet", "--message", "Mine", "mine.txt");
+    writeFileSync(join(conflicting.folder, "mine.txt"), "changed\n");
+    goBack(ran);
+    goBack(await run(`run diff ${taskId} --apply --branch fix`, { folder: conflicting.folder }));
+    t.equal(conflicting.git("branch", "--format=%(refname:short)"), "main\n");
   });
 
   await t.test("its diff is exact for programs, and harmless in a terminal", async (t) => {

@@ -1,3 +1,5 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import t from "tap";
 import { testCommands } from "../../../support/command-cases.js";
 import { workCases } from "./work-cases.js";
@@ -59,11 +61,51 @@ t.test("tasks, runs and the inbox", async (t) => {
     t.equal(out.split("\n").length, 3);
     t.match(err, /more results: use --limit 10/);
     t.match(JSON.parse((await run("task list --limit 2 --json")).out), { hasMore: true });
-    t.match(await run("task list --assignee none"), { code: 0, out: "", err: /no matching tasks in the team core/ });
+    t.match(await run("task list --assignee none"), { code: 0, out: "", err: /^no matching tasks in the team core$/ });
     t.match(await run("task list --assignee ada@example.com --state queued --station work"), { code: 0, out: /ada/ });
     t.match(await run("task list --assignee eve"), { code: 1, err: /there is no person eve in the workspace/ });
     t.match(await run("task list --limit 0"), { code: 64 });
     t.match(await run("task list --team none"), { code: 1, err: /there is no team none/ });
+  });
+
+  await t.test("folders of a repository share the last task", async (t) => {
+    const folder = join(scene.signalbox.home, "repository");
+    mkdirSync(join(folder, ".git"), { recursive: true });
+    mkdirSync(join(folder, "sub/folder"), { recursive: true });
+    const { out } = await run("task open Shared", { folder: join(folder, "sub/folder") });
+    const taskId = /^task_\w+/.exec(out)?.[0] ?? "none";
+    t.match(await run("task show", { folder }), { code: 0, out: taskId });
+    t.match(await run("task close", { folder: join(folder, "sub") }), { code: 0, out: `closed: Shared (${taskId})` });
+    t.notMatch((await run("task show")).out, taskId, "another folder");
+  });
+
+  await t.test("what a task refuses names the task, and what to do", async (t) => {
+    const { taskId } = await scene.begin("Is it so?");
+    t.match(await run("task open Next"), { err: /^follow it with: signalbox task show --follow$/ });
+    const named = `error: Is it so? (${taskId}): `;
+    t.match(await run(`task answer Yes. --task ${taskId}`), { code: 1, err: named });
+    await run(`task assign none --task ${taskId}`);
+    const toMe = `\nassign it to yourself: signalbox task assign me --task ${taskId}`;
+    t.match(await run(`task stop ${taskId}`), { code: 1, err: new RegExp(`assign it first\\.${toMe}$`) });
+    t.match(await run(`run message Hello. --run ${taskId}`), { code: 1, err: toMe });
+    await run(`task close ${taskId}`);
+    const closed = await run("task retry --json");
+    t.equal(closed.code, 1);
+    t.match(JSON.parse(closed.err), {
+      error: /^Is it so\? \(task_\S+\): The task is in the state closed/,
+      status: 409,
+    });
+  });
+
+  await t.test("a failed task is shown with what to do", async (t) => {
+    const { taskId, job } = await scene.begin("Fail");
+    const failure = { code: "harness-failed", message: "It broke.", output: "" } as const;
+    scene.peer.end(job, { outcome: "failed", failure });
+    await scene.reaches(taskId, "inbox");
+    const shown = await run("task show");
+    t.match(shown, { code: 0, out: /\nfailed +It broke\.\n/, err: "run the station again with: signalbox task retry" });
+    t.notMatch(shown.out, /^asks/m);
+    await run(`task close ${taskId}`);
   });
 
   await t.test("a description comes from standard input, and what the service refuses is said by field", async (t) => {

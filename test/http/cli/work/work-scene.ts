@@ -25,6 +25,8 @@ export interface WorkScene extends CommandScene {
   ask(title?: string, question?: string): Promise<string>;
   /** Opens a task whose agent asks for an approval. */
   askApproval(title?: string): Promise<{ readonly taskId: string; readonly job: Job; readonly approvalId: string }>;
+  /** A diff that adds a line to `a.txt`. */
+  readonly addLine: string;
   task(taskId: string): Promise<Shown>;
   reaches(taskId: string, state: string): Promise<void>;
   /** The ids of the approvals that a task waits for. */
@@ -82,6 +84,7 @@ export async function openWorkScene(t: Test): Promise<WorkScene> {
     jobOf,
     begin,
     approvals,
+    addLine,
     task,
     reaches,
     ask: async (title, question = "Red or blue?") => {

@@ -58,7 +58,7 @@ function scene(t: Test, bytes: Buffer, { maxBytes = 100 * CHUNK_BYTES, digest = 
   return { folder, fetched, restore, restoreInto, kept: () => readdirSync(join(folder, "archives")) };
 }
 
-/** Returns a pack of the objects, named by their git ids, of a repository that `make` fills. */
+/** Returns a pack of git objects. `make` fills a repository, and returns the ids of the objects to pack. */
 function readPack(make: (git: (...args: string[]) => string, folder: string) => readonly string[]): Buffer {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-hostile-"));
   try {

@@ -12,7 +12,10 @@ const repository = "acme/app";
 const { signal } = new AbortController();
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** Returns a report over a mirror that keeps a commit; the test plays the service. */
+/**
+ * Returns a runner's report of the commits that its mirrors keep, and a mirror that keeps one. The test plays the
+ * service.
+ */
 async function scene(t: Test) {
   const folder = sceneFolder(t);
   const mirrors = new Mirrors({ workFolder: folder, gitUrl: `${folder}/repositories/{name}` });

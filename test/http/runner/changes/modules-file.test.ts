@@ -7,7 +7,7 @@ import { readChanges, readSnapshot, toLeftOut } from "../read-changes.js";
 import { carried, listPaths, put, toBytes } from "./change-scene.js";
 import { type ModulesScene, modulesScene } from "./modules-scene.js";
 
-/** `.gitmodules` alone decides nothing: no unchanged submodule is lost, and none arrives in part. */
+/** Tests changes of `.gitmodules`. Whatever the file says, no unchanged submodule is lost, and none arrives in part. */
 
 const file = ["-c", "protocol.file.allow=always"];
 

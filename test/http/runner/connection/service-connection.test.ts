@@ -110,8 +110,8 @@ async function reconnect({ service, clock }: Scene): Promise<void> {
 }
 
 /**
- * Drops several connections before their welcome; each wait for the next one is three quarters of the next value in
- * `mostMs`.
+ * Drops one connection before its welcome for each value in `mostMs`. The wait for the next connection is three
+ * quarters of that value.
  */
 async function loseAll({ service, clock }: Scene, mostMs: readonly number[]): Promise<void> {
   for (const ms of mostMs) {
@@ -288,7 +288,7 @@ t.test("a lease counts from when the last beat that got through was sent, and is
   service.tell(stop("a"));
   await service.frame("ack", ({ ack }) => ack === 1);
   clock.advance(LEASE_MS / 6);
-  // Other incoming messages do not renew the lease.
+  // A message that does not answer a beat does not renew the lease.
   service.tell(stop("b"));
   await service.frame("ack", ({ ack }) => ack === 2);
   await reconnect(made);

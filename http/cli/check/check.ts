@@ -1,18 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { buffer } from "node:stream/consumers";
+import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import type { Context } from "../command/context.js";
+import { CommandError, type ExitCode } from "../command/exit-codes.js";
+import { toJson } from "../command/printable.js";
 import { checkPlan } from "./check-plan.js";
-import { type Access, type CheckWish, createCommandLine, readCommandLine } from "./command-line.js";
+import type { CheckOptions } from "./command-line.js";
 import { CouldNotAsk } from "./could-not-ask.js";
 import { type Credential, fileProof, fixedToken, githubProof, trustedToken } from "./credential.js";
 import { Ending, signalCodes } from "./ending.js";
 import { verdictText } from "./figures.js";
-import { exitCodes, type Outcome, toVerdict, toWorst } from "./outcome.js";
+import { type Outcome, toVerdict, toWorst, verdictCodes } from "./outcome.js";
 import { toLogLine, withoutSecrets } from "./plain-text.js";
 import { writeProgress } from "./progress.js";
 import { readPlan } from "./read-plan.js";
+import { type Access, type CheckWish, readWish } from "./read-wish.js";
 import { createRequests, Interrupted, type Requests } from "./requests.js";
 import { checkPath } from "./run-checks.js";
 import { Service } from "./service.js";
@@ -20,7 +24,7 @@ import { writeSummary } from "./summary.js";
 
 /**
  * `signalbox check`: starts the replay checks of a planned change and waits for their verdicts. The exit code states
- * the result (`outcome.ts`). The program reports its own errors as "could not be asked", never as a failed change. It
+ * the result (`outcome.ts`). The command reports its own errors as "could not be asked", never as a failed change. It
  * prints no token.
  */
 
@@ -29,43 +33,64 @@ const MAX_BYTES = 256 * 1024 ** 2;
 /** Maximum length of a printed line, in characters. */
 const MAX_CHARACTERS = 2_000;
 
-/** Returns the values that must not be printed. The list grows as tokens are exchanged. */
-let secrets: () => readonly string[] = () => [];
-
-function say(line: string): void {
-  console.log(withoutSecrets(toLogLine(line, MAX_CHARACTERS), secrets()));
+/** What the command prints with, and the values that it must not print. */
+interface Speech {
+  readonly context: Context;
+  /** The list grows as tokens are exchanged. */
+  secrets: () => readonly string[];
 }
 
-async function main(): Promise<number> {
-  const wish = readCommandLine(createCommandLine(), process.argv.slice(2), process.env);
+/** Prints a line of progress or of the result: to standard error if standard output has JSON. */
+function say({ context: { terminal, isJson }, secrets }: Speech, line: string): void {
+  const text = withoutSecrets(toLogLine(line, MAX_CHARACTERS), secrets());
+  if (isJson) terminal.note(text);
+  else terminal.print(text);
+}
+
+/** Starts the checks of a plan and waits for their verdicts. Returns the exit code of the worst. */
+export async function check(context: Context, options: CheckOptions, plan: string): Promise<ExitCode> {
+  const wish = readWish(options, plan, context.terminal.env);
+  const speech: Speech = { context, secrets: () => [] };
   const ending = new Ending(wish.timeLimitMs);
   try {
-    const outcomes = await settle(wish, ending);
-    for (const outcome of outcomes) for (const line of listLines(outcome, wish.url)) say(line);
+    const outcomes = await settle(wish, ending, speech);
+    for (const outcome of outcomes) for (const line of listLines(outcome, wish.url)) say(speech, line);
     const worst = toWorst(outcomes);
-    say(outcomes.length === 0 ? "nothing to replay: the plan changes no work station" : `replay check: ${worst}`);
-    summarise(wish.summary, writeSummary(outcomes, wish.url));
-    return ending.signal === null ? exitCodes[worst] : signalCodes[ending.signal];
+    say(
+      speech,
+      outcomes.length === 0 ? "nothing to replay: the plan changes no work station" : `replay check: ${worst}`,
+    );
+    if (context.isJson) showJson(speech, { verdict: worst, outcomes });
+    summarise(speech, wish.summary, writeSummary(outcomes, wish.url));
+    return ending.signal === null ? verdictCodes[worst] : signalCodes[ending.signal];
+  } catch (error) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    throw new CommandError(withoutSecrets(text, speech.secrets()), verdictCodes["could not be asked"]);
   } finally {
     ending.end();
   }
 }
 
+function showJson({ context, secrets }: Speech, value: object): void {
+  context.terminal.print(withoutSecrets(toJson(value, 2), secrets()));
+}
+
 /** Returns the outcomes. If an error affects the whole plan, that error is the only outcome. */
-async function settle(wish: CheckWish, ending: Ending): Promise<readonly Outcome[]> {
+async function settle(wish: CheckWish, ending: Ending, speech: Speech): Promise<readonly Outcome[]> {
   const nowMs = () => Date.now();
   const wait = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => undefined);
-  const requests = createRequests({ nowMs, wait, ended: ending.ended, log: say });
+  const log = (line: string) => say(speech, line);
+  const requests = createRequests({ nowMs, wait, ended: ending.ended, log });
   const credential = toCredential(wish.access, requests, wish.url);
-  secrets = () => credential.hidden();
+  speech.secrets = () => credential.hidden();
   const service = new Service({ requests, url: wish.url, credential });
   const { line, stations, repeats, everyMs, job } = wish;
   const attempt = job.attempt ?? randomUUID();
-  const progress = writeProgress(say, nowMs);
+  const progress = writeProgress(log, nowMs);
   const whyEnded = () => ending.why ?? "";
   const { commit, pullRequest } = job;
   try {
-    const lines = readPlan(await readText(wish.file), wish.file === "-" ? "the plan" : wish.file);
+    const lines = readPlan(await readText(speech.context, wish.file), wish.file === "-" ? "the plan" : wish.file);
     return await checkPlan(lines, {
       service,
       requests,
@@ -93,11 +118,11 @@ function toCredential(access: Access, requests: Requests, url: string): Credenti
   return trustedToken({ requests, url, trust, proof });
 }
 
-async function readText(file: string): Promise<string> {
+async function readText({ terminal }: Context, file: string): Promise<string> {
   try {
-    const bytes = file === "-" ? await buffer(process.stdin) : await readFile(file);
-    if (bytes.length > MAX_BYTES) throw new CouldNotAsk(`The plan is larger than ${MAX_BYTES} bytes.`);
-    return bytes.toString("utf8");
+    const plan = file === "-" ? await terminal.readInput() : await readFile(resolve(terminal.folder, file));
+    if (Buffer.byteLength(plan) > MAX_BYTES) throw new CouldNotAsk(`The plan is larger than ${MAX_BYTES} bytes.`);
+    return plan.toString();
   } catch (error) {
     if (error instanceof CouldNotAsk) throw error;
     const code = error instanceof Error && "code" in error ? String(error.code) : "it failed";
@@ -120,24 +145,12 @@ function listLines(outcome: Outcome, url: string): readonly string[] {
   return [`${title}: ${verdictText(ended)}`, ...liveFields, ...where];
 }
 
-function summarise(file: string | null, text: string): void {
+function summarise({ context, secrets }: Speech, file: string | null, text: string): void {
   if (file === null) return;
   try {
-    appendFileSync(file, withoutSecrets(text, secrets()));
+    appendFileSync(resolve(context.terminal.folder, file), withoutSecrets(text, secrets()));
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "it failed";
-    console.error(`cannot write the summary to ${file}: ${code}`);
+    context.terminal.note(`cannot write the summary to ${file}: ${code}`);
   }
 }
-
-main().then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: unknown) => {
-    console.error(
-      withoutSecrets(`error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, secrets()),
-    );
-    process.exitCode = exitCodes["could not be asked"];
-  },
-);

@@ -1,0 +1,29 @@
+import type { CommandTree } from "../command/define-command.js";
+import { exitCodes } from "../command/exit-codes.js";
+import { declareCheck } from "./command-line.js";
+
+const DETAILS = `Ends with 0 when the change passed or there is nothing to replay, 1 when it
+failed, 2 while undecided, 3 when it could not be asked. Of several stations the
+worst counts: 1 before 3 before 2. Interrupted, it ends with 130 (SIGINT) or 143
+(SIGTERM); the checks go on.
+
+In a job of GitHub Actions with the permission id-token: write, --trust is
+enough; elsewhere --trust-token-file names the file with the platform's token.
+In a clone, npm run check -- stands for signalbox check.`;
+
+/** Adds `check`. */
+export function addCheckCommand(tree: CommandTree): void {
+  tree.add({
+    usage: "check",
+    summary: "replay past runs with a planned change, and fail if it does worse",
+    details: DETAILS,
+    example: `signalbox check --url https://signalbox.example --line core/dev station.json
+  terraform show -json plan.bin | signalbox check --url https://signalbox.example --trust <id> -`,
+    isLocal: true,
+    handlesSignals: true,
+    // 1 means that the change failed.
+    usageCode: exitCodes["no-service"],
+    declare: declareCheck,
+    load: async () => (await import("./check.js")).check,
+  });
+}

@@ -1,0 +1,125 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { CommandError, exitCodes } from "../command/exit-codes.js";
+import type { CheckOptions } from "./command-line.js";
+
+/** The request that the command line and the environment describe. */
+export interface CheckWish {
+  readonly url: string;
+  /** The path of the plan; `-` for standard input. */
+  readonly file: string;
+  /** An id or `<team key>/<line key>`. Null to use the lines that the plan names. */
+  readonly line: string | null;
+  /** Keys of the stations to check; null for all stations that the plan changes. */
+  readonly stations: readonly string[] | null;
+  readonly access: Access;
+  readonly job: CiJob;
+  readonly repeats: number | null;
+  /** The file to append the summary to. */
+  readonly summary: string | null;
+  readonly timeLimitMs: number;
+  readonly everyMs: number;
+}
+
+/** How the command authenticates. */
+export type Access =
+  | { readonly kind: "token"; readonly token: string }
+  | { readonly kind: "file"; readonly trust: string; readonly file: string }
+  | {
+      readonly kind: "github";
+      readonly trust: string;
+      readonly audience: string;
+      readonly requestUrl: string;
+      readonly requestToken: string;
+    };
+
+/** Completes the options from the environment. Throws a {@link CommandError} if they do not go together. */
+export function readWish(options: CheckOptions, plan: string, environment: Environment): CheckWish {
+  const { username, password } = new URL(options.url);
+  // Check the address for credentials here and not in the option's parser, because a parser's errors print the value.
+  // `toAccess` checks the token for the same reason.
+  if (username !== "" || password !== "") throw wrong("--url must hold no credentials");
+  const job = readCiJob(environment);
+  const { line = null, station = null, repeats = null, summary = "" } = options;
+  return {
+    url: options.url.replace(/\/+$/, ""),
+    file: plan,
+    line,
+    stations: station,
+    access: toAccess(options, environment),
+    job: {
+      commit: options.commit ?? job.commit,
+      pullRequest: options.pullRequest ?? job.pullRequest,
+      attempt: options.attempt ?? job.attempt,
+    },
+    repeats,
+    summary: summary === "" ? null : summary,
+    timeLimitMs: options.timeLimit * 60_000,
+    everyMs: options.every * 1_000,
+  };
+}
+
+function toAccess(options: CheckOptions, environment: Environment): Access {
+  const { token = "", trust = "", trustTokenFile, audience } = options;
+  if (token !== "" && trust !== "") throw wrong("both a token and a trust are set: use one of them");
+  if (token !== "") {
+    // Other characters are not valid in a bearer token of the `Authorization` header.
+    if (!/^[\x21-\x7e]+$/.test(token)) throw wrong("the token must consist of visible ASCII characters");
+    return { kind: "token", token };
+  }
+  if (trust === "") {
+    throw wrong("a credential is required: set --trust or SIGNALBOX_TRUST, or set SIGNALBOX_TOKEN in the environment");
+  }
+  if (trustTokenFile !== undefined) return { kind: "file", trust, file: trustTokenFile };
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl = "", ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken = "" } =
+    environment;
+  if (requestToken === "" || !URL.canParse(requestUrl)) {
+    throw wrong(
+      "this job has no OIDC token: on GitHub the job needs the permission id-token: write, which pull " +
+        "requests from forks do not get; elsewhere set --trust-token-file",
+    );
+  }
+  return { kind: "github", trust, audience, requestUrl, requestToken };
+}
+
+/** Wrong arguments end with the code for "could not be asked", because 1 means that a change failed. */
+function wrong(message: string): CommandError {
+  return new CommandError(message, exitCodes["no-service"]);
+}
+
+/** Data about the current CI job. */
+interface CiJob {
+  readonly commit: string | null;
+  readonly pullRequest: number | null;
+  /** The workflow run and its attempt. Another attempt starts a new check. Null outside of GitHub Actions. */
+  readonly attempt: string | null;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const pullRequestEvent = z.looseObject({
+  pull_request: z.looseObject({ number: z.int(), head: z.looseObject({ sha: z.string() }) }),
+});
+
+/**
+ * Reads the job's data from the environment of GitHub Actions and the event file. For a pull request, `commit` is the
+ * newest commit of its branch, because `GITHUB_SHA` is a merge commit that is not on the branch.
+ */
+function readCiJob(environment: Environment): CiJob {
+  const { GITHUB_EVENT_PATH: path, GITHUB_SHA: sha, GITHUB_RUN_ID: run, GITHUB_RUN_ATTEMPT: attempt } = environment;
+  const event = path === undefined || path === "" ? undefined : readEvent(path);
+  return {
+    commit: event?.head.sha ?? (sha === undefined || sha === "" ? null : sha),
+    pullRequest: event?.number ?? null,
+    attempt: attempt === undefined || attempt === "" ? null : `${run ?? ""}/${attempt}`,
+  };
+}
+
+/** Returns the event's pull request; undefined for another event or an unreadable file. */
+function readEvent(path: string) {
+  try {
+    return pullRequestEvent.safeParse(JSON.parse(readFileSync(path, "utf8"))).data?.pull_request;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,11 @@
+import { InvalidArgumentError, Option } from "commander";
+
+/** Creates an option that takes words from a list, separated by commas. It can be repeated; its value is all words. */
+export function listOption<Word extends string>(flags: string, description: string, words: readonly Word[]): Option {
+  return new Option(flags, description).argParser<readonly Word[]>((text, before = []) => {
+    const given = text.split(",").map((each) => words.find((word) => word === each.trim()));
+    const known = given.filter((word) => word !== undefined);
+    if (known.length < given.length) throw new InvalidArgumentError(`It takes ${words.join(", ")}.`);
+    return [...new Set([...before, ...known])];
+  });
+}

@@ -1,0 +1,75 @@
+import { createInterface, type Interface } from "node:readline/promises";
+import type { Readable, Writable } from "node:stream";
+
+/** An output that may be a terminal. */
+type Output = Writable & { readonly isTTY?: boolean };
+
+/** Asks one question at a time in a terminal, and keeps other output off the line of an open question. */
+export class PromptLine {
+  readonly #input: Readable;
+  readonly #output: Output;
+  #open: Interface | null = null;
+  /** Whether the cursor is behind the question. */
+  #isShown = false;
+
+  constructor(input: Readable, output: Output) {
+    this.#input = input;
+    this.#output = output;
+  }
+
+  /**
+   * Writes a question and reads a line; null at the end of the input and after Ctrl+C. If the signal aborts, rejects.
+   * Output that follows starts on a new line.
+   */
+  async ask(question: string, signal?: AbortSignal): Promise<string | null> {
+    const reader = createInterface({ input: this.#input, output: this.#output });
+    this.#open = reader;
+    this.#isShown = true;
+    // The reader then ends the line itself.
+    const withdraw = (): void => {
+      this.#isShown = false;
+    };
+    signal?.addEventListener("abort", withdraw);
+    try {
+      const closed = new Promise<null>((resolve) => reader.once("close", () => resolve(null)));
+      const answer = await Promise.race([
+        reader.question(`${question} `, signal === undefined ? {} : { signal }),
+        closed,
+      ]);
+      if (answer !== null) this.#isShown = false;
+      return answer;
+    } finally {
+      signal?.removeEventListener("abort", withdraw);
+      this.#leave();
+      this.#open = null;
+      reader.close();
+    }
+  }
+
+  /**
+   * Writes a line to a stream. If that is a terminal with an open question, the line follows on a new line, and then the
+   * question with what the person has typed.
+   */
+  write(stream: Output, line: string): void {
+    const reader = this.#open;
+    if (reader !== null && stream.isTTY === true && this.#isShown) {
+      this.#leave();
+      setImmediate(() => this.#showAgain(reader));
+    }
+    stream.write(`${line}\n`);
+  }
+
+  /** Starts a new line if the cursor is behind the question. */
+  #leave(): void {
+    if (this.#isShown) this.#output.write("\n");
+    this.#isShown = false;
+  }
+
+  #showAgain(reader: Interface): void {
+    if (this.#open !== reader || this.#isShown) return;
+    this.#isShown = true;
+    // The lines of a long answer are above the output now: the reader must not go back to them.
+    Object.assign(reader, { prevRows: 0 });
+    reader.prompt(true);
+  }
+}

@@ -1,0 +1,55 @@
+import { confirm } from "../command/ask.js";
+import type { Context } from "../command/context.js";
+import { CommandError } from "../command/exit-codes.js";
+import { toLine } from "../command/printable.js";
+import { carryOut, type Progress } from "./carry-out.js";
+import { IssuedTokens } from "./issued-tokens.js";
+import { type PlanOptions, planFolder } from "./plan-folder.js";
+import { planLines, stepText, toShown } from "./plan-text.js";
+
+interface ApplyOptions extends PlanOptions {
+  readonly yes?: true;
+}
+
+/** Changes the service so that it has what the folder describes. Shows the plan and asks first. */
+export async function apply(context: Context, options: ApplyOptions, given: string | undefined): Promise<void> {
+  const { terminal, signal } = context;
+  const { plan, folder, api, secrets } = await planFolder(context, options, given);
+  const { steps, target } = plan;
+  if (!context.isJson) for (const line of planLines(terminal, plan, secrets)) terminal.print(line);
+  if (steps.length > 0) {
+    const isGiven = options.yes === true;
+    const isConfirmed = await confirm(terminal, `Apply this to the workspace ${target.slug}?`, { isGiven, signal });
+    if (!isConfirmed) throw new CommandError("nothing was changed");
+  }
+  const tokens = new IssuedTokens(terminal, context.login.url);
+  const done = { create: "created", update: "changed", delete: "deleted" } as const;
+  const progress = await carryOut(steps, {
+    folder,
+    api,
+    tokens,
+    onDone: (step, result) => {
+      const { action, kind, address } = toShown(step, secrets);
+      if (!context.isJson) terminal.print(toLine(`${done[action]} ${kind} ${address}`));
+      for (const { path, message } of result?.warnings ?? []) {
+        terminal.note(toLine(`warning: ${kind} ${address}: ${path} ${message}`));
+      }
+    },
+  });
+  if (context.isJson) context.show(toJson(progress, tokens, secrets), () => []);
+  if (progress.stoppedAt === null) return;
+  terminal.note(`stopped: ${stepText(progress.stoppedAt)}`);
+  terminal.note(`done: ${progress.done.length} of ${steps.length}`);
+  for (const step of progress.notDone) terminal.note(`not done: ${stepText(step)}`);
+  throw progress.error;
+}
+
+function toJson({ done, stoppedAt, notDone }: Progress, { issued }: IssuedTokens, secrets: ReadonlySet<string>) {
+  const show = (step: Progress["done"][number]) => toShown(step, secrets);
+  return {
+    done: done.map(show),
+    stoppedAt: stoppedAt === null ? null : show(stoppedAt),
+    notDone: notDone.map(show),
+    tokens: issued,
+  };
+}

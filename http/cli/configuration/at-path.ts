@@ -1,0 +1,43 @@
+/** A nested object: the fields of a body, or values of a file. */
+type Fields<Value> = Readonly<Record<string, Value>>;
+
+/**
+ * Removes the value at a path. Returns the rest, and the value; undefined if nothing is there. An object in a list of
+ * one counts as the object, because a block is read as such a list.
+ */
+export function takeAt<Value>(
+  from: Fields<Value>,
+  [name = "", ...below]: readonly string[],
+): { readonly rest: Fields<Value>; readonly value: Value | undefined } {
+  if (!Object.hasOwn(from, name)) return { rest: from, value: undefined };
+  const { [name]: found, ...others } = from;
+  if (below.length === 0) return { rest: others, value: found };
+  const isBlock = Array.isArray(found) && found.length === 1;
+  const inside: unknown = isBlock ? found[0] : found;
+  if (!isObject<Value>(inside)) return { rest: from, value: undefined };
+  const { rest, value } = takeAt(inside, below);
+  return { rest: { ...from, [name]: (isBlock ? [rest] : rest) as Value }, value };
+}
+
+/** Returns the fields with a value at a path. Objects on the way are created. */
+export function putAt(
+  into: Fields<unknown>,
+  [name = "", ...below]: readonly string[],
+  value: unknown,
+): Fields<unknown> {
+  const inside = Object.hasOwn(into, name) ? into[name] : undefined;
+  if (below.length === 0) return { ...into, [name]: value };
+  return { ...into, [name]: putAt(isObject<unknown>(inside) ? inside : {}, below, value) };
+}
+
+/** Returns the value at a path; undefined if there is none. */
+export function valueAt(from: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, name) => (isObject<unknown>(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+    from,
+  );
+}
+
+function isObject<Value>(value: unknown): value is Fields<Value> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,76 @@
+import { lstatSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { CommonOptions, Context } from "../command/context.js";
+import { CommandError } from "../command/exit-codes.js";
+import { toLines } from "../command/printable.js";
+
+interface ExportOptions extends CommonOptions {
+  readonly workspace?: string;
+  readonly force?: true;
+}
+
+interface ExportedFile {
+  readonly path: string;
+  readonly content: string;
+}
+
+/** Writes the HCL of a workspace into a folder, or to standard output for `-`. */
+export async function exportFolder(context: Context, options: ExportOptions, given = "."): Promise<void> {
+  const { terminal } = context;
+  const { id, slug } = await context.names.workspace(options.workspace);
+  const { files } = await context.client.get("/api/resources/workspaces/{id}/export", { path: { id } });
+  if (given === "-") {
+    context.show({ workspace: { id, slug }, files }, () =>
+      files.flatMap(({ path, content }) => [`==> ${toLines(path)} <==`, toLines(content)]),
+    );
+    return;
+  }
+  const folder = resolve(terminal.folder, given);
+  const paths = files.map(({ path }) => path);
+  const isChanged = files.map((file) => differs(folder, file));
+  const changed = files.filter((_, index) => isChanged[index] === "other");
+  if (changed.length > 0 && options.force !== true) {
+    const names = changed.map(({ path }) => path).join(", ");
+    throw new CommandError(
+      `${folder} has other versions of ${names}: pass --force to replace them, or name another folder`,
+    );
+  }
+  const written = files.filter((_, index) => isChanged[index] !== "same");
+  for (const file of written) write(folder, file);
+  const result = { workspace: { id, slug }, folder, files: paths, written: written.map(({ path }) => path) };
+  context.show(result, () => [
+    `exported the workspace ${slug} into ${folder}: ${counted(written.length)} written, ${files.length - written.length} unchanged`,
+  ]);
+}
+
+function counted(count: number): string {
+  return count === 1 ? "1 file" : `${count} files`;
+}
+
+/** Compares a file of the export with the file in the folder. Throws a {@link CommandError} if it may not be written. */
+function differs(folder: string, { path, content }: ExportedFile): "new" | "other" | "same" {
+  const parts = path.split("/");
+  if (
+    path.includes("\\") ||
+    path.includes("\0") ||
+    parts.some((part) => part === "" || part === "." || part === "..")
+  ) {
+    throw new CommandError(
+      `the service sent a file with the path ${JSON.stringify(path)}, which leads outside of the folder`,
+    );
+  }
+  for (const [index] of parts.entries()) {
+    const at = join(folder, ...parts.slice(0, index + 1));
+    const found = lstatSync(at, { throwIfNoEntry: false });
+    if (found === undefined) return "new";
+    if (found.isSymbolicLink()) throw new CommandError(`${at} is a link: the export writes no file through links`);
+    const isLast = index === parts.length - 1;
+    if (isLast ? !found.isFile() : !found.isDirectory()) throw new CommandError(`${at} is in the way`);
+  }
+  return readFileSync(join(folder, path), "utf8") === content ? "same" : "other";
+}
+
+function write(folder: string, { path, content }: ExportedFile): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(realpathSync(folder), path), content);
+}

@@ -1,0 +1,194 @@
+import {
+  type Holder,
+  type InnerBlock,
+  nodesIn,
+  type Syntax,
+  type SyntaxNode,
+  TooDeep,
+  toHolder,
+} from "../../../actors/config-pull-requests/edit/hcl-syntax.js";
+import { parseValues } from "../../../actors/config-pull-requests/edit/hcl-values.js";
+import { spliced } from "../../../actors/config-pull-requests/edit/splice.js";
+import type { Expression } from "./expression.js";
+import { ExpressionReader } from "./expression-reader.js";
+import { type Place, type Placed, Refused, refuse, type SourceFile } from "./refused.js";
+import { isMap, type Value, type ValueMap } from "./value.js";
+
+/** A block at the top of a file. */
+export interface FileBlock {
+  readonly type: string;
+  readonly labels: readonly string[];
+  readonly place: Place;
+  /** The values, with marks for expressions. */
+  readonly body: ValueMap;
+  /** The positions of the values. */
+  readonly holder: Holder;
+}
+
+/** A file whose blocks are understood. */
+export interface HclFile {
+  readonly blocks: readonly FileBlock[];
+  /** The expressions, by their marks. */
+  readonly expressions: ReadonlyMap<string, Expression>;
+  /** The literals of expressions, by name. */
+  readonly literals: ValueMap;
+}
+
+/** The blocks that are understood: the number of their labels, and the attributes whose values are read. */
+const blockTypes: Readonly<
+  Record<string, { readonly labels: number; readonly reads: "all" | readonly string[]; readonly nested: boolean }>
+> = {
+  resource: { labels: 2, reads: "all", nested: true },
+  locals: { labels: 0, reads: "all", nested: false },
+  variable: { labels: 1, reads: ["default"], nested: false },
+  import: { labels: 0, reads: ["id"], nested: false },
+  // They have no effect here: they are for Terraform and for people.
+  moved: { labels: 0, reads: [], nested: false },
+  output: { labels: 1, reads: [], nested: false },
+  provider: { labels: 1, reads: [], nested: true },
+  terraform: { labels: 0, reads: [], nested: true },
+};
+
+const understood = Object.keys(blockTypes).join(", ");
+
+/** The blocks of a resource that Terraform itself reads. */
+const metaBlocks = ["connection", "dynamic", "lifecycle", "provisioner"];
+
+/**
+ * Parses a file. HashiCorp's parser gives the values; expressions are replaced by marks before, and read separately by
+ * their syntax tree. Throws {@link Refused} for anything that is not understood.
+ */
+export async function parseHcl(syntax: Syntax, file: SourceFile): Promise<HclFile> {
+  const root = await parseSyntax(syntax, file);
+  const reader = new ExpressionReader(file);
+  const { members, blocks } = toHolder(file.text, root);
+  const [loose] = members;
+  if (loose !== undefined) refuse({ file, node: loose.node }, "an attribute outside of a block is not understood");
+  const splices = blocks.flatMap((block) => {
+    const { reads } = checkBlock(file, block);
+    const holder = toHolder(file.text, block.node);
+    const read = holder.members.filter(({ name }) => reads === "all" || reads.includes(name ?? ""));
+    return [...read.flatMap(({ value }) => reader.splices(value)), ...nestedSplices(reader, file, block, holder)];
+  });
+  const marked = spliced(
+    file.text,
+    splices.sort((left, right) => left.start - right.start),
+  );
+  const parsed = await parseValues(file.path, `${marked}\n${reader.literalBlock()}`);
+  if ("fault" in parsed) return refuseFault(file, root);
+  const values: ValueMap = parsed.values;
+  const counts = new Map<string, number>();
+  return {
+    blocks: blocks.map((block): FileBlock => {
+      const { type, labels, node } = block;
+      const id = JSON.stringify([type, ...labels]);
+      const index = counts.get(id) ?? 0;
+      counts.set(id, index + 1);
+      const body = bodyAt(values, [type, ...labels, index]);
+      const place = { file, node };
+      if (body === null) return refuse(place, `this ${type} block is not understood`);
+      return { type, labels, place, body, holder: toHolder(file.text, node) };
+    }),
+    expressions: reader.expressions,
+    literals: bodyAt(values, [...reader.literalPath, 0]) ?? {},
+  };
+}
+
+/** The values of a file of variables: `name = value`. They have no references. */
+export interface Assignments extends Pick<HclFile, "expressions" | "literals"> {
+  readonly values: ReadonlyMap<string, Placed>;
+}
+
+/** Parses a file of variables. Throws {@link Refused} for anything but values. */
+export async function parseAssignments(syntax: Syntax, file: SourceFile): Promise<Assignments> {
+  const root = await parseSyntax(syntax, file);
+  const reader = new ExpressionReader(file);
+  const { members, blocks } = toHolder(file.text, root);
+  const [block] = blocks;
+  if (block !== undefined) refuse({ file, node: block.node }, "a block is not understood in a file of variables");
+  const marked = spliced(
+    file.text,
+    members.flatMap(({ value }) => reader.splices(value)),
+  );
+  for (const { kind, place } of reader.expressions.values()) {
+    if (kind === "reference" || kind === "file") refuse(place, "only values are understood in a file of variables");
+  }
+  const parsed = await parseValues(file.path, `${marked}\n${reader.literalBlock()}`);
+  if ("fault" in parsed) return refuseFault(file, root);
+  const values = members.map(({ name, node }): [string, Placed] => [
+    name ?? "",
+    { value: parsed.values[name ?? ""] ?? null, place: { file, node } },
+  ]);
+  return {
+    values: new Map(values),
+    expressions: reader.expressions,
+    literals: bodyAt(parsed.values, [...reader.literalPath, 0]) ?? {},
+  };
+}
+
+function checkBlock(file: SourceFile, { type, labels, node }: InnerBlock) {
+  const place = { file, node };
+  const known = Object.hasOwn(blockTypes, type) ? blockTypes[type] : undefined;
+  if (known === undefined) {
+    return refuse(place, `the block ${type} is not understood: a folder may have ${understood}`);
+  }
+  if (labels.length !== known.labels) refuse(place, `a ${type} block needs ${known.labels} labels`);
+  const [inner] = known.nested ? [] : toHolder(file.text, node).blocks;
+  if (inner !== undefined) refuse({ file, node: inner.node }, `the block ${inner.type} in ${type} is not understood`);
+  return known;
+}
+
+/** Returns the splices of the blocks in a resource: objects that are written as blocks. */
+function nestedSplices(
+  reader: ExpressionReader,
+  file: SourceFile,
+  { type }: InnerBlock,
+  holder: Holder,
+): ReturnType<ExpressionReader["splices"]> {
+  if (type !== "resource") return [];
+  return holder.blocks.flatMap((block) => {
+    const place = { file, node: block.node };
+    if (metaBlocks.includes(block.type)) refuse(place, `the block ${block.type} is not understood in a resource`);
+    if (block.labels.length > 0) refuse(place, `the block ${block.type} may not have labels`);
+    const inner = toHolder(file.text, block.node);
+    return [
+      ...inner.members.flatMap(({ value }) => reader.splices(value)),
+      ...nestedSplices(reader, file, { ...block, type }, inner),
+    ];
+  });
+}
+
+async function parseSyntax(syntax: Syntax, file: SourceFile): Promise<SyntaxNode> {
+  // Two gaps of the grammar are filled by text of the same length: it reads `$$${` as the start of an expression, which
+  // HCL reads as text, and it does not read `1e3`.
+  const text = file.text
+    .replace(/([$%])\1\{/g, "$1$1(")
+    .replace(/(?<![\w.])\d+[eE][+-]?\d+/g, (number) => "1".repeat(number.length));
+  try {
+    const root = syntax.parse(text);
+    return root.isBroken ? await refuseFault(file, root) : root;
+  } catch (error) {
+    if (!(error instanceof TooDeep)) throw error;
+    return refuse({ file, node: { start: error.offset } }, "it nests too deeply");
+  }
+}
+
+/** Reports a syntax error with the message of HashiCorp's parser, or else at the first broken node. */
+async function refuseFault(file: SourceFile, root: SyntaxNode): Promise<never> {
+  const parsed = await parseValues(file.path, file.text);
+  const node = nodesIn(root, "ERROR")[0] ?? root;
+  if (!("fault" in parsed)) return refuse({ file, node }, "this syntax is not understood");
+  const message = /^parse config: \[(.*)\]$/s.exec(parsed.fault)?.[1] ?? parsed.fault;
+  const [, line, text] = /:(\d+),[\d,:-]+ (.*)$/s.exec(message) ?? [];
+  if (line === undefined) return refuse({ file, node }, `it is not HCL: ${message}`);
+  throw new Refused(`${file.path}:${line}: it is not HCL: ${text}`);
+}
+
+function bodyAt(values: ValueMap, path: readonly (string | number)[]): ValueMap | null {
+  let value: Value | undefined = values;
+  for (const part of path) {
+    if (typeof value !== "object" || value === null) return null;
+    value = Reflect.get(value, part);
+  }
+  return isMap(value) ? value : null;
+}

@@ -1,0 +1,132 @@
+import { writeJson } from "../../../actors/exact-json.js";
+import { toLine } from "../command/printable.js";
+import type { Terminal } from "../command/terminal.js";
+import type { FieldChange } from "./differences.js";
+import type { Plan, Step } from "./make-plan.js";
+import { placeText } from "./refused.js";
+import { isList, isMap, type Value } from "./value.js";
+
+/** A step as `--json` prints it. */
+export interface ShownStep {
+  readonly action: Step["action"];
+  readonly kind: string;
+  readonly address: string;
+  /** The name in the folder; null for a resource that the folder does not have. */
+  readonly resource: string | null;
+  /** `main.tf:12`; null as for `resource`. */
+  readonly place: string | null;
+  /** Null for a resource that does not exist yet. */
+  readonly id: string | null;
+  readonly fields: readonly FieldChange[];
+}
+
+/** Returns a step without secret values. */
+export function toShown(step: Step, secrets: ReadonlySet<string>): ShownStep {
+  if (step.action === "delete") {
+    const { kind, address, id } = step.live;
+    return { action: "delete", kind: kind.name, address, resource: null, place: null, id, fields: [] };
+  }
+  const { resource, address } = step.wanted;
+  return {
+    action: step.action,
+    kind: resource.kind.name,
+    address,
+    resource: resource.name,
+    place: placeText(resource.block.place),
+    id: step.action === "update" ? step.live.id : null,
+    fields: step.fields.map((change) => withoutSecrets(change, secrets)),
+  };
+}
+
+function withoutSecrets(change: FieldChange, secrets: ReadonlySet<string>): FieldChange {
+  const isSecret = holdsSecret(change.old, secrets) || holdsSecret(change.new, secrets);
+  return isSecret ? { field: change.field, old: null, new: null, isSecret } : change;
+}
+
+function holdsSecret(value: Value, secrets: ReadonlySet<string>): boolean {
+  if (isList(value)) return value.some((each) => holdsSecret(each, secrets));
+  if (isMap(value)) return Object.values(value).some((each) => holdsSecret(each, secrets));
+  if (typeof value === "string") return [...secrets].some((secret) => value.includes(secret));
+  return value !== null && secrets.has(String(value));
+}
+
+/** Returns a plan as JSON. */
+export function planJson({ target, steps, others, notCompared }: Plan, secrets: ReadonlySet<string>) {
+  return {
+    workspace: target,
+    changes: steps.map((step) => toShown(step, secrets)),
+    notInFolder: others.map(({ kind, address, id }) => ({ kind: kind.name, address, id })),
+    notCompared,
+  };
+}
+
+/** Names a step in a sentence: `create line core/web (service_line.core_web, main.tf:12)`. */
+export function stepText(step: Step): string {
+  const { action, kind, address, resource, place } = toShown(step, new Set());
+  const verb = { create: "create", update: "change", delete: "delete" }[action];
+  return toLine(`${verb} ${kind} ${address}${resource === null ? "" : ` (${resource}, ${place})`}`);
+}
+
+const signs = { create: ["+", "green"], update: ["~", "yellow"], delete: ["-", "red"] } as const;
+
+/** Lays out a plan: each step, its fields, and how many there are. */
+export function planLines(
+  terminal: Terminal,
+  { steps, others, target, notCompared }: Plan,
+  secrets: ReadonlySet<string>,
+): string[] {
+  const lines = steps.flatMap((step) => {
+    const [sign, colour] = signs[step.action];
+    const was = step.action === "create" && step.was !== null ? [`    ${wasText(step.was)}`] : [];
+    const fields = toShown(step, secrets).fields.map((field) => `    ${fieldText(step, field)}`);
+    return [terminal.paint(colour, `${sign} ${stepText(step)}`), ...was, ...fields];
+  });
+  const count = (action: Step["action"]) => steps.filter((step) => step.action === action).length;
+  const sum = `${count("create")} to create, ${count("update")} to change, ${count("delete")} to delete`;
+  const rest =
+    others.length === 0
+      ? []
+      : [`not in the folder: ${counted(others.length)} of the workspace ${target.slug} (--prune deletes them)`];
+  const hidden = notCompared.length === 0 ? [] : [notComparedText(notCompared.length)];
+  return [...lines, steps.length === 0 ? "no changes" : sum, ...rest, ...hidden];
+}
+
+function notComparedText(count: number): string {
+  const what = count === 1 ? "1 secret value" : `${count} secret values`;
+  return `not compared: ${what} (sent when the version beside it changes)`;
+}
+
+function counted(count: number): string {
+  return count === 1 ? "1 resource" : `${count} resources`;
+}
+
+function wasText(address: string): string {
+  return toLine(`a key cannot change, so this is a new resource; ${address} stays until --prune deletes it`);
+}
+
+function fieldText({ action }: Step, { field, old, new: now, isSecret }: FieldChange): string {
+  if (isSecret === true) return `${toLine(field)}: (secret)`;
+  const [before, after] = shortened(old, now);
+  return action === "create" ? `${toLine(field)}: ${after}` : `${toLine(field)}: ${before} → ${after}`;
+}
+
+/** The length of a value in a line. */
+const SHOWN = 70;
+
+/** Writes two values on one line each, from the first difference on if they are long. */
+function shortened(old: Value, now: Value): readonly [string, string] {
+  const [before, after] = [valueText(old), valueText(now)];
+  let same = 0;
+  while (same < before.length && before[same] === after[same]) same += 1;
+  const from = same > SHOWN / 2 && Math.max(before.length, after.length) > SHOWN ? same - SHOWN / 4 : 0;
+  return [cut(before, from), cut(after, from)];
+}
+
+function cut(text: string, from: number): string {
+  const shown = `${from > 0 ? "…" : ""}${text.slice(from, from + SHOWN)}`;
+  return toLine(from + SHOWN < text.length ? `${shown}…` : shown);
+}
+
+function valueText(value: Value): string {
+  return value === null ? "(not set)" : writeJson(value);
+}

@@ -1,0 +1,62 @@
+import type { SyntaxNode } from "../../../actors/config-pull-requests/edit/hcl-syntax.js";
+import { CommandError } from "../command/exit-codes.js";
+import type { Value } from "./value.js";
+
+/** A file of the folder. */
+export interface SourceFile {
+  /** The path relative to the folder. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** A place in a file. */
+export interface Place {
+  readonly file: SourceFile;
+  readonly node: Pick<SyntaxNode, "start">;
+}
+
+/** A value of a file, with its place. */
+export interface Placed {
+  readonly value: Value;
+  readonly place: Place;
+}
+
+/** The folder has something that the commands do not understand, or that is wrong. The message has file and line. */
+export class Refused extends CommandError {}
+
+/** Formats a place as `path:line`. */
+export function placeText({ file, node }: Place): string {
+  return `${file.path}:${file.text.slice(0, node.start).split("\n").length}`;
+}
+
+/** Throws {@link Refused} for a place. */
+export function refuse(place: Place, message: string): never {
+  throw new Refused(`${placeText(place)}: ${message}`);
+}
+
+/** Maximum number of errors to report at once. */
+const MAX_REPORTED = 20;
+
+/** Collects errors, so that a person sees several at once. */
+export class Faults {
+  readonly #messages: string[] = [];
+
+  /** Runs a part of the work. Records its {@link Refused}; returns undefined then. */
+  try<Result>(work: () => Result): Result | undefined {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      if (!this.#messages.includes(error.message)) this.#messages.push(error.message);
+      return undefined;
+    }
+  }
+
+  /** Throws a {@link CommandError} with the recorded errors, if there are any. */
+  end(): void {
+    const count = this.#messages.length;
+    if (count === 0) return;
+    const more = count > MAX_REPORTED ? [`and ${count - MAX_REPORTED} more`] : [];
+    throw new CommandError([...this.#messages.slice(0, MAX_REPORTED), ...more].join("\n"));
+  }
+}

@@ -1,0 +1,222 @@
+import { type Expression, partsText, type ReferencePart } from "./expression.js";
+import type { Module, ResourceBlock } from "./hcl-module.js";
+import { type Place, type Placed, placeText, Refused, refuse } from "./refused.js";
+import { isList, isMap, type Value } from "./value.js";
+
+/** Values that come from outside of the module. */
+export interface Given {
+  /** Returns the value of a variable; undefined if it has none. */
+  variable(name: string): Value | undefined;
+  /** Returns the id of a resource; null if it will be known only when the resource is created. */
+  id(resource: ResourceBlock): string | null;
+}
+
+/** A value, and the resources that it refers to. */
+export interface Evaluated {
+  readonly value: Value;
+  readonly references: ReadonlySet<string>;
+}
+
+/** Matches a mark of an expression (`expression-reader.ts`). */
+const MARK = /signalbox[0-9a-f]{24}x\d+x/g;
+const WHOLE_MARK = /^signalbox[0-9a-f]{24}x\d+x$/;
+
+/** Evaluates values of a module. Throws {@link Refused} for a value that cannot be evaluated. */
+export class Scope {
+  readonly #module: Module;
+  readonly #given: Given;
+  /** The local values so far. */
+  readonly #locals = new Map<string, Evaluated>();
+  /** What is being evaluated, from outside to inside. */
+  readonly #open: string[] = [];
+  /** The resources that the value which is being evaluated refers to. */
+  #references = new Set<string>();
+
+  constructor(module: Module, given: Given) {
+    this.#module = module;
+    this.#given = given;
+  }
+
+  /** Forgets local values, because an id has become known. */
+  refresh(): void {
+    this.#locals.clear();
+  }
+
+  /** Evaluates a value. */
+  evaluate({ value, place }: Placed): Evaluated {
+    const before = this.#references;
+    this.#references = new Set();
+    try {
+      return { value: this.#value(value, place), references: this.#references };
+    } finally {
+      this.#references = before;
+    }
+  }
+
+  /** Evaluates one attribute of a resource; undefined if it is not set. */
+  attribute({ name, block }: ResourceBlock, attribute: string): Value | undefined {
+    const value = Object.hasOwn(block.body, attribute) ? block.body[attribute] : undefined;
+    if (value === undefined || value === null) return undefined;
+    const node = block.holder.members.find((member) => member.name === attribute)?.node ?? block.place.node;
+    const place = { file: block.place.file, node };
+    return this.#within(`${name}.${attribute}`, place, () => this.#value(value, place));
+  }
+
+  #value(value: Value, place: Place): Value {
+    if (typeof value === "string") return this.#text(value, place);
+    if (isList(value)) return value.map((each) => this.#value(each, place));
+    if (!isMap(value)) return value;
+    const entries = Object.entries(value).map(([name, each]) => [this.#name(name, place), this.#value(each, place)]);
+    const map = Object.fromEntries(entries);
+    if (Object.keys(map).length < entries.length) refuse(place, "an object has a name twice");
+    return map;
+  }
+
+  #name(name: string, place: Place): string {
+    const value = this.#text(name, place);
+    return typeof value === "string" ? value : this.#join(name, place);
+  }
+
+  /** Evaluates a text: the value of an expression, or a text with the values of expressions in it. */
+  #text(text: string, place: Place): Value {
+    return WHOLE_MARK.test(text) ? this.#marked(text) : this.#join(text, place);
+  }
+
+  #join(text: string, place: Place): string {
+    const rest = text.replaceAll(MARK, "").replaceAll(/([$%])\1\{/g, "");
+    if (/[$%]\{/.test(rest)) refuse(place, "a template in this value is not understood");
+    const parts = text.split(new RegExp(`(${MARK.source})`));
+    const isTemplate = parts.length > 1;
+    const joined = parts
+      .map((part) => (WHOLE_MARK.test(part) ? this.#inText(part) : part.replaceAll(/([$%])\1\{/g, "$1{")))
+      .join("");
+    return isTemplate ? joined.normalize("NFC") : joined;
+  }
+
+  #inText(mark: string): string {
+    const value = this.#marked(mark);
+    if (typeof value === "string") return value;
+    if (value !== null && typeof value !== "object") return String(value);
+    const what = value === null ? "null" : Array.isArray(value) ? "a list" : "an object";
+    return refuse(this.#expression(mark).place, `${what} cannot be part of a text`);
+  }
+
+  #marked(mark: string): Value {
+    return this.#evaluate(this.#expression(mark));
+  }
+
+  #expression(mark: string): Expression {
+    const expression = this.#module.expressions.get(mark);
+    if (expression === undefined) throw new Error("a mark without an expression");
+    return expression;
+  }
+
+  #evaluate(expression: Expression): Value {
+    const { place } = expression;
+    switch (expression.kind) {
+      case "value":
+        return expression.value;
+      case "literal":
+        return this.#value(this.#module.literals[expression.name] ?? null, place);
+      case "file":
+        return this.#file(expression.path, place);
+      case "reference": {
+        const [root, name, ...path] = expression.parts;
+        if (typeof root !== "string" || typeof name !== "string") return refuse(place, "this is not understood");
+        if (root === "path") return ".";
+        if (root === "var") return this.#follow(this.#variable(name, place), path, expression);
+        if (root === "local") return this.#follow(this.#local(name, place), path, expression);
+        const [first, ...rest] = path;
+        if (first === undefined)
+          refuse(place, `${root}.${name} is a whole resource: name an attribute, such as ${root}.${name}.id`);
+        const attribute = this.#key(first, place);
+        return this.#follow(this.#resource(`${root}.${name}`, String(attribute), place), rest, expression);
+      }
+    }
+  }
+
+  #file(path: Expression, place: Place): Value {
+    const value = this.#evaluate(path);
+    if (typeof value !== "string") return refuse(place, "the path of a file must be a text");
+    try {
+      return this.#module.files.text(value);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return refuse(place, error.message);
+    }
+  }
+
+  #variable(name: string, place: Place): Value {
+    const value = this.#given.variable(name);
+    if (value !== undefined) return value;
+    return refuse(
+      place,
+      `the variable ${name} has no value: pass --var ${name}=…, --var-file, or set SIGNALBOX_VAR_${name}`,
+    );
+  }
+
+  #local(name: string, place: Place): Value {
+    const known = this.#locals.get(name) ?? this.#within(`local.${name}`, place, () => this.#evaluateLocal(name));
+    this.#locals.set(name, known);
+    for (const reference of known.references) this.#references.add(reference);
+    return known.value;
+  }
+
+  #evaluateLocal(name: string): Evaluated {
+    const local = this.#module.locals.get(name);
+    if (local === undefined) throw new Error(`no local value ${name}`);
+    return this.evaluate(local);
+  }
+
+  #resource(name: string, attribute: string, place: Place): Value {
+    const resource = this.#module.resources.get(name);
+    if (resource === undefined) throw new Error(`no resource ${name}`);
+    this.#references.add(name);
+    if (attribute === "id") return this.#given.id(resource) ?? unknownId(name);
+    if (attribute.endsWith("_wo")) refuse(place, `${name}.${attribute} is write-only`);
+    const value = this.attribute(resource, attribute);
+    if (value !== undefined) return value;
+    return refuse(
+      place,
+      `${name} sets no ${attribute} (${placeText(resource.block.place)}): only id and attributes that the folder sets can be named`,
+    );
+  }
+
+  #follow(value: Value, path: readonly ReferencePart[], expression: Expression): Value {
+    const { place } = expression;
+    let found = value;
+    for (const part of path) {
+      const key = this.#key(part, place);
+      const below: unknown =
+        typeof found === "object" && found !== null && Object.hasOwn(found, key) ? Reflect.get(found, key) : undefined;
+      if (below === undefined) {
+        const text = expression.kind === "reference" ? partsText(expression.parts) : "this value";
+        return refuse(place, `${text} does not exist: there is no ${JSON.stringify(key)} in it`);
+      }
+      found = below as Value;
+    }
+    return found;
+  }
+
+  #key(part: string | Expression, place: Place): string | number {
+    const key = typeof part === "string" ? part : this.#evaluate(part);
+    if (typeof key === "string" || (typeof key === "number" && Number.isInteger(key) && key >= 0)) return key;
+    return refuse(place, "an index must be a text or a whole number");
+  }
+
+  #within<Result>(what: string, place: Place, evaluate: () => Result): Result {
+    if (this.#open.includes(what))
+      refuse(place, `${[...this.#open.slice(this.#open.indexOf(what)), what].join(" → ")} refers to itself`);
+    this.#open.push(what);
+    try {
+      return evaluate();
+    } finally {
+      this.#open.pop();
+    }
+  }
+}
+
+/** What stands for the id of a resource that does not exist yet. */
+export function unknownId(name: string): string {
+  return `(id of ${name})`;
+}

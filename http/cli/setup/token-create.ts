@@ -1,0 +1,32 @@
+import type { Schema } from "../../client/entry.js";
+import type { CommonOptions, Context } from "../command/context.js";
+import { CommandError } from "../command/exit-codes.js";
+import type { Scope } from "./scopes.js";
+
+/** The options of `token create`. */
+export interface TokenOptions extends CommonOptions {
+  readonly workspace?: string;
+  readonly scope: readonly Scope[];
+  /** RFC 3339. */
+  readonly expires?: string;
+  readonly description?: string;
+}
+
+/** Creates a workspace token. Prints the token alone to standard output. */
+export async function createToken(context: Context, options: TokenOptions, name: string): Promise<void> {
+  const { client, names, terminal } = context;
+  const { scope: scopes, expires: expiresAt = null, description = "" } = options;
+  const workspace = await names.workspace(options.workspace);
+  const path = { workspaceId: workspace.id };
+  const body: Schema<"WorkspaceTokenInput"> = { name, scopes, expiresAt, description };
+  // Not `client.post`, because the token is in a header.
+  const made = await client.send("post", "/api/resources/workspaces/{workspaceId}/tokens", { path, body });
+  const token = made.headers.get("service-workspace-token");
+  if (token === null) throw new CommandError("the service did not return the token: delete it, and create another");
+  const created: Schema<"WorkspaceToken"> = JSON.parse(made.text);
+  context.show({ ...created, token }, () => [token]);
+  const ends = created.expiresAt === null ? "it does not expire" : `it expires at ${created.expiresAt}`;
+  terminal.note(
+    `created the token ${name} in ${workspace.slug} (${created.scopes.join(", ")}): ${ends}, and is not shown again`,
+  );
+}

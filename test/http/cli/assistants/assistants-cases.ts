@@ -1,0 +1,13 @@
+import type { CommandCase } from "../../../support/command-cases.js";
+
+/** The case of `mcp`. What it serves has tests with real clients. */
+export const assistantCases: readonly CommandCase[] = [
+  {
+    name: "mcp",
+    args: () => ["--list-tools", "--allow", "answer"],
+    prints:
+      /^TOOL +ALLOWED BY +WHAT IT DOES\n[\s\S]*\ntask_open +- +Open a task[\s\S]*\ntask_answer +--allow answer +Answer/,
+    json: { tools: [{ name: "line_list", decision: null, description: /^List the lines/ }] },
+    wrong: ["--allow", "everything"],
+  },
+];

@@ -1,0 +1,51 @@
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** An address of a service that cuts a connection. */
+export interface CutConnection {
+  readonly url: string;
+  /**
+   * Cuts the connection of one write: the first one is 1. `before` cuts it before the service gets the write, `after`
+   * before the client gets the response. Later writes are cut too, as after a kill.
+   */
+  cut(write: number, when: "before" | "after"): void;
+  close(): Promise<void>;
+}
+
+/** Starts a proxy of a service. */
+export async function openCutConnection(port: number): Promise<CutConnection> {
+  let cut: { readonly write: number; readonly when: "before" | "after" } | null = null;
+  let writes = 0;
+  const server = createServer((incoming, answer) => {
+    const isWrite = incoming.method !== "GET";
+    if (isWrite) writes += 1;
+    const isCut = isWrite && cut !== null && writes >= cut.write;
+    if (isCut && (cut?.when === "before" || writes > (cut?.write ?? 0))) return void incoming.socket.destroy();
+    const { method, url, headers } = incoming;
+    const outgoing = request({ port, host: "127.0.0.1", method, path: url, headers, agent: false }, (received) => {
+      if (isCut) {
+        received.resume();
+        received.on("end", () => incoming.socket.destroy());
+        return;
+      }
+      answer.writeHead(received.statusCode ?? 500, received.headers);
+      received.pipe(answer);
+    });
+    incoming.pipe(outgoing);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut: (write, when) => {
+      cut = { write, when };
+      writes = 0;
+    },
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
