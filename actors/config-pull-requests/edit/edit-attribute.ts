@@ -129,7 +129,7 @@ function toReplacing({ source, found, live }: Editing, change: StationChange): R
     manner: toManner(source, found),
     meaning: (element) => findMeaning(live, change.path, [element]) ?? writeJson(element),
     refuseLoss: (node) => {
-      const message = `At ${toPlace(source, node)}, the edit would delete a comment in ${attribute}.`;
+      const message = `At ${toPlace(source, node)}, the edit would delete a comment in ${attribute}, or keep it beside another value.`;
       return refuse("ambiguous", message, { attribute, wanted: writeWanted(change.now) });
     },
   };

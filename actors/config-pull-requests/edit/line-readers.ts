@@ -11,12 +11,17 @@ import { blanked } from "./splice.js";
  * Refuses a line whose stations another expression of the module reads, because the edit would change the value of that
  * expression too. References to `service_line.web.stations` read them. So do references to the whole resource
  * `service_line.web`, unless they only order operations, name the resource, or are outputs that no other module reads.
- * References to other attributes, such as `id`, do not count.
+ * References to other attributes, such as `id`, do not count. A data source that may be the line is read in the same way,
+ * in any module.
  */
 export async function refuseLineReaders(
   repository: Repository,
   source: Source,
-  { found, calls }: { readonly found: FoundStation; readonly calls: ModuleInstance["calls"] },
+  {
+    found,
+    calls,
+    lineKey,
+  }: { readonly found: FoundStation; readonly calls: ModuleInstance["calls"]; readonly lineKey: string },
 ): Promise<void> {
   const module = await repository.module(dirname(source.path));
   if ("fault" in module) return;
@@ -27,11 +32,40 @@ export async function refuseLineReaders(
     for (const start of readersIn(repository, file, line)) {
       const output = outputs.get(start);
       if (output !== undefined && !(await isOutputRead(repository, output, calls))) continue;
-      const at = toPlace(file, { start });
-      const message = `At ${toPlace(source, found.resource)}, another expression reads the line's stations: at ${at}.`;
-      refuse("ambiguous", message);
+      refuseReader(source, found, toPlace(file, { start }));
     }
   }
+  const data = await dataReader(repository, lineKey);
+  if (data !== null) refuseReader(source, found, data);
+}
+
+function refuseReader(source: Source, { resource }: FoundStation, at: string): never {
+  const message = `At ${toPlace(source, resource)}, another expression reads the line's stations: at ${at}.`;
+  return refuse("ambiguous", message);
+}
+
+/**
+ * Returns the place that reads the stations of a data source whose key is that of a line, or is computed; null if there
+ * is none.
+ */
+async function dataReader(repository: Repository, lineKey: string): Promise<string | null> {
+  const code = await repository.code();
+  if ("fault" in code) return null;
+  const files = code.files.filter(({ path }) => isModuleFile(path));
+  const sources = files
+    .filter(({ text }) => /\bdata\b/.test(text) && /\bservice_line\b/.test(text))
+    .flatMap((file) => readCode(repository, file).blocks)
+    .filter(({ type, labels }) => type === "data" && labels[0] === "service_line");
+  for (const { file, labels, attributes } of sources) {
+    const key = /^"([^"\\$%]*)"$/.exec(attributes.get("key") ?? "")?.[1];
+    if (key !== undefined && key !== lineKey) continue;
+    const reference = new RegExp(`(?<![\\w-])data\\s*\\.\\s*service_line\\s*\\.\\s*${labels[1]}(?![\\w-])`, "g");
+    for (const each of files.filter(({ path }) => dirname(path) === dirname(file.path))) {
+      const [start] = readersIn(repository, each, reference);
+      if (start !== undefined) return toPlace(each, { start });
+    }
+  }
+  return null;
 }
 
 /** Matches the first step after a resource: an attribute, or an index. */

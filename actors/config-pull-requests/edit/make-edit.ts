@@ -51,7 +51,7 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   const edits = ordered.map((change) => editAttribute(editing, change));
   refuseInstances({ source: before, found, instance }, sought);
   refuseIgnored(before, found, changes);
-  await refuseLineReaders(repository, before, { found, calls: instance.calls });
+  await refuseLineReaders(repository, before, { found, calls: instance.calls, lineKey: wanted.lineKey });
 
   const texts: FileEdit[] = [];
   for (const each of edits) {

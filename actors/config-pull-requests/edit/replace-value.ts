@@ -13,7 +13,7 @@ export interface Replacing {
   readonly manner: Manner;
   /** Returns an element's meaning as text. Elements with equal meaning stay unchanged. */
   readonly meaning: (element: Json) => string;
-  /** Called with a comment that the edit would delete. It throws. */
+  /** Called with a comment that the edit would delete, or keep beside another value. It throws. */
   readonly refuseLoss: (node: SyntaxNode) => never;
 }
 
@@ -92,6 +92,11 @@ function replaceElements(
   while (end < maxShared - begin && had.at(-1 - end) === has.at(-1 - end)) end += 1;
   const [oldEnd, newEnd] = [had.length - end, has.length - end];
   const paired = Math.min(oldEnd, newEnd) - begin;
+  for (let index = begin; index < oldEnd; index += 1) {
+    if (index < begin + paired && isSameObject(json[index], now[index])) continue;
+    const [comment] = commentsBeside(replacing.manner.text, list, index);
+    if (comment !== undefined) replacing.refuseLoss(comment);
+  }
 
   const replaced = elements.slice(begin, begin + paired).flatMap((node, index) => {
     const value = now[begin + index] ?? null;
@@ -120,7 +125,7 @@ function fillList({ manner: { text, isAligned } }: Replacing, list: SyntaxNode, 
 
 /** Adds elements after an index; -1 adds before the first element. */
 function addElements(
-  { manner: { text, isAligned } }: Replacing,
+  { manner: { text, isAligned }, refuseLoss }: Replacing,
   { list, after }: { readonly list: SyntaxNode; readonly after: number },
   values: readonly HclValue[],
 ): Splice[] {
@@ -133,6 +138,8 @@ function addElements(
   const texts = values.map((value) => writeLiteral(value, layout));
   const separator = isLines ? `${newline}${indent}` : " ";
   if (after < 0) {
+    const [comment] = commentsAbove(text, list, 0);
+    if (comment !== undefined) refuseLoss(comment);
     return [{ start: beside.start, end: beside.start, text: texts.map((each) => `${each},${separator}`).join("") }];
   }
   const rest = restAfter(text, beside.end, commentsIn(list));
@@ -174,6 +181,47 @@ function removeElements(
   const lost = comments.find((each) => each.start >= start && each.end <= end);
   if (lost !== undefined) refuseLoss(lost);
   return { start, end, text: "" };
+}
+
+/** Whether an object stays the same element of a list: one of its texts, such as its name, stays. */
+function isSameObject(json: Json | undefined, now: HclValue | undefined): boolean {
+  if (json === undefined || now === undefined || !isRecord(json) || !isObject(now)) return false;
+  return now.entries.some(([name, value]) => typeof value === "string" && plainValue(json[name] ?? null) === value);
+}
+
+/** Returns the comments that are about one element of a list: above it, or beside it on its line. */
+function commentsBeside(text: string, list: SyntaxNode, index: number): readonly SyntaxNode[] {
+  const elements = listElements(list);
+  const { start, end } = toInner(elements[index] ?? list);
+  const [previous, next] = [elements[index - 1], elements[index + 1]];
+  const isAlone = ![text.slice(previous?.end ?? list.start, start), text.slice(end, next?.start ?? list.end)].some(
+    (gap, side) => (side === 0 ? previous : next) !== undefined && !gap.includes("\n"),
+  );
+  const after = commentsIn(list).filter((comment) => {
+    const gap = text.slice(end, comment.start);
+    if (comment.start < end || comment.start >= (next?.start ?? list.end) || gap.includes("\n")) return false;
+    // A comment at the end of a line with several elements is about the line.
+    return isAlone || (text.startsWith("/*", comment.start) && !gap.includes(","));
+  });
+  return [...commentsAbove(text, list, index), ...after];
+}
+
+/** Returns the comments directly before an element of a list: on the lines above it, or before it on its line. */
+function commentsAbove(text: string, list: SyntaxNode, index: number): readonly SyntaxNode[] {
+  const elements = listElements(list);
+  const begin = elements[index - 1]?.end ?? list.start;
+  let at = toInner(elements[index] ?? list).start;
+  const found: SyntaxNode[] = [];
+  for (const comment of commentsIn(list)
+    .filter(({ start, end }) => start >= begin && end <= at)
+    .reverse()) {
+    const gap = text.slice(comment.end, at);
+    const isNear = /^[ \t]*(\r?\n[ \t]*)?$/.test(gap) && (beginsLine(text, comment.start) || !gap.includes("\n"));
+    if (!isNear) break;
+    found.unshift(comment);
+    at = comment.start;
+  }
+  return found;
 }
 
 function isRecord(value: Json): value is { readonly [name: string]: Json } {

@@ -1,5 +1,6 @@
 import t, { type Test } from "tap";
 import { editIn, toStation, toTree, toWanted } from "../../../support/station-edit.js";
+import { dataLayouts } from "./data-layouts.js";
 import { generatedCodeLayouts } from "./generated-code-layouts.js";
 import type { Tally } from "./generated-edits.js";
 import { harmlessLayouts } from "./harmless-layouts.js";
@@ -53,6 +54,10 @@ t.test("a line is refused if its team's expression mentions only other teams", (
 );
 
 t.test("a line whose stations another expression reads is refused", (t) => editAll(t, referenceLayouts(), 8));
+
+t.test("a line is refused if other code reads its stations through a data source", (t) =>
+  editAll(t, dataLayouts(), 10, 5),
+);
 
 t.test("a null for a variable that is not nullable means its default", (t) => editAll(t, nullLayouts(), 1));
 

@@ -1,3 +1,4 @@
+import { dataLayouts } from "./data-layouts.js";
 import { generatedCodeLayouts } from "./generated-code-layouts.js";
 import { editGenerated, type Tally } from "./generated-edits.js";
 import { harmlessLayouts } from "./harmless-layouts.js";
@@ -31,6 +32,7 @@ const layouts = [
   ...otherTeamLayouts(),
   ...ownOverrideLayouts(),
   ...lifecycleLayouts(),
+  ...dataLayouts(),
   ...referenceLayouts(),
   ...nullLayouts(),
   ...generatedCodeLayouts(),
