@@ -74,7 +74,7 @@ export async function startDev(
     env: ENV,
     folder: repository,
     interrupted: interrupted.signal,
-    printed: (line) => lines.push(line) === 5 && seen(),
+    printed: (line) => lines.push(line) === 4 && seen(),
   });
   const interrupt = () => interrupted.abort();
   const end = () => {

@@ -59,8 +59,7 @@ export async function dev(
     if (agent.isExample && lastAgent !== undefined) terminal.note(`last time with --command: ${lastAgent.join(" ")}`);
     context.show({ url, link, agent: agent.command, next: NEXT, log: places.log }, () =>
       toFields(terminal, [
-        ["service", url],
-        ["sign in", `${link} (the link works once)`],
+        ["address", `${link} (signs you in once; then ${url})`],
         ["agent", agent.title],
         ["next", `in another terminal: ${NEXT}`],
         ["log", places.log],

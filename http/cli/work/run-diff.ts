@@ -1,6 +1,6 @@
 import type { Schema } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
-import { CommandError, exitCodes } from "../command/exit-codes.js";
+import { CommandError } from "../command/exit-codes.js";
 import { toJson, toLines } from "../command/printable.js";
 import { applyDiff, findOwnRepository } from "./apply-diff.js";
 import { nameRun } from "./current-task.js";
@@ -17,8 +17,7 @@ export interface DiffOptions extends CommonOptions {
 export async function showDiff(context: Context, options: DiffOptions, name: string | undefined): Promise<void> {
   const { client, terminal, isJson } = context;
   const { branch = null } = options;
-  const mayApply = options.apply === true;
-  if (branch !== null && !mayApply) throw new CommandError("--branch needs --apply", exitCodes.usage);
+  const mayApply = options.apply === true || branch !== null;
   const run = await nameRun(context, name);
   const path = { runId: run.id };
   const toOther = async () => toHint(mayApply, await findRunWithChanges(context, run));

@@ -59,7 +59,7 @@ function addReads(runs: CommandTree): void {
       command
         .option("--repository <name>", "only the changes in this repository (owner/name)")
         .option("--apply", "apply the changes to the git checkout of this folder")
-        .option("--branch <name>", "with --apply: on a new branch, from the current commit"),
+        .option("--branch <name>", "apply the changes on a new branch, from the current commit"),
     load: async () => (await import("./run-diff.js")).showDiff,
   });
 }

@@ -42,14 +42,14 @@ t.test("Ctrl+C lets the active run end; a program of this folder is the agent, w
   process.env.GATE = gate;
   t.teardown(() => delete process.env.GATE);
   const dev = await scene.start("--stations", "work", "--pass-env", "GATE", "--command", "./agent.mjs");
-  t.match(dev.lines[2], `agent    ${join(repository, "agent.mjs")}`);
+  t.match(dev.lines[1], `agent    ${join(repository, "agent.mjs")}`);
   const taskId = await openTask(dev, "Wait");
   await until("the agent has begun", () => existsSync(join(gate, "began")));
   dev.interrupt();
   writeFileSync(join(gate, "open"), "");
   t.equal((await dev.end()).code, 0);
   const again = await scene.start();
-  t.match(again.lines[2], /^agent +built-in example agent/);
+  t.match(again.lines[1], /^agent +built-in example agent/);
   t.match(await untilTaskIs(again, taskId, "done"), { state: "done" });
   t.match(await readDiff(again, taskId), "+work");
   t.match((await again.end()).err, `last time with --command: ${join(repository, "agent.mjs")}`);

@@ -147,7 +147,7 @@ t.test("each start has its own session; a stopped service's sign-in is not used"
   const dev = await scene.start();
   const first = JSON.parse(readFileSync(login, "utf8"));
   // Gets a cookie before the clean end below. Later, files with this cookie pretend that the process was killed.
-  const link = /\/sign-in\/([\w-]+)/.exec(dev.lines[1] ?? "")?.[1] ?? "";
+  const link = /\/sign-in\/([\w-]+)/.exec(dev.lines[0] ?? "")?.[1] ?? "";
   const { headers } = await dev.client.send("post", "/api/sessions", { body: { token: link } });
   const cookie = headers.getSetCookie()[0]?.split(";")[0] ?? "";
   await dev.end();
@@ -175,7 +175,7 @@ t.test("login and logout change the sign-in that commands in the folder use", as
   const scene = openDevScene(t);
   const { run } = scene;
   const dev = await scene.start();
-  const link = /(http:\S+)/.exec(dev.lines[1] ?? "")?.[1] ?? "";
+  const link = /(http:\S+)/.exec(dev.lines[0] ?? "")?.[1] ?? "";
   await dev.client.delete("/api/sessions");
   t.match(await run(["whoami"]), { code: 3, err: /signalbox login/ });
   t.match(await run(["login", "--link", link]), { code: 0, out: `signed in to ${dev.url} as ada@example.com` });

@@ -27,7 +27,7 @@ export const devCases: readonly CommandCase[] = [
     folder: inProject,
     isInterrupted: true,
     prints:
-      /^service +http:\/\/127\.0\.0\.1:\d+\nsign in +http:\/\/127\.0\.0\.1:\d+\/sign-in\/[\w-]{43} .*\nagent +built-in example agent.*\nnext .*signalbox task open.*\nlog +\/.*\.signalbox\/dev\.log$/,
+      /^address +http:\/\/127\.0\.0\.1:\d+\/sign-in\/[\w-]{43} \(.* then http:\/\/127\.0\.0\.1:\d+\)\nagent +built-in example agent.*\nnext .*signalbox task open.*\nlog +\/.*\.signalbox\/dev\.log$/,
     json: {
       url: /^http:\/\/127\.0\.0\.1:\d+$/,
       link: /\/sign-in\//,

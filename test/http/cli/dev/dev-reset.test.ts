@@ -13,7 +13,7 @@ t.test("--reset keeps the port", async (t) => {
   await once(other, "listening");
   t.teardown(() => other.close());
   const startOnce = async (...args: readonly string[]) =>
-    /^service +http:\/\/127\.0\.0\.4:(\d+)$/m.exec((await scene.run(["dev", ...args], { env })).out)?.[1];
+    /^address +http:\/\/127\.0\.0\.4:(\d+)\//m.exec((await scene.run(["dev", ...args], { env })).out)?.[1];
   const port = await startOnce();
   t.match(port, /^\d+$/);
   t.not(port, "8787");

@@ -25,12 +25,12 @@ t.test("a new repository: a task is done, a question is answered, and the diff a
   const { repository, run } = scene;
   writeFileSync(join(repository, "new.txt"), "not committed\n");
   const dev = await scene.start();
-  t.equal(dev.lines.length, 5);
+  t.equal(dev.lines.length, 4);
   t.equal(statSync(join(ownFolder(scene), "login.json")).mode & 0o777, 0o600);
   t.equal(statSync(join(repository, ".signalbox")).mode & 0o777, 0o700);
   t.equal(inRepository(repository, "status", "--porcelain"), "?? new.txt\n", "git ignores .signalbox");
   t.match(await run(["whoami"]), { code: 0, out: /person +Ada Lovelace <ada@example\.com>\nworkspaces +local/ });
-  const link = /http:\S+\/sign-in\/([\w-]+)/.exec(dev.lines[1] ?? "")?.[1] ?? "";
+  const link = /http:\S+\/sign-in\/([\w-]+)/.exec(dev.lines[0] ?? "")?.[1] ?? "";
   const exchange = () => createClient({ baseUrl: dev.url }).send("post", "/api/sessions", { body: { token: link } });
   t.equal((await exchange()).status, 204);
   t.equal(await statusOf(exchange()), 401, "the link works once");

@@ -89,7 +89,6 @@ t.test("a run", async (t) => {
     peer.end(third, { outcome: "failed", failure: { code: "harness-failed", message: "No.", output: "" } });
     await scene.reaches(taskId, "inbox");
     t.match(await run("run diff"), { code: 0, out: "", err: `an earlier run, ${second.runId} (work), has changes` });
-    t.match(await run("run diff --branch fix"), { code: 64, err: "error: --branch needs --apply" });
   });
 
   await t.test("a default that is gone is forgotten", async (t) => {
@@ -168,7 +167,7 @@ t.test("a run", async (t) => {
   await t.test("applies its changes on a new branch, and takes the branch back when they do not apply", async (t) => {
     const taskId = await ended();
     const { folder, git, read } = checkout();
-    t.match(await run(`run diff ${taskId} --apply --branch fix/one`, { folder }), {
+    t.match(await run(`run diff ${taskId} --branch fix/one`, { folder }), {
       code: 0,
       out: /on the new branch fix\/one/,
     });
