@@ -56,6 +56,14 @@ t.test("an update writes the row and its changed index entries", async (t) => {
   putResource(rows, kind, moved, renamed);
   t.same(take(), ["-resource-word", "resource", "resource-word"]);
   removeResource(rows, kind, moved);
-  t.same(take(), ["-held", "-place", "-resource", "-resource-address", "-resource-title", "-resource-word"]);
+  t.same(take(), [
+    "-held",
+    "-hook-health",
+    "-place",
+    "-resource",
+    "-resource-address",
+    "-resource-title",
+    "-resource-word",
+  ]);
   t.same(rows.range({ prefix: [workspaceId] }), []);
 });
