@@ -18,7 +18,7 @@ interface CommentInput extends PullRequestThere {
 
 export type CommentResult = { readonly problem: null; readonly id: number; readonly digest: string } | CodeHostProblem;
 
-/** Updates a comment at the code host. */
+/** Creates or updates a comment at the code host. */
 export const COMMENT_EFFECT = effect<CommentInput, CommentResult>("pull-request-comment");
 
 /** Returns the digest of a comment's text. */

@@ -95,8 +95,9 @@ function renameOpen(turn: Turn, named: HostedKey & { readonly repository: string
 }
 
 /**
- * Finds a task's pull request that the news may be about: it has the branch in the news, but no number yet (opening or
- * failed). Returns undefined if there is none, or if the branch is in another repository.
+ * Finds a task's pull request that a code host event may be about: its branch is the event's head branch, and it has no
+ * number yet (`opening` or `failed`). Returns undefined if there is none, if `picture` is null, or if the head branch
+ * is in another repository.
  */
 function findUnopened(turn: Turn, host: string, picture: HostedPullRequest | null): PullRequestRow | undefined {
   if (picture === null || picture.from?.toLowerCase() !== picture.repository.toLowerCase()) return undefined;
@@ -243,7 +244,7 @@ export function takeLook(turn: Turn, answer: LookResult): void {
   }
 }
 
-/** Lists the teams that have a line on the repository, but none of the rows. */
+/** Lists the teams that have a line on the repository and no row in `rows`. */
 export function listNewTo(turn: Turn, named: NamedRepository, rows: readonly PullRequestRow[]): readonly string[] {
   return listTeams(turn, named).filter((teamId) => !rows.some((row) => row.teamId === teamId));
 }

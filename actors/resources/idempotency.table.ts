@@ -51,7 +51,10 @@ function isOver({ atMs }: Attempt, nowMs: number): boolean {
   return atMs + IDEMPOTENCY_WINDOW_MS <= nowMs;
 }
 
-/** Records the resource that a request created or was about, in the batch of that write. */
+/**
+ * Records the request's idempotency key with the resource that it created or changed, so that `findAttempt` recognizes
+ * a repeat. Commits in the same batch as the request's own writes.
+ */
 export function recordAttempt(turn: Turn, partition: string, idempotency: Idempotency, resourceId: string): void {
   const { scope, key, digest } = idempotency;
   attempts.put(turn, partition, [scope, key], { digest, resourceId, atMs: turn.now });

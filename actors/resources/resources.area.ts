@@ -9,7 +9,7 @@ import { resourceHashes } from "./resource-hash.table.js";
 import { keyReferrers, lookupKeys, referrers, resourceDependents, resourceSource } from "./resource-indexes.table.js";
 import { resourceLocations } from "./resource-location.table.js";
 
-/** Configuration: rows of all resource kinds, their changes, and requests that may be repeated. */
+/** Configuration: the rows of all resource kinds, their change log, and the idempotency keys of requests. */
 export const resourcesArea = defineArea({
   name: "resources",
   actors: () => [hashReservationsActor],

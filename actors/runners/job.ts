@@ -109,8 +109,8 @@ export const jobSchema = z.object({
     check: z.string().nullable(),
     passesTo: z.array(z.string()),
     /**
-     * The stations in `passesTo` that come later in the line. If there is exactly one, a run that ends without a
-     * handover goes there.
+     * The stations in `passesTo` that come later in the line. If there is exactly one, and the agent ends with neither
+     * a handover nor a question, the runner hands the task over to that station.
      */
     next: z.array(z.string()),
   }),

@@ -12,7 +12,10 @@ import type { PublishingWriting } from "../../actors/tables/on-write.js";
 import type { Change, Key, Store } from "../../storage/store.js";
 import { type Deliverer, SECRET, toWork } from "./hook-events.js";
 
-/** Opens the minimal durable delivery: writes the event and the answer, and sends a signed request. */
+/**
+ * Creates the baseline deliverer, which does the least work for a durable delivery: it stores the event, sends a signed
+ * request, and stores the answer.
+ */
 export function openLeast(store: Store, url: string): Deliverer {
   const agent = new Agent({ connections: 64, pipelining: 1 });
   const deliver = async (n: number): Promise<void> => {

@@ -1,9 +1,6 @@
 import type { Page } from "../../actors/navigation/place.js";
 
-/**
- * The addresses of pages, by the kind of what they show. `place` is `/w/{slug}`, the start of the workspace's own
- * pages.
- */
+/** Page addresses by the kind of the page's object. `place` is `/w/{slug}`, the start of the workspace's own pages. */
 const paths: Readonly<Record<string, (page: Page, place: string) => string>> = {
   workspace: (_page, place) => `${place}/inbox`,
   team: ({ under }, place) => `${place}/t/${under}`,

@@ -100,8 +100,8 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
 }
 
 /**
- * Reads the approvals in a person's workspaces, one workspace after the other, from one view. Other work runs in
- * between.
+ * Reads a page of the open approvals that a person may answer now, or after being assigned the task, in all workspaces
+ * of the person. Reads one workspace after the other from one view, and lets other work run in between.
  */
 async function readOwnApprovals(
   runtime: Pick<Runtime, "view">,

@@ -38,8 +38,8 @@ export class RowViews implements RowMemory {
   }
 
   /**
-   * Returns the actor's picture. Builds it from `reading` if it is not in memory. Throws if no actor type lists the
-   * picture.
+   * Returns the actor's row view. Builds it from `reading` if it is not cached. Throws if no actor type declares the
+   * view in `pictures`.
    */
   get<View>(view: RowView<View>, self: Address, reading: Reading): View {
     const partitions = this.#cached.get(view);

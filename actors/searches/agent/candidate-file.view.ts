@@ -7,7 +7,10 @@ import { fitJson, type TextLimit } from "./fit.js";
 const PROMPT_BYTES = 192 * 1024;
 const RUBRIC_BYTES = 32 * 1024;
 
-/** Writes the file of a candidate or the live config: its block, and its results on searched runs. */
+/**
+ * Returns the content of the agent's file about a candidate or the live config: its results on searched runs, its
+ * hypothesis and changes, and its station block.
+ */
 export function candidateFile(context: AgentContext, candidate: ShownCandidate): string {
   const { hypothesis, changes } = candidate;
   const block = readBlock(context, candidate);

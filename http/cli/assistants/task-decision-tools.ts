@@ -39,7 +39,10 @@ function defineDecision<Shape extends z.ZodRawShape>(definition: TaskDecision<Sh
   });
 }
 
-/** The tools that decide about a task, each under the decision that allows it. */
+/**
+ * The tools that make a decision about a task. Each tool is offered only if the person allows its `decision`
+ * (`--allow`).
+ */
 export const taskDecisionTools = [
   defineDecision({
     decision: "answer",

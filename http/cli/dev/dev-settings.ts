@@ -51,8 +51,9 @@ function isLoopback(host: string): boolean {
 }
 
 /**
- * Returns which `Host` headers the service answers: loopback addresses, `localhost`, and the host of `BASE_URL`. A web
- * page whose own host name resolves to this machine (DNS rebinding) would otherwise be of the service's origin.
+ * Returns a function that decides whether the service answers a request with this `Host` header: loopback addresses,
+ * `localhost`, and the host of `BASE_URL`. This prevents DNS rebinding: a web page whose own host name resolves to this
+ * machine gets no answers.
  */
 export function admitLocalHosts({ baseUrl }: Config): (host: string | undefined) => boolean {
   const own = baseUrl === null ? null : new URL(baseUrl).host;

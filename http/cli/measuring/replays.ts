@@ -16,7 +16,10 @@ export interface ComparedReplay {
   readonly baseline: Replay | null;
 }
 
-/** Finds the id of a replay by a unique prefix. Default: the last one in this folder, or the team's newest. */
+/**
+ * Finds a replay by its id or a unique prefix of it. Default: the replay that commands in this folder last used, or
+ * else the team's newest replay of a proposed candidate, or else its newest.
+ */
 export async function findReplay(
   context: Context,
   name: string | undefined,
