@@ -73,7 +73,7 @@ export async function findInstance(
     const creating = reached.filter(({ block }) => block.type !== "removed");
     const found = creating.length > 0 ? creating : reached;
     const [call] = found;
-    const runs = await severalRuns(repository, files, { folder, named });
+    const runs = await severalRuns(repository, files, { folder, named, calls: all });
     const own =
       runs === null
         ? runTwice(repository, files, { folder, isCalled: call !== undefined })

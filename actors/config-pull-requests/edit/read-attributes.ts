@@ -171,7 +171,7 @@ function toPlain(word: Word | undefined): string {
 /** Whether a word is the value of an option or of a shell variable whose name is not that of a path. */
 function isOptionValue(words: readonly Word[], index: number): boolean {
   const { gap = "" } = words[index] ?? {};
-  if (/^["']?\s+["']?$/.test(gap)) {
+  if (/^["']?[^\S\n]+["']?$/.test(gap)) {
     let at = index - 1;
     if (!isOption(toPlain(words[at]))) return false;
     while (at > index - MAX_BEFORE && OPTION.test(toPlain(words[at - 1]))) at -= 1;
