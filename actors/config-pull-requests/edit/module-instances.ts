@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { type CodeBlock, readCode } from "./code-blocks.js";
 import { toPlace } from "./edit-source.js";
-import { changerIn, type GeneratedCode, readGenerated } from "./generated-code.js";
+import { changerIn, copierOf, type GeneratedCode, readGenerated } from "./generated-code.js";
 import { deploymentsIn, isDestroyed, pinOf, whyIdle } from "./idle-module.js";
 import { isJson } from "./json-code.js";
 import { callsIn, generatedCallsIn, includesIn, type ModuleCall } from "./module-calls.js";
@@ -60,6 +60,9 @@ export async function findInstance(
   const code = await repository.code();
   if ("fault" in code)
     return problem("ambiguous", `The repository cannot be searched: ${code.fault}. ${UNKNOWN}`, true);
+  const copier = copierOf(repository, code.files, path);
+  if (copier !== null)
+    return problem("ambiguous", `The hook at ${copier} may copy ${path} into another module. ${LOSS}`);
   const files = code.files
     .filter(({ path: each, text }) => isTelling(each, text))
     .map((file) => readCode(repository, file));

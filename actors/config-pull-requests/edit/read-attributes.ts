@@ -148,9 +148,11 @@ export function listWords(parts: readonly Part[], before: readonly Part[] = []):
 function toWords(parts: readonly Part[], before: readonly Part[]): readonly Word[] {
   const words: Word[] = [];
   let word: Word = { parts: [], gap: "", isOwn: before.length === 0 };
-  for (const [index, part] of [...before, ...(before.length > 0 ? [" "] : []), ...parts].entries()) {
+  const all: readonly Part[] = [...before, ...(before.length > 0 ? [" "] : []), ...parts];
+  for (const [index, part] of all.entries()) {
     const isOwn = index >= before.length;
-    const pieces = typeof part === "string" ? part.split(/([\s"'`;|&<>()=,:@]+|\$\w+|\$\{[^}]*\})/) : [part];
+    const pieces: readonly Part[] =
+      typeof part === "string" ? part.split(/([\s"'`;|&<>()=,:@]+|\$\w+|\$\{[^}]*\})/) : [part];
     for (const piece of pieces) {
       if (typeof piece === "string" && /^[\s"'`;|&<>()=,:@]/.test(piece)) {
         if (word.parts.length > 0) words.push(word);
