@@ -4,7 +4,7 @@ import { toPlace } from "./edit-source.js";
 import { nodesIn, type SyntaxNode, TooDeep, toHolder, toText } from "./hcl-syntax.js";
 import { isFields, isJson, readJson } from "./json-code.js";
 import { isWithin } from "./links.js";
-import { filesNamed, pathsIn, type WrittenPath } from "./read-paths.js";
+import { filesNamed, mayName, pathsIn, type WrittenPath } from "./read-paths.js";
 import { type CodeFile, isPlan, type Repository } from "./repository.js";
 import { blanked } from "./splice.js";
 
@@ -175,14 +175,117 @@ interface TextRead {
 function textsRead(repository: Repository, plans: readonly CodeFile[]): readonly TextRead[] {
   const found = new Map<string, TextRead>();
   for (const by of plans.filter(({ text }) => GENERATES.test(text))) {
-    for (const read of readsIn(repository, by)) {
+    const reads = readsIn(repository, by).map((read) => ({ read, file: by, isWhole: true }));
+    for (const each of [...reads, ...referenceReads(repository, by, plans)]) {
+      if (each === null || found.size > MAX_TEXTS) {
+        found.set("", { path: null, by });
+        continue;
+      }
+      const { read, file, isWhole } = each;
       const isNamed = /[^/]$/.test(read.parts.at(-1) ?? "");
-      if (!isNamed || found.size > MAX_TEXTS) found.set("", { path: null, by });
-      else for (const path of filesNamed(read, by.path, repository)) if (!isPlan(path)) found.set(path, { path, by });
+      if (!isNamed && isWhole) found.set("", { path: null, by });
+      else if (isNamed)
+        for (const path of filesNamed(read, file.path, repository)) if (!isPlan(path)) found.set(path, { path, by });
     }
   }
   return [...found.values()];
 }
+
+/** A file that a local or global reads. `isWhole`: the generated code is only the value, without a text around it. */
+interface ReferenceRead {
+  readonly read: WrittenPath;
+  readonly file: CodeFile;
+  readonly isWhole: boolean;
+}
+
+/** Maximum number of locals and globals to follow from one file. */
+const MAX_REFERENCES = 200;
+
+/**
+ * Returns the files that the locals and globals in generated contents read, also through other locals and through
+ * `read_terragrunt_config`. Null for contents that are only a local or global that is not found.
+ */
+function referenceReads(
+  repository: Repository,
+  by: CodeFile,
+  plans: readonly CodeFile[],
+): readonly (ReferenceRead | null)[] {
+  const found: (ReferenceRead | null)[] = [];
+  const open = contentValues(repository, by).map((node) => ({ file: by, node, isOpen: true }));
+  const known = new Set<SyntaxNode>();
+  for (const { file, node, isOpen } of open) {
+    if (known.has(node)) continue;
+    known.add(node);
+    if (known.size > MAX_REFERENCES) return [...found, null];
+    const text = toText(file.text, node).trim();
+    const isWhole = isOpen && REFERENCE.test(text);
+    const names = [...text.matchAll(NAMES)];
+    for (const [whole, kind = "", name = ""] of names) {
+      const isOwn = kind === "local" && !/^local\.[\w-]+\.locals\./.test(whole);
+      const values = (isOwn ? [file] : plans).flatMap((plan) =>
+        valuesNamed(repository, plan, /[\w-]+$/.exec(whole)?.[0] ?? name).map((value) => ({ file: plan, node: value })),
+      );
+      if (isWhole && values.length === 0) found.push(null);
+      for (const value of values) {
+        open.push({ ...value, isOpen: isWhole });
+        for (const read of pathsIn(value.file.text, value.node).filter(({ use }) => use === "read"))
+          found.push({ read, file: value.file, isWhole });
+      }
+    }
+  }
+  return found;
+}
+
+/** Matches a value that is only a local, a global or a part of one. */
+const REFERENCE = /^(local|global|include)\.[\w.[\]"'-]+$/;
+/** Matches a local or a global: `local.x`, `global.x`, `local.config.locals.x`, `include.root.locals.x`. */
+const NAMES = /\b(local|global|include)\.([\w-]+)(?:\.locals\.[\w-]+)?/g;
+
+/** Returns the values of the locals and globals with a name in a file. */
+function valuesNamed(repository: Repository, file: CodeFile, name: string): readonly SyntaxNode[] {
+  const root = repository.parse(file);
+  const blocks = root === null ? [] : toHolder(file.text, root).blocks;
+  return blocks
+    .filter(({ type }) => /^(locals|globals)$/.test(type))
+    .flatMap(({ node }) => toHolder(file.text, node).members)
+    .flatMap(({ name: each, value }) => (each === name ? [value] : []));
+}
+
+/** Returns the expressions that give generated code. */
+function contentValues(repository: Repository, file: CodeFile): readonly SyntaxNode[] {
+  const root = repository.parse(file);
+  const { blocks = [], members = [] } = root === null ? {} : toHolder(file.text, root);
+  return [
+    ...blocks
+      .filter(({ type }) => GENERATES.test(type))
+      .flatMap(({ node }) => toHolder(file.text, node).members)
+      .flatMap(({ name, value }) => (/^contents?$/.test(name ?? "") ? [value] : [])),
+    ...members.flatMap(({ name, value }) => (GENERATES.test(name ?? "") ? [value] : [])),
+  ];
+}
+
+/** Returns the place of a hook that may copy a file into another module; null if there is none. */
+export function copierOf(repository: Repository, files: readonly CodeFile[], target: string): string | null {
+  const of = { target, module: dirname(target), links: repository.links };
+  for (const file of files.filter(({ path, text }) => isPlan(path) && /\bexecute\b/.test(text))) {
+    const root = repository.parse(file);
+    const values =
+      root === null ? [] : nodesIn(root, "attribute").filter((node) => EXECUTES.test(toText(file.text, node)));
+    for (const node of values) {
+      const copies = COPIES.test(toText(file.text, node));
+      const isCopied = ({ parts, use }: WrittenPath): boolean => {
+        const end = parts.at(-1) ?? "";
+        return use === "read" && (copies ? /\w/.test(end) : /\.(tf|tofu)$/.test(end));
+      };
+      if (pathsIn(file.text, node).some((path) => isCopied(path) && mayName(path, file.path, of)))
+        return toPlace(file, node);
+    }
+  }
+  return null;
+}
+
+const EXECUTES = /^\s*execute\b/;
+const COPIES = /\b(cp|mv|ln|rsync|install|tar)\b/;
 
 function readsIn(repository: Repository, file: CodeFile): readonly WrittenPath[] {
   const root = repository.parse(file);

@@ -146,7 +146,7 @@ function mayFetch(parts: PathParts, named: string | undefined, folder: string): 
   const unknown = "\0";
   const text = parts.map((part) => part ?? unknown).join("");
   const [address = "", ...below] = text.split(/(?<!:)\/\//);
-  const isNamed = named === undefined ? folder !== "." : address.toLowerCase().includes(named.toLowerCase());
+  const isNamed = named === undefined ? folder !== "." : isOf(address, named);
   const isOfRepository = isNamed || address.includes(unknown);
   const steps = below.join("/").split(unknown);
   const inside = steps.flatMap((step, index) => (index > 0 ? [null, step] : [step]));
@@ -155,6 +155,16 @@ function mayFetch(parts: PathParts, named: string | undefined, folder: string): 
   const isArchive = /\/(archive|tarball|zipball)\/|\.(zip|tgz|tar(\.\w+)?)$/.test(address);
   const inArchive = { ...pattern, steps: pattern.steps.slice(1) };
   return isOfRepository && (mayBe(pattern, folder) || (isArchive && mayBe(inArchive, folder)));
+}
+
+/** Whether an address contains a repository's whole `owner/name`, also as the name of an archive. */
+function isOf(address: string, named: string): boolean {
+  const [text, name] = [address.toLowerCase(), named.toLowerCase()];
+  return text.split(name).some((before, index, pieces) => {
+    const after = pieces[index + 1];
+    const isBegin = before === "" ? index === 0 : /[/:]$/.test(before);
+    return after !== undefined && isBegin && /^(\.(git|zip|tgz|tar(\.\w+)?))?([/?#]|$)/.test(after);
+  });
 }
 
 /** Returns how many instances a block creates. */

@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { type CodeBlock, readCode } from "./code-blocks.js";
 import { toPlace } from "./edit-source.js";
-import { changerIn, type GeneratedCode, readGenerated } from "./generated-code.js";
+import { changerIn, copierOf, type GeneratedCode, readGenerated } from "./generated-code.js";
 import { deploymentsIn, isDestroyed, pinOf, whyIdle } from "./idle-module.js";
 import { isJson } from "./json-code.js";
 import { callsIn, generatedCallsIn, includesIn, type ModuleCall } from "./module-calls.js";
@@ -11,7 +11,7 @@ import type { WantedStation } from "./station-edit.js";
 import { readUnit, unitsOf } from "./unit-files.js";
 import { isFlat, isReadByEachRun, isValuesFor, moduleFolders } from "./variable-values.js";
 import { RUNS, severalRuns } from "./workspace-runs.js";
-import { manyWorkspaces, WORKSPACE_SETTINGS, workspaceIn } from "./workspaces.js";
+import { manyStates, manyWorkspaces, WORKSPACE_SETTINGS, workspaceIn } from "./workspaces.js";
 
 /**
  * How Terraform instantiates a module: the calls that lead from the root module, which no other module calls, to the
@@ -60,6 +60,9 @@ export async function findInstance(
   const code = await repository.code();
   if ("fault" in code)
     return problem("ambiguous", `The repository cannot be searched: ${code.fault}. ${UNKNOWN}`, true);
+  const copier = copierOf(repository, code.files, path);
+  if (copier !== null)
+    return problem("ambiguous", `The hook at ${copier} may copy ${path} into another module. ${LOSS}`);
   const files = code.files
     .filter(({ path: each, text }) => isTelling(each, text))
     .map((file) => readCode(repository, file));
@@ -73,7 +76,7 @@ export async function findInstance(
     const creating = reached.filter(({ block }) => block.type !== "removed");
     const found = creating.length > 0 ? creating : reached;
     const [call] = found;
-    const runs = await severalRuns(repository, files, { folder, named });
+    const runs = await severalRuns(repository, files, { folder, named, calls: all });
     const own =
       runs === null
         ? runTwice(repository, files, { folder, isCalled: call !== undefined })
@@ -249,9 +252,19 @@ function runTwice(
   if (used !== undefined) return `${manyTimes(folder)}: ${toPlace(used.file, used)} depends on the workspace. ${LOSS}`;
   const deployments = deploymentsIn(files, folder).filter((each) => !isDestroyed(each));
   const backend = terraform.find(({ type }) => type === "backend" || type === "cloud");
-  const places = [deployments, valuesFor(repository, files, { folder, blocks })]
-    .flat()
-    .map((each) => toPlace(each.file, each));
+  const values = valuesFor(repository, files, { folder, blocks });
+  const read = files.filter(({ file: { path } }) => isReadByEachRun(path, folder));
+  const isKnown = (name: string): boolean => {
+    const variable = blocks.find(({ type, labels }) => type === "variable" && labels[0] === name);
+    const given = [...values, ...read].map(({ attributes }) => attributes.get(name));
+    return [variable?.attributes.get("default"), ...given].some((each) =>
+      /^("[^"$%]+"|\d+|true|false)$/.test(each ?? ""),
+    );
+  };
+  const state = manyStates(terraform, blocks, isKnown);
+  if (state !== undefined)
+    return `${manyTimes(folder)}: ${toPlace(state.file, state)} has a state for each value of a variable. ${LOSS}`;
+  const places = [deployments, values].flat().map((each) => toPlace(each.file, each));
   const backends = backendsFor(repository, files, { folder, backend });
   const setting = files.find(({ file: { path }, attributes }) => {
     return backends.includes(`${path}:1`) && WORKSPACE_SETTINGS.some((name) => attributes.has(name));
@@ -276,7 +289,7 @@ function isTelling(path: string, text: string): boolean {
   return (
     !isModuleFile(path) ||
     isJson(path) ||
-    /\b(module|source|deployment|workspaces?|backend|cloud|variable)\b/.test(text) ||
+    /\b(module|source|deployment|workspaces?|backend|cloud|variable|locals)\b/.test(text) ||
     RUNS.test(text)
   );
 }

@@ -58,8 +58,11 @@ export function attributePaths(
   const isCommand = (use !== null && COMMANDS.test(name)) || name === "execute";
   const isText = (use !== null && COMMAND_TEXTS.test(name)) || name === "commands";
   const leaves = isReading || isCommand || isText ? listLeaves(text, value) : [value];
+  const before: Part[] = [];
   return leaves.flatMap((leaf): readonly (readonly Part[])[] => {
     const parts = listParts(text, leaf, names);
+    const earlier = before.slice(-MAX_BEFORE);
+    if (isCommand) before.push(...(before.length > 0 ? [" "] : []), ...parts);
     if (isUrlRoot(parts) || isNoPath(parts)) return [];
     if (isReading && (isOutside(parts) || (isUrl && isUrlPath(name, parts)))) return [];
     const [begin, ...rest] = parts;
@@ -70,7 +73,7 @@ export function attributePaths(
     if (name === "chart" && use !== null && isTold) return [parts];
     if (isFolder || (isReading && parts.length > 0) || (READS_ANYWHERE.test(name) && isTold)) return [parts];
     return isCommand || isText
-      ? listWords(parts).filter((word) => isCommand || word.some((part) => part !== null))
+      ? listWords(parts, earlier).filter((word) => isCommand || word.some((part) => part !== null))
       : [];
   });
 }
@@ -116,33 +119,122 @@ function listLeaves(text: string, expression: SyntaxNode): readonly SyntaxNode[]
   return /^(concat|flatten|compact|distinct|toset|tolist|tomap|merge|try|coalesce)$/.test(name) ? read(given) : [inner];
 }
 
+/** Maximum number of words, or of parts of other values of a list, to look at before a word. */
+const MAX_BEFORE = 20;
+
+/** A word of a command. */
+interface Word {
+  readonly parts: Part[];
+  /** The text between the previous word and this one: spaces, signs and quotes. */
+  readonly gap: string;
+  /** Whether the word is after the parts that precede the command. */
+  readonly isOwn: boolean;
+}
+
 /**
- * Splits a command into its words. A shell variable and a wildcard can be any text. An unknown value of an option, such
- * as in `--name=${var.name}`, is no word, unless the option's name is that of a path.
+ * Splits a command into its words. A shell variable and a wildcard can be any text. The unknown value of an option is
+ * no word, as in `--name=${var.name}` and `--name ${var.name}`, unless the option's name is that of a path. A URL with
+ * an unknown end is no word either. `before` are parts of the same command, whose words are left out.
  */
-export function listWords(parts: readonly Part[]): readonly (readonly Part[])[] {
-  const words: Part[][] = [[]];
-  const values = new Set<readonly Part[]>();
-  for (const part of parts) {
-    if (typeof part !== "string") words.at(-1)?.push(part);
-    else
-      for (const piece of part.split(/([\s"'`;|&<>()=,:@]+|\$\w+|\$\{[^}]*\})/)) {
-        if (/^[\s"'`;|&<>()=,:@]/.test(piece)) {
-          const isValue = piece === "=" && isOption(words.at(-1) ?? []);
-          words.push([]);
-          if (isValue) values.add(words.at(-1) ?? []);
-        } else if (/^\$[\w{]/.test(piece)) words.at(-1)?.push(null);
-        else if (piece !== "") for (const each of globbed(piece)) words.at(-1)?.push(each);
-      }
-  }
-  return words.filter((word) => {
-    const isUnknown = word.every((part) => part === null);
-    return word.some((part) => part !== "" && part !== ID && part !== WRITTEN) && !(isUnknown && values.has(word));
+export function listWords(parts: readonly Part[], before: readonly Part[] = []): readonly (readonly Part[])[] {
+  const words = toWords(parts, before);
+  return words.flatMap((word, index) => {
+    const isPath = word.parts.some((part) => part !== "" && part !== ID && part !== WRITTEN);
+    const isValue = word.parts.every((part) => part === null) && isOptionValue(words, index);
+    return word.isOwn && isPath && !isValue && !isOpenUrl(words, index) ? [word.parts] : [];
   });
 }
 
-/** Whether a word is the name of an option that takes no path. */
-function isOption([name, more]: readonly Part[]): boolean {
-  const [, plain] = typeof name === "string" && more === undefined ? (/^-{0,2}([A-Za-z][\w-]*)$/.exec(name) ?? []) : [];
-  return plain !== undefined && !READS.test(plain.replaceAll("-", "_").toLowerCase()) && !/^(if|values?)$/.test(plain);
+function toWords(parts: readonly Part[], before: readonly Part[]): readonly Word[] {
+  const words: Word[] = [];
+  let word: Word = { parts: [], gap: "", isOwn: before.length === 0 };
+  const all: readonly Part[] = [...before, ...(before.length > 0 ? [" "] : []), ...parts];
+  for (const [index, part] of all.entries()) {
+    const isOwn = index >= before.length;
+    const pieces: readonly Part[] =
+      typeof part === "string" ? part.split(/([\s"'`;|&<>()=,:@]+|\$\w+|\$\{[^}]*\})/) : [part];
+    for (const piece of pieces) {
+      if (typeof piece === "string" && /^[\s"'`;|&<>()=,:@]/.test(piece)) {
+        if (word.parts.length > 0) words.push(word);
+        word = { parts: [], gap: word.parts.length > 0 ? piece : word.gap + piece, isOwn };
+      } else if (typeof piece === "string" && /^\$[\w{]/.test(piece)) word.parts.push(null);
+      else if (piece !== "") word.parts.push(...globbed(piece));
+    }
+  }
+  return word.parts.length > 0 ? [...words, word] : words;
+}
+
+/** Returns a word of a command if it is fully known, otherwise an empty text. */
+function toPlain(word: Word | undefined): string {
+  const [only, more] = word?.parts ?? [];
+  return typeof only === "string" && more === undefined ? only : "";
+}
+
+/** Whether a word is the value of an option or of a shell variable whose name is not that of a path. */
+function isOptionValue(words: readonly Word[], index: number): boolean {
+  const { gap = "" } = words[index] ?? {};
+  if (/^["']?[^\S\n]+["']?$/.test(gap)) {
+    let at = index - 1;
+    if (!isOption(toPlain(words[at]))) return false;
+    while (at > index - MAX_BEFORE && OPTION.test(toPlain(words[at - 1]))) at -= 1;
+    return !PROGRAMS.test(toPlain(words[at - 1]));
+  }
+  if (!/^=["']?$/.test(gap)) return false;
+  const name = toPlain(words[index - 1]);
+  let begin = index - 1;
+  while (isAssigned(words[begin])) {
+    begin -= 1;
+    if (begin < index - MAX_BEFORE) return false;
+  }
+  // In `--set-file key=value`, the option names the kind of the value.
+  const first = toPlain(words[begin]);
+  const owner = first.startsWith("-") ? first : toPlain(words[begin - 1]);
+  return isValueName(name) && (!owner.startsWith("--") || isOption(owner));
+}
+
+function isUnknown(part: Part): boolean {
+  return typeof part !== "string";
+}
+
+/** Whether a word is part of the same argument as the word before it. */
+function isAssigned(word: Word | undefined): boolean {
+  return word !== undefined && /^["']?[=,:@]+["']?$/.test(word.gap);
+}
+
+const OPTION = /^-{1,2}[A-Za-z]/;
+/** Matches options whose value is a path, or holds one. */
+const PATH_OPTIONS =
+  /(?<!pro)file|path|dir(?!ect(?!or))|folder|input|body|template|config|value|from|(?<!re)source|src|data(?!base)|payload|context|script|volume|mount|manifest/i;
+const SHORT_PATH_OPTIONS = /^-[fickCdTvFK]$/;
+/** Programs whose options without a value are often followed by a file. */
+const PROGRAMS =
+  /^(.*\/)?(cat|cp|mv|ln|head|tail|sed|awk|grep|tar|zip|gzip|rsync|scp|source|base64|wc|\w+sum|(ba|z|da)?sh|python3?|node)$/;
+
+/** Whether a word is an option whose value is no path. */
+function isOption(name: string): boolean {
+  return OPTION.test(name) && !PATH_OPTIONS.test(name) && !SHORT_PATH_OPTIONS.test(name);
+}
+
+/** Whether the name before `=` is that of an option or variable that takes no path. */
+function isValueName(name: string): boolean {
+  if (name.startsWith("-")) return isOption(name);
+  return (
+    /^[A-Za-z][\w.-]*$/.test(name) &&
+    !READS.test(name.replace(/[-.]/g, "_").toLowerCase()) &&
+    !/^(if|values?)$/.test(name)
+  );
+}
+
+/** Whether a word is part of a URL, and its end is unknown. */
+function isOpenUrl(words: readonly Word[], index: number): boolean {
+  const word = words[index];
+  const end = word?.parts.at(-1);
+  if (word === undefined || !word.parts.some(isUnknown) || (typeof end === "string" && /\w/.test(end))) return false;
+  for (let at = index; at > Math.max(0, index - MAX_BEFORE); at -= 1) {
+    const { parts, gap } = words[at] ?? word;
+    const isBegin = gap === ":" && String(parts[0] ?? "").startsWith("//");
+    if (isBegin) return /^(https?|wss?|s3|gs|oci|ssh|tcp|[a-z]+sql|docker)$/i.test(toPlain(words[at - 1]));
+    if (!isAssigned(words[at])) return false;
+  }
+  return false;
 }

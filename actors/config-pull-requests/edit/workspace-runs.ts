@@ -1,7 +1,8 @@
+import { dirname } from "node:path";
 import { isMap, isSeq, LineCounter, parseDocument } from "yaml";
 import type { CodeBlock } from "./code-blocks.js";
 import { toPlace } from "./edit-source.js";
-import { toTimes } from "./module-calls.js";
+import { type ModuleCall, toTimes } from "./module-calls.js";
 import { mayBe, toPattern } from "./path-pattern.js";
 import { readPath } from "./read-paths.js";
 import type { Repository } from "./repository.js";
@@ -19,33 +20,114 @@ const PROJECT_FILES = ["atlantis.yaml", "digger.yml", "digger.yaml"];
 
 /**
  * Returns where the root module in a folder is run in several workspaces, as text for a message: two places, or one
- * place that may start several runs. Null if there is no such place.
+ * place that may start several runs. Null if there is no such place. A workspace in a module is started by each of the
+ * module's calls.
  */
 export async function severalRuns(
   repository: Repository,
   files: readonly CodeBlock[],
-  { folder, named }: { readonly folder: string; readonly named: string | undefined },
+  of: { readonly folder: string; readonly named: string | undefined; readonly calls: readonly ModuleCall[] },
 ): Promise<string | null> {
+  const { folder, named, calls } = of;
   const runners = files
     .flatMap(({ blocks }) => blocks)
-    .filter((block) => mayRun(repository, block, folder) && !isOfOther(block, named));
-  const many = runners.find((block) => mayRepeat(repository, block));
-  if (many !== undefined) return toPlace(many.file, many);
+    .filter((block) => toFolderName(block) !== undefined && !isOfOther(block, named))
+    .flatMap((block) => runsOf(repository, block, { files, calls }).filter((run) => mayRun(repository, run, folder)));
+  const many = runners.find(({ isMany }) => isMany);
+  if (many !== undefined) return placeOf(many);
   // The same run may be in both lists, so only two places of one list are two runs.
-  for (const places of [runners.map((each) => toPlace(each.file, each)), await listProjects(repository, folder)]) {
+  for (const places of [runners.map(placeOf), await listProjects(repository, folder)]) {
     const [first, second] = places;
     if (second !== undefined) return `${first} and ${second}`;
   }
   return null;
 }
 
-/** Whether a block may run the root module in a folder. */
-function mayRun({ syntax }: Repository, { type, labels, attributes, blocks }: CodeBlock, folder: string): boolean {
-  const named = type === "resource" ? RUNNERS.get(labels[0] ?? "") : undefined;
-  if (named === undefined) return false;
-  const written = attributes.get(named);
+/** A resource that runs a root module, as one chain of module calls creates it. */
+interface Run {
+  readonly resource: CodeBlock;
+  /** The resource, or the call of its module that distinguishes the run from others. */
+  readonly block: CodeBlock;
+  /** The expression of the root module's folder, with the arguments of the calls; undefined if there is none. */
+  readonly folder: string | undefined;
+  /** Whether the block may create several runs of one folder. */
+  readonly isMany: boolean;
+}
+
+function placeOf({ block }: Run): string {
+  return toPlace(block.file, block);
+}
+
+/** Returns the name of the attribute for the root module's folder; undefined if a block runs no root module. */
+function toFolderName({ type, labels }: CodeBlock): string | undefined {
+  return type === "resource" ? RUNNERS.get(labels[0] ?? "") : undefined;
+}
+
+interface Callers {
+  readonly files: readonly CodeBlock[];
+  readonly calls: readonly ModuleCall[];
+}
+
+/** Maximum length of a chain of calls to follow, and maximum number of runs of one resource. */
+const [MAX_CALLS, MAX_RUNS] = [5, 100];
+
+function runsOf(repository: Repository, resource: CodeBlock, { files, calls }: Callers): readonly Run[] {
+  const written = resource.attributes.get(toFolderName(resource) ?? "");
+  const isMany = toTimes(repository, resource) === "many" && !isApart(resource, written);
+  let runs: readonly Run[] = [{ resource, block: resource, folder: written, isMany }];
+  const found: Run[] = [];
+  let modules = new Map<Run, string>(runs.map((run) => [run, dirname(resource.file.path)]));
+  for (let hops = 0; hops < MAX_CALLS && modules.size > 0 && modules.size < MAX_RUNS; hops += 1) {
+    const next = new Map<Run, string>();
+    for (const [run, module] of modules) {
+      const callers = calls.filter((call) => dirname(call.block.file.path) !== module && call.calls(module));
+      const own = files.filter(({ file: { path } }) => dirname(path) === module).flatMap(({ blocks }) => blocks);
+      if (callers.length === 0) found.push(run);
+      for (const { block, times } of callers.filter((call) => call.times !== "none")) {
+        const folder = withArguments(run.folder, block, own);
+        const repeats = times === "many" && !isApart(block, folder);
+        const at = run.isMany ? run.block : block;
+        next.set({ ...run, block: at, folder, isMany: run.isMany || repeats }, dirname(block.file.path));
+      }
+    }
+    modules = next;
+    runs = [...found, ...next.keys()];
+  }
+  return runs;
+}
+
+/** Whether the instances of a block have different folders. */
+function isApart({ attributes }: CodeBlock, folder = ""): boolean {
+  const isSet = /^\(*\s*toset\s*\(/.test(attributes.get("for_each") ?? "");
+  return /\beach\.key\b|\bcount\.index\b/.test(folder) || (isSet && /\beach\.value\b/.test(folder));
+}
+
+/** Replaces the variables in the expression of a folder by the arguments of a call, or by their defaults. */
+function withArguments(folder: string | undefined, call: CodeBlock, blocks: readonly CodeBlock[]): string | undefined {
+  const toValue = (name: string): string => {
+    const variable = blocks.find(({ type, labels }) => type === "variable" && labels[0] === name);
+    return (
+      call.attributes.get(name) ?? (call.type === "module" ? variable?.attributes.get("default") : null) ?? UNKNOWN
+    );
+  };
+  // The elements of the module's own loops are not those of the call.
+  const own = folder?.replace(/\b(each\.(key|value)|count\.index)\b/g, UNKNOWN);
+  const [, whole] = /^(?:"\$\{\s*)?var\.([\w-]+)(?:\s*\}")?$/.exec(own ?? "") ?? [];
+  if (whole !== undefined) return toValue(whole);
+  return own?.replace(/\$\{\s*var\.([\w-]+)\s*\}/g, (_, name: string) => {
+    const value = toValue(name);
+    return /^"([^"\\]*)"$/.exec(value)?.[1] ?? `\${${value}}`;
+  });
+}
+
+/** An expression that is never known. */
+const UNKNOWN = "local.unknown";
+
+/** Whether a run may be of the root module in a folder. */
+function mayRun({ syntax }: Repository, { resource, folder: written }: Run, folder: string): boolean {
   // A workspace without a folder and without a repository is run from anywhere.
-  if (written === undefined && named === "working_directory" && !blocks.some(isOfRepository)) return false;
+  const isPlaced = written !== undefined || toFolderName(resource) !== "working_directory";
+  if (!isPlaced && !resource.blocks.some(isOfRepository)) return false;
   const { parts } = written === undefined || written === "null" ? { parts: [] } : readPath(syntax, written);
   return mayBe(toPattern(".", ["/", ...parts]), folder);
 }
@@ -60,14 +142,6 @@ function isOfOther({ attributes, blocks }: CodeBlock, named: string | undefined)
   const [, written] = /^"([^"\\$%]+)"$/.exec(identifier ?? attributes.get("repository") ?? "") ?? [];
   if (written === undefined || named === undefined) return false;
   return !`/${named}`.toLowerCase().endsWith(`/${written.toLowerCase()}`);
-}
-
-/** Whether a block may run one module several times, because its instances may have the same folder. */
-function mayRepeat(repository: Repository, block: CodeBlock): boolean {
-  const folder = block.attributes.get(RUNNERS.get(block.labels[0] ?? "") ?? "") ?? "";
-  const isSet = /^\(*\s*toset\s*\(/.test(block.attributes.get("for_each") ?? "");
-  const isOwn = /\beach\.key\b|\bcount\.index\b/.test(folder) || (isSet && /\beach\.value\b/.test(folder));
-  return toTimes(repository, block) === "many" && !isOwn;
 }
 
 /** Returns the places of the projects in a folder in the files of tools that run root modules. */

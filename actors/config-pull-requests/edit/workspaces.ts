@@ -20,6 +20,41 @@ export function manyWorkspaces(terraform: readonly CodeBlock[]): CodeBlock | und
   return undefined;
 }
 
+/** Arguments of backends that tell where the state is. */
+const STATES = ["key", "bucket", "prefix", "path", "container_name"];
+/** Maximum number of locals to follow. */
+const MAX_LOCALS = 20;
+
+/**
+ * Returns the backend whose place of the state depends on a variable that `isKnown` does not accept, so that the root
+ * module may have several states. `blocks` are the blocks of the root module, whose locals are followed. Undefined if
+ * there is no such backend.
+ */
+export function manyStates(
+  terraform: readonly CodeBlock[],
+  blocks: readonly CodeBlock[],
+  isKnown: (variable: string) => boolean,
+): CodeBlock | undefined {
+  const locals = blocks.filter(({ type }) => type === "locals");
+  return terraform.find((block) => {
+    if (block.type !== "backend") return false;
+    const names = new Set(STATES.flatMap((name) => namesIn(block.attributes.get(name) ?? "")));
+    for (const name of names) {
+      if (name.startsWith("var.") ? !isKnown(name.slice(4)) : names.size > MAX_LOCALS) return true;
+      const values = name.startsWith("var.") ? [] : locals.map(({ attributes }) => attributes.get(name.slice(6)) ?? "");
+      for (const each of values.flatMap(namesIn)) names.add(each);
+    }
+    return false;
+  });
+}
+
+/** Returns the variables and locals in an expression, such as `var.env`. The text of a string contains none. */
+function namesIn(expression: string): readonly string[] {
+  const isText = /^"[^"]*"$/.test(expression);
+  const code = isText ? [...expression.matchAll(/[$%]\{[^}]*\}/g)].map(([each]) => each) : [expression];
+  return code.flatMap((each) => each.match(/\b(var|local)\.[A-Za-z_][\w-]*/g) ?? []);
+}
+
 /** Backend settings that matter only with several workspaces. */
 export const WORKSPACE_SETTINGS = ["workspace_key_prefix", "workspace_dir"];
 

@@ -16,7 +16,7 @@ function generateHcl(code: string, name = "m.tf"): string {
 
 /** Layouts in which Terragrunt or Terramate generates code, and similar layouts in which the code changes nothing. */
 export function generatedCodeLayouts(): readonly Layout[] {
-  return [...callLayouts(), ...changeLayouts(), ...generatedReaders()];
+  return [...callLayouts(), ...changeLayouts(), ...sharedLayouts(), ...generatedReaders()];
 }
 
 /** Layouts with generated calls of the module or of other modules. */
@@ -217,6 +217,63 @@ function changeLayouts(): readonly Layout[] {
       { ...own, "live/root.hcl": "", "live/b/terragrunt.hcl": generate(variable) },
       null,
     ),
+  ];
+}
+
+/** Layouts in which a tool may generate the source's own code, or copy it, into other modules. */
+function sharedLayouts(): readonly Layout[] {
+  const path = "shared/main.tf";
+  const shared = (says: string, files: TreeFiles, place: RegExp | null): Layout => ({
+    says,
+    path,
+    change: "model",
+    files: { [path]: line({ team: '"team_1"' }), "shared/p.tf": 'provider "x" {}\n', ...files },
+    refused: place === null ? null : { code: "ambiguous", place },
+  });
+  const file = (name = "main.tf") => `file("${OPEN}get_repo_root()}/shared/${name}")`;
+  const of = (contents: string, locals = "", more: TreeFiles = {}) => ({
+    "live/root.hcl": `${locals}generate "l" {\n  path = "l.tf"\n  contents = ${contents}\n}\n`,
+    ...more,
+  });
+  const locals = (body: string, type = "locals") => `${type} {\n  ${body}\n}\n`;
+  const config = locals('c = read_terragrunt_config("code.hcl")');
+  const code = (name?: string) => ({ "live/code.hcl": locals(`code = ${file(name)}`) });
+  const global = (name: string) =>
+    `${locals(`code = tm_file("${OPEN}terramate.root.path.fs.absolute}/shared/${name}")`, "globals")}generate_file "l.tf" {\n  content = global.code\n}\n`;
+  const hook = (execute: string) => ({
+    "live/root.hcl": `terraform {\n  before_hook "c" {\n    commands = ["init"]\n    execute = ${execute}\n  }\n}\n`,
+  });
+  const root = `${OPEN}get_repo_root()}`;
+  const at = /shared\/main\.tf:1/;
+  return [
+    shared("a local that reads the source", of("local.code", locals(`code = ${file()}`)), at),
+    shared("a member of a local", of('local.files["main"]', locals(`files = { main = ${file()} }`)), at),
+    shared("two locals", of("local.b", locals(`a = ${file()}\n  b = local.a`)), at),
+    shared("a local in a text", of(`"${OPEN}local.code}"`, locals(`code = ${file()}`)), at),
+    shared("a local of another file", of("local.c.locals.code", config, code()), at),
+    shared("a global", { "s.tm.hcl": global("main.tf") }, at),
+    shared("a local that reads any file", of("local.code", locals("code = file(local.name)")), /live\/root\.hcl:1/),
+    shared("once: a local that reads another file", of("local.code", locals(`code = ${file("p.tf")}`)), null),
+    shared(
+      "once: a local of another file that reads another one",
+      of("local.c.locals.code", config, code("p.tf")),
+      null,
+    ),
+    shared("once: a global that reads another file", { "s.tm.hcl": global("p.tf") }, null),
+    shared("once: a literal local", of("local.code", locals('code = "locals {}"')), null),
+    shared("once: an unknown local in a text", of(`"# ${OPEN}local.c.locals.region}"`, config), null),
+    ...[
+      `["cp", "${root}/shared/main.tf", "."]`,
+      `["bash", "-c", "cp ${root}/shared/main.tf ."]`,
+      `["bash", "-c", "cp ${root}/shared/*.tf ."]`,
+      `["cp", "-r", "${root}/shared", "."]`,
+    ].map((execute) => shared(`a hook with ${execute}`, hook(execute), /hook at live\/root\.hcl:4/)),
+    ...[
+      `["cp", "${root}/shared/p.tf", "."]`,
+      '["echo", get_env("X")]',
+      '["tofu", "fmt", "."]',
+      `["cp", "${root}/other/main.tf", "."]`,
+    ].map((execute) => shared(`once: a hook with ${execute}`, hook(execute), null)),
   ];
 }
 

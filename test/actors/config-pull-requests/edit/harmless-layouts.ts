@@ -179,6 +179,25 @@ function otherPathLayouts(): readonly Layout[] {
       ...[`x --file=${value}`, `x --config-file=${value}`, `dd if=${value}`, `x --name=a ${value}`],
       ...[`x --dir=${value}`, `x --name=${value}/w.md`, `x --name=${value} prompts/w.md`],
     ].map((text) => block(x, command(text), true)),
+    ...[
+      `aws eks update-kubeconfig --name ${OPEN}aws_eks_cluster.c.name} --region ${value}`,
+      `kubectl -n ${value} rollout restart deploy/x`,
+      `helm upgrade --install x x/x --namespace ${value} --set image.tag=${value}`,
+      `az aks x --resource-group ${OPEN}x_y.z.name} --profile '${value}' --redirect ${value}`,
+      ...[`curl -f https://${value}`, `aws s3 rm s3://${OPEN}x_y.b.id}/ --recursive`, `curl http://localhost:${value}`],
+    ].flatMap((text) => [block(x, command(text)), block(x, `command = ["sh", "-c", "${text}"]`)]),
+    block(x, 'command = ["/app/run", "--region", var.x, "--name", x_y.z.name]'),
+    ...[
+      ...["--cli-input-json", "--values", "--template-body", "--from-file", "-f", "-C", "--kube-context"].map(
+        (option) => `x ${option} ${value}`,
+      ),
+      ...[`x --from-file=a=${value}`, `x --set-file a=${value}`, `curl -F a=@${value}`, `curl -s @${value}`],
+      ...[`x --name a ${value}`, `x --name a; cat ${value}`, `cat -n ${value}`, `bash -x ${value}`, `./x.sh ${value}`],
+      ...[`cat file://${value}`, `x --name ${value}/w.md`, `x https://a ${value}`],
+    ].map((text) => block(x, command(text), true)),
+    ...['["cat", var.x]', '["x", "--file", var.x]', '["x", "--name", "a", var.x]', '["x", "--name a", var.x]'].map(
+      (list) => block(x, `command = ${list}`, true),
+    ),
     ...["private_key = file(var.x)", 'certificate = file("~/.ssh/x")', "password = file(local.none)"].flatMap(
       (body) => [
         block(x, `connection {\n    ${body}\n  }`),

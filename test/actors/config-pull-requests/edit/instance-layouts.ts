@@ -17,7 +17,11 @@ export function instanceLayouts(): readonly Layout[] {
   const fetched = [
     "git::https://code.example/acme/infra.git//modules/line?ref=v1",
     "github.com/acme/infra//modules/line",
+    "git@code.example:Acme/Infra//modules/line",
+    "https://code.example/mirror/acme/infra.tar.gz//modules/line",
+    "app.terraform.io/acme/infra/service//modules/line",
   ];
+  const otherNames = ["acme/infra-modules.git", "acme/infrastructure.git", "big-acme/infra", "acme/infra.wiki"];
   const many = [
     ...["count = 2", "count = var.count", "count = length(var.teams)"],
     ...["count = var.many ? 5 : var.on ? 1 : 0", "count = var.on ? var.n : var.off ? 1 : 0"],
@@ -101,6 +105,18 @@ export function instanceLayouts(): readonly Layout[] {
       {
         "main.tf": `${one}${call("b", "./modules/other")}${call("c", "acme/line/service")}${call("d", "git::https://code.example/acme/other.git//modules/line")}`,
       },
+      null,
+    ),
+    ...otherNames.map((name) =>
+      made(
+        `once: a call of the repository ${name}`,
+        { "main.tf": `${one}${call("b", `git::https://code.example/${name}//modules/line?ref=v1`)}` },
+        null,
+      ),
+    ),
+    made(
+      "once: calls of other modules of a repository with a longer name",
+      { "main.tf": `${one}${call("b", "git@code.example:acme/infra2//modules/line")}` },
       null,
     ),
     made(

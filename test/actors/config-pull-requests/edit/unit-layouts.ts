@@ -307,6 +307,9 @@ function backendWorkspaces(one: string): readonly Layout[] {
   const unit = 'terraform {\n  source = "../../modules//line"\n}\ninputs = {\n  team_id = "team_1"\n}\n';
   const state = (config: string) => `remote_state {\n  backend = "s3"\n  config = {\n    ${config}\n  }\n}\n`;
   const include = 'include "root" {\n  path = find_in_parent_folders("root.hcl")\n}\n';
+  const locals = `locals {\n  a = var.env\n  b = "${OPEN}local.a}-x"\n}\n`;
+  const variable = { "env.tf": 'variable "env" {}\n', "locals.tf": locals };
+  const known = { "env.tf": `variable "env" {\n  default = "prod"\n}\n${locals}` };
   return [
     made("s3 with a prefix", backend("s3", 'key = "k"\n    workspace_key_prefix = "teams"'), /v\.tf:2/),
     made("s3 with an unknown prefix", backend("s3", "workspace_key_prefix = var.x"), /v\.tf:2/),
@@ -331,6 +334,23 @@ function backendWorkspaces(one: string): readonly Layout[] {
       { "live/a/terragrunt.hcl": unit + include, "live/root.hcl": state('workspace_key_prefix = "x"') },
       /live\/root\.hcl:1/,
     ),
+    ...[`key = "${OPEN}var.env}/x"`, "bucket = var.env", `prefix = "a-${OPEN}local.b}"`, "path = (var.env)"].flatMap(
+      (body) => [
+        made(`a state at ${body}`, { ...backend("s3", body), ...variable }, /v\.tf:2.*a state for each value/),
+        made(`once: a state at ${body} with a default`, { ...backend("s3", body), ...known }, null),
+      ],
+    ),
+    made(
+      "a container in JSON",
+      { "main.tf": one, "v.tf.json": `{"terraform":{"backend":{"azurerm":{"container_name":"${OPEN}var.env}"}}}}` },
+      /v\.tf\.json:1/,
+    ),
+    made(
+      "once: a state at a given variable",
+      { ...backend("gcs", "prefix = var.env"), ...variable, "terraform.tfvars": 'env = "prod"\n' },
+      null,
+    ),
+    made("once: a region that a variable gives", { ...backend("s3", 'key = "my.var.x"\n    region = var.x') }, null),
     made("once: s3 without a prefix", backend("s3", 'bucket = "b"\n    key = "k"'), null),
     made("once: gcs with a prefix", backend("gcs", 'bucket = "b"\n    prefix = "k"'), null),
     made("once: local with a path", backend("local", 'path = "x.tfstate"'), null),

@@ -4,7 +4,7 @@ import { call, made } from "./module-layout.js";
 
 /** Layouts in which a tool runs the root module in one workspace or in several. */
 export function workspaceRunLayouts(): readonly Layout[] {
-  return [...resourceLayouts(), ...projectLayouts()];
+  return [...resourceLayouts(), ...moduleLayouts(), ...projectLayouts()];
 }
 
 /** Returns a layout whose root module is in a folder, with more files. */
@@ -73,6 +73,51 @@ function resourceLayouts(): readonly Layout[] {
       /ops\/s\.tf\.json:1/,
     ),
     inRoot("two in two files", ".", { "ops/a.tf": tfe(""), "ops/b.tf": tfe("") }, /ops\/a\.tf:1 and ops\/b\.tf:1/),
+  ];
+}
+
+/** Layouts in which a module has the resources that run root modules, and other modules call it. */
+function moduleLayouts(): readonly Layout[] {
+  const root = "envs/core";
+  const workspace = (folder: string, type = "tfe_workspace", more = "") =>
+    `resource "${type}" "this" {\n  name = var.name\n  ${folder}\n${more}  vcs_repo {\n    identifier = "acme/infra"\n  }\n}\n`;
+  const given = "working_directory = var.dir";
+  const variable = (value: string) => `variable "dir" {\n  default = ${value}\n}\n`;
+  const called = (name: string, body: string, source = "./workspace") =>
+    `module "${name}" {\n  source = "${source}"\n${body.replace(/^(?=.)/gm, "  ")}}\n`;
+  const layout = (calls: string, place: RegExp | null, module = workspace(given), more: TreeFiles = {}) =>
+    inRoot(
+      `a module with ${module.replace(/\s+/g, " ")}, and ${calls.replace(/\s+/g, " ")}`,
+      root,
+      { "ops/main.tf": calls, "ops/workspace/main.tf": module, ...more },
+      place,
+    );
+  const dir = `dir = "${root}"\n`;
+  const each = 'for_each = toset(["core", "web"])\n';
+  const [one, two] = [called("a", dir), called("b", dir)];
+  const first = /at ops\/main\.tf:1\./;
+  const both = /at ops\/main\.tf:1 and ops\/main\.tf:5/;
+  const nested = {
+    "ops/workspace/main.tf": called("x", "dir = var.dir\n", "../inner"),
+    "ops/inner/main.tf": workspace(given),
+  };
+  return [
+    layout(one + two, both),
+    layout(called("a", each + dir), first),
+    layout(called("a", `count = 2\n${dir}`), first),
+    layout(called("a", each + dir), first, workspace("project_root = var.dir", "spacelift_stack")),
+    layout(called("a", each + dir), first, workspace(`working_directory = "./${OPEN}var.dir}"`)),
+    layout(one + called("b", "dir = local.dir\n"), both),
+    layout(called("a", "x = 1\n") + called("b", ""), both, workspace(given) + variable(`"${root}"`)),
+    layout(one + two, both, workspace(given), nested),
+    layout(one, /at ops\/workspace\/main\.tf:1\./, workspace(given, "tfe_workspace", "  count = 2\n")),
+    layout(one, null),
+    layout(one + called("b", 'dir = "net"\n'), null),
+    layout(called("a", `${each}dir = "envs/${OPEN}each.key}"\n`), null),
+    layout(called("a", each + dir), null, workspace(given).replace("acme/infra", "acme/other")),
+    layout(one + called("b", ""), null, workspace(given) + variable('"net"')),
+    layout(one + called("b", 'dir = "net"\n'), null, workspace(given), nested),
+    layout(called("a", `${each}dir = "x"\n`), null, workspace(`working_directory = "envs/${OPEN}var.dir}"`)),
   ];
 }
 
