@@ -21,10 +21,10 @@ export interface NewAttribute {
 }
 
 /**
- * Inserts an attribute into a station or object that already has others. If the holder's attributes are in alphabetical
- * order, keeps that order. Otherwise the position follows another station of the line that has an attribute of this
- * name, or else the provider's order. The new line takes its neighbours' indentation and alignment. Other lines are not
- * realigned.
+ * Inserts an attribute into a station or object that already has others. If the holder has at least three attributes in
+ * alphabetical order, keeps that order. Otherwise uses the attribute order of another station of the line that has this
+ * attribute, or else the provider's order. A new line takes its neighbours' indentation and alignment; other lines are
+ * not realigned. In a holder on one line, the attribute stays on that line.
  */
 export function insertAttribute(manner: Manner, holder: Holder, attribute: NewAttribute): Splice {
   const anchor = findAnchor(manner, holder, attribute.name);

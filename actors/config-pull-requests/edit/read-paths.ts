@@ -134,7 +134,10 @@ function withEach(text: string, block: SyntaxNode, names: Names): Names {
   return files === null ? names : (name) => (/^each\.(key|value)$/.test(name) ? files : names(name));
 }
 
-/** Adds the variables of a loop: paths that `fileset` lists, or unknown. */
+/**
+ * Returns the names inside a `for` expression. In a loop over `fileset`, the loop's variables are paths that `fileset`
+ * lists. In any other loop, they are unknown.
+ */
 function withLoop(text: string, loop: SyntaxNode, names: Names): Names {
   const intro = loop.children.find(({ type }) => type === "for_intro");
   const variables = (intro?.children ?? [])

@@ -112,7 +112,11 @@ function listTexts(value: unknown): readonly string[] {
   return below.flatMap(listTexts);
 }
 
-/** Returns the place in a template that may read the target, null if there is none, and all paths that it reads. */
+/**
+ * Searches a template for the first place that may read the target. `found` is that place, or why the template cannot
+ * be searched, as text for a message; null if no place reads the target. `paths` lists the paths that the template
+ * reads; it is empty if the template cannot be searched.
+ */
 function readTemplate(
   repository: Repository,
   file: CodeFile,
