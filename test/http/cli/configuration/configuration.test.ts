@@ -1,4 +1,13 @@
-import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 // The parser of HCL sets globals, so this file has a process of its own.
 import "@cdktn/hcl2json";
@@ -127,15 +136,20 @@ resource "service_team" "made" {
   });
 }
 
-t.test("an apply that is killed or whose response is lost is safe to repeat, and loses no token", async (t) => {
+/** Creates a workspace token that may apply; returns it. */
+async function workspaceToken(name: string): Promise<string> {
   const scopes = ["configure", "runners"] as const;
   const made = await person.request(
     "POST",
     `/api/resources/workspaces/${scene.workspaceId}/tokens`,
-    { name: "apply", scopes },
-    { "idempotency-key": "apply" },
+    { name, scopes },
+    { "idempotency-key": name },
   );
-  const token = made.headers["service-workspace-token"] ?? "";
+  return made.headers["service-workspace-token"] ?? "";
+}
+
+t.test("an apply that is killed or whose response is lost is safe to repeat, and loses no token", async (t) => {
+  const token = await workspaceToken("apply");
   const connection = await openCutConnection(scene.service.port);
   t.teardown(connection.close);
   const env = { SIGNALBOX_TOKEN: token };
@@ -166,6 +180,33 @@ t.test("an apply that is killed or whose response is lost is safe to repeat, and
       t.notOk(`${cut.out}${cut.err}${again.out}${again.err}`.includes(issued), "the token is not printed");
     }
   }
+});
+
+t.test("a refused apply removes no other attempt's token, and a failed one keeps its own", async (t) => {
+  const connection = await openCutConnection(scene.service.port);
+  t.teardown(connection.close);
+  const env = { SIGNALBOX_URL: connection.url, SIGNALBOX_TOKEN: await workspaceToken("attempts") };
+  const place = join(signalbox.home, ".config/signalbox/tokens", scene.workspaceId, "runner-pool");
+  const files = () => readdirSync(place).filter((name) => name.startsWith("attempts"));
+  const apply = () => signalbox.run(["apply", folder, "--yes"], { env });
+  const folder = teamFolder("attempts");
+  mkdirSync(place, { recursive: true });
+  const other = '{"token":"of another attempt"}';
+  writeFileSync(join(place, "attempts.json"), other);
+  connection.cut(1, "refused");
+  const refused = await apply();
+  t.equal(refused.code, 1);
+  t.notMatch(refused.err, /the token/);
+  t.same(files(), ["attempts.json"]);
+  t.equal(readFileSync(join(place, "attempts.json"), "utf8"), other);
+  connection.cut(1, "failed");
+  const failed = await apply();
+  const named = /the token of the runner-pool attempts is in (.*) if the service created it/.exec(failed.err)?.[1];
+  const kept = JSON.parse(readFileSync(named ?? "", "utf8"));
+  t.match(kept, { address: "attempts", token: /^[\w-]{43}$/ });
+  t.equal(statSync(named ?? "").mode & 0o777, 0o600);
+  t.equal(readFileSync(join(place, "attempts.json"), "utf8"), other);
+  t.equal(files().length, 2);
 });
 
 t.test("an apply stops at the first refusal and says what was done, in the order of references", async (t) => {
