@@ -6,6 +6,7 @@ import { carryOut, type Progress } from "./carry-out.js";
 import { IssuedTokens } from "./issued-tokens.js";
 import { type PlanOptions, planFolder } from "./plan-folder.js";
 import { planLines, stepText, toShown } from "./plan-text.js";
+import type { Secrets } from "./secrets.js";
 
 interface ApplyOptions extends PlanOptions {
   readonly yes?: true;
@@ -19,10 +20,14 @@ export async function apply(context: Context, options: ApplyOptions, given: stri
   if (!context.isJson) for (const line of planLines(terminal, plan, secrets)) terminal.print(line);
   if (steps.length > 0) {
     const isGiven = options.yes === true;
-    const isConfirmed = await confirm(terminal, `Apply this to the workspace ${target.slug}?`, { isGiven, signal });
+    const slug = secrets.hide(target.slug);
+    const isConfirmed = await confirm(terminal, `Apply this to the workspace ${slug}?`, { isGiven, signal });
     if (!isConfirmed) throw new CommandError("nothing was changed");
   }
-  const tokens = new IssuedTokens(terminal, context.login.url);
+  const tokens = new IssuedTokens(
+    { ...terminal, note: (line) => terminal.note(secrets.hide(line)) },
+    context.login.url,
+  );
   const done = { create: "created", update: "changed", delete: "deleted" } as const;
   const progress = await carryOut(steps, {
     folder,
@@ -32,19 +37,19 @@ export async function apply(context: Context, options: ApplyOptions, given: stri
       const { action, kind, address } = toShown(step, secrets);
       if (!context.isJson) terminal.print(toLine(`${done[action]} ${kind} ${address}`));
       for (const { path, message } of result?.warnings ?? []) {
-        terminal.note(toLine(`warning: ${kind} ${address}: ${path} ${message}`));
+        terminal.note(toLine(secrets.hide(`warning: ${kind} ${address}: ${path} ${message}`)));
       }
     },
   });
   if (context.isJson) context.show(toJson(progress, tokens, secrets), () => []);
   if (progress.stoppedAt === null) return;
-  terminal.note(`stopped: ${stepText(progress.stoppedAt)}`);
+  terminal.note(`stopped: ${stepText(progress.stoppedAt, secrets)}`);
   terminal.note(`done: ${progress.done.length} of ${steps.length}`);
-  for (const step of progress.notDone) terminal.note(`not done: ${stepText(step)}`);
-  throw progress.error;
+  for (const step of progress.notDone) terminal.note(`not done: ${stepText(step, secrets)}`);
+  await secrets.guard(() => Promise.reject(progress.error));
 }
 
-function toJson({ done, stoppedAt, notDone }: Progress, { issued }: IssuedTokens, secrets: ReadonlySet<string>) {
+function toJson({ done, stoppedAt, notDone }: Progress, { issued }: IssuedTokens, secrets: Secrets) {
   const show = (step: Progress["done"][number]) => toShown(step, secrets);
   return {
     done: done.map(show),

@@ -22,6 +22,7 @@ const names: Readonly<Record<string, string>> = {
   template_directive: "a template directive",
 };
 
+const TWICE = "a name is set twice in an object";
 const ADVICE = 'write a value, or refer to var, local, file("…") or a resource of the folder';
 
 /**
@@ -87,7 +88,7 @@ export class ExpressionReader {
     const seen = new Set<string>();
     return toHolder(this.#file.text, object).members.flatMap(({ name, nameNode, value }) => {
       const key = toInner(nameNode);
-      if (name !== null && seen.has(name)) return this.#refuse(nameNode, `${name} is set twice`);
+      if (name !== null && seen.has(name)) return this.#refuse(nameNode, `${name} is set twice`, TWICE);
       if (name !== null) seen.add(name);
       const isText = key.type === "literal_value" || key.type === "quoted_template";
       if (name === null && !isText) return this.#refuse(nameNode, "a name in an object must be a word or a string");
@@ -190,7 +191,11 @@ export class ExpressionReader {
     return toText(this.#file.text, node);
   }
 
-  #refuse(node: SyntaxNode, message = `${names[node.type] ?? "this expression"} is not understood: ${ADVICE}`): never {
-    return refuse({ file: this.#file, node }, message);
+  #refuse(
+    node: SyntaxNode,
+    message = `${names[node.type] ?? "this expression"} is not understood: ${ADVICE}`,
+    unquoted?: string,
+  ): never {
+    return refuse({ file: this.#file, node }, message, unquoted);
   }
 }

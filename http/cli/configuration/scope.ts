@@ -17,6 +17,8 @@ export interface Evaluated {
   readonly references: ReadonlySet<string>;
 }
 
+const TWICE = "an object has a name twice";
+
 /** Matches a mark of an expression (`expression-reader.ts`). */
 const MARK = /signalbox[0-9a-f]{24}x\d+x/g;
 const WHOLE_MARK = /^signalbox[0-9a-f]{24}x\d+x$/;
@@ -68,7 +70,7 @@ export class Scope {
     if (!isMap(value)) return value;
     const entries = Object.entries(value).map(([name, each]) => [this.#name(name, place), this.#value(each, place)]);
     const map = Object.fromEntries(entries);
-    if (Object.keys(map).length < entries.length) refuse(place, "an object has a name twice");
+    if (Object.keys(map).length < entries.length) refuse(place, TWICE, TWICE);
     return map;
   }
 

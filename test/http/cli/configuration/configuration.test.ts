@@ -384,6 +384,29 @@ resource "service_harness_profile" "made" {
   },
 );
 
+t.test("a sensitive value is not printed in any Unicode form, in no field, name or key", async (t) => {
+  const folder = makeFolder({
+    "main.tf": `${refusedStart}
+variable "secret" {
+  sensitive = true
+}
+resource "service_skill" "made" {
+  team_id     = service_team.core.id
+  key         = "plain"
+  name        = "it is \${var.secret}"
+  description = var.secret
+  files       = [{ path = "SKILL.md", content = "x" }, { path = "\${var.secret}.md", content = "x" }]
+}
+`,
+  });
+  const env = { SIGNALBOX_VAR_secret: "e\u0301cole" };
+  for (const args of [[], ["--json"]]) {
+    const { code, out, err } = await signalbox.run(["plan", folder, ...args], { env });
+    t.equal(code, 2, err);
+    t.notMatch(`${out}${err}`.normalize("NFC"), /cole/);
+  }
+});
+
 t.test("a folder without a workspace block describes resources of the default one, also by ids", async (t) => {
   const skills = `/api/resources/teams/${scene.teamId}/skills`;
   const files = [{ path: "SKILL.md", content: "# One\n" }];
