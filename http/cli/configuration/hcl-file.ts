@@ -168,6 +168,8 @@ async function parseSyntax(syntax: Syntax, file: SourceFile): Promise<SyntaxNode
     const root = syntax.parse(text);
     return root.isBroken ? await refuseFault(file, root) : root;
   } catch (error) {
+    if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError)
+      throw new Refused(`${file.path}: ${TOO_LARGE}`);
     if (!(error instanceof TooDeep)) throw error;
     return refuse({ file, node: { start: error.offset } }, TOO_DEEP, TOO_DEEP);
   }
@@ -186,6 +188,7 @@ async function refuseFault(file: SourceFile, root: SyntaxNode): Promise<never> {
 
 const NOT_HCL = "it is not HCL";
 const TOO_DEEP = "it nests too deeply";
+const TOO_LARGE = "it is too large for the parser: split it into several files";
 const NO_BLOCK = "a block is not understood in a file of variables";
 
 function bodyAt(values: ValueMap, path: readonly (string | number)[]): ValueMap | null {

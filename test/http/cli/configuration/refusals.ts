@@ -203,6 +203,19 @@ export const refusedFolders: readonly RefusedFolder[] = [
     says: "main.tf:16: there is no file (sensitive value)",
   },
   {
+    text: `${skill(`${files}\n  description = local.x0`)}\nlocals {\n${Array.from({ length: 300 }, (_, at) => `  x${at} = local.x${at + 1}\n`).join("")}  x300 = "x"\n}`,
+    says: "main.tf:218: references are more than 200 deep",
+  },
+  {
+    text: `${skill(`${files}\n  description = local.x0`)}\nlocals {\n${Array.from({ length: 40 }, (_, at) => `  x${at} = "${OPEN}local.x${at + 1}}${OPEN}local.x${at + 1}}"\n`).join("")}  x40 = "x"\n}`,
+    says: "main.tf:35: the templates have more than 16 MiB of text",
+  },
+  {
+    text: "",
+    files: { "large.tf": `# ${"x".repeat(4 * 1024 ** 2)}` },
+    says: "large.tf has more than 4 MiB",
+  },
+  {
     text: 'resource "service_skill" "a" {\n  team_id = service_team.new.id\n  key = "a"\n  name = service_team.new.id\n  files = [{ path = "SKILL.md", content = "x" }]\n}\nresource "service_team" "new" {\n  workspace_id = service_workspace.acme.id\n  key = "new"\n  name = "New"\n  depends_on = [service_skill.a]\n}',
     says: "main.tf:11: service_skill.a and service_team.new refer to each other: name one of them by its key",
   },
