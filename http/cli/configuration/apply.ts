@@ -1,9 +1,11 @@
+import { ApiError } from "../../client/entry.js";
 import { confirm } from "../command/ask.js";
 import type { Context } from "../command/context.js";
-import { CommandError } from "../command/exit-codes.js";
+import { CommandError, exitCodes } from "../command/exit-codes.js";
 import { toLine } from "../command/printable.js";
 import { carryOut, type Progress } from "./carry-out.js";
 import { IssuedTokens } from "./issued-tokens.js";
+import type { Step } from "./make-plan.js";
 import { type PlanOptions, planFolder } from "./plan-folder.js";
 import { planLines, stepText, toShown } from "./plan-text.js";
 import type { Secrets } from "./secrets.js";
@@ -46,7 +48,16 @@ export async function apply(context: Context, options: ApplyOptions, given: stri
   terminal.note(`stopped: ${stepText(progress.stoppedAt, secrets)}`);
   terminal.note(`done: ${progress.done.length} of ${steps.length}`);
   for (const step of progress.notDone) terminal.note(`not done: ${stepText(step, secrets)}`);
-  await secrets.guard(() => Promise.reject(progress.error));
+  await secrets.guard(() => Promise.reject(toError(progress.stoppedAt, progress.error)));
+}
+
+/** Returns the error of a step. If its resource is not as the plan read it, the error says so. */
+function toError(step: Step, error: unknown): unknown {
+  const isChanged = error instanceof ApiError && (error.slug === "moved-on" || error.slug === "not-found");
+  if (step.action === "create" || !isChanged) return error;
+  const { kind, address } = step.live;
+  const message = `the ${kind.name} ${address} changed since the plan: run plan again`;
+  return new CommandError(message, exitCodes.failed, { cause: error });
 }
 
 function toJson({ done, stoppedAt, notDone }: Progress, { issued }: IssuedTokens, secrets: Secrets) {

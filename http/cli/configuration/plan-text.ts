@@ -2,6 +2,7 @@ import { writeJson } from "../../../actors/exact-json.js";
 import { toLine } from "../command/printable.js";
 import type { Terminal } from "../command/terminal.js";
 import type { FieldChange } from "./differences.js";
+import type { LiveResource } from "./live.js";
 import type { Plan, Step } from "./make-plan.js";
 import { placeText } from "./refused.js";
 import type { Secrets } from "./secrets.js";
@@ -73,16 +74,15 @@ export function stepText(step: Step, secrets: Secrets): string {
 const signs = { create: ["+", "green"], update: ["~", "yellow"], delete: ["-", "red"] } as const;
 
 /** Lays out a plan: each step, its fields, and how many there are. */
-export function planLines(
-  terminal: Terminal,
-  { steps, others, target, notCompared }: Plan,
-  secrets: Secrets,
-): string[] {
+export function planLines(terminal: Terminal, plan: Plan, secrets: Secrets): string[] {
+  const { steps, others, target, notCompared } = plan;
   const lines = steps.flatMap((step) => {
     const [sign, colour] = signs[step.action];
-    const was = step.action === "create" && step.was !== null ? [`    ${wasText(secrets.hide(step.was))}`] : [];
+    const was =
+      step.action === "create" && step.was !== null ? [`    ${secrets.hide(wasText(step.was, step, plan))}`] : [];
     const fields = toShown(step, secrets).fields.map((field) => `    ${fieldText(step, field)}`);
-    return [terminal.paint(colour, `${sign} ${stepText(step, secrets)}`), ...was, ...fields];
+    const isNew = secrets.hide(newWorkspaceText(step, plan));
+    return [terminal.paint(colour, `${sign} ${stepText(step, secrets)}${isNew}`), ...was, ...fields];
   });
   const count = (action: Step["action"]) => steps.filter((step) => step.action === action).length;
   const sum = `${count("create")} to create, ${count("update")} to change, ${count("delete")} to delete`;
@@ -105,8 +105,22 @@ function counted(count: number): string {
   return count === 1 ? "1 resource" : `${count} resources`;
 }
 
-function wasText(address: string): string {
-  return toLine(`a key cannot change, so this is a new resource; ${address} stays until --prune deletes it`);
+/** Says that a resource is a new one, and what happens to the one that its import block names. */
+function wasText(
+  was: string,
+  { wanted }: Extract<Step, { readonly action: "create" }>,
+  { steps, others }: Plan,
+): string {
+  const isIt = ({ kind, address }: LiveResource) => kind === wanted.resource.kind && address === was;
+  const isDeleted = steps.some((step) => step.action === "delete" && isIt(step.live));
+  const stays = others.some(isIt) ? `; ${was} stays until --prune deletes it` : "";
+  return toLine(`a key cannot change, so this is a new resource${isDeleted ? `; ${was} is deleted` : stays}`);
+}
+
+/** Says of a workspace whose import block names another one that it is new. */
+function newWorkspaceText(step: Step, { isElsewhere, target }: Plan): string {
+  const isNew = isElsewhere && step.action === "create" && step.wanted.resource.kind.heldBy === "none";
+  return isNew ? toLine(`: creates a new workspace ${JSON.stringify(target.slug)}`) : "";
 }
 
 function fieldText({ action }: Step, { field, old, new: now, isSecret }: FieldChange): string {

@@ -43,7 +43,8 @@ t.test("the export of every kind changes nothing, and makes the same workspace e
   const names = [...(files.get("variables.tf") ?? "").matchAll(/variable "(.*)"/g)].map(([, name = ""]) => name);
   const values = names.map((name) => [name, name.startsWith("runner") ? `${valueFor(name)}-2` : valueFor(name)]);
   const env = Object.fromEntries(values.map(([name, value]) => [`SIGNALBOX_VAR_${name}`, value]));
-  const created = /^\+ create workspace copy \(service_workspace\.whole, main\.tf:6\)/;
+  const created =
+    /^\+ create workspace copy \(service_workspace\.whole, main\.tf:6\): creates a new workspace "copy"\n/;
   t.match(await run("plan copy", env), { code: 2, out: created });
   const applied = await run("apply copy --yes", env);
   t.equal(applied.code, 0, applied.err);
@@ -234,6 +235,19 @@ t.test("an apply stops at the first refusal and says what was done, in the order
   t.match(await signalbox.run(["apply", folder, "--yes"]), { code: 0, out: /created line refused\/fix$/ });
 });
 
+t.test("an apply says that a resource changed since the plan", async (t) => {
+  const folder = teamFolder("since");
+  t.match(await signalbox.run(["apply", folder, "--yes"]), { code: 0 });
+  const path = join(signalbox.home, folder, "main.tf");
+  writeFileSync(path, readFileSync(path, "utf8").replace('"Careful"', '"Other"'));
+  const connection = await openCutConnection(scene.service.port);
+  t.teardown(connection.close);
+  const env = { SIGNALBOX_URL: connection.url, SIGNALBOX_TOKEN: await workspaceToken("since") };
+  connection.cut(1, "moved-on");
+  const run = await signalbox.run(["apply", folder, "--yes"], { env });
+  t.match(run, { code: 1, err: /\nerror: the skill since\/careful changed since the plan: run plan again$/ });
+});
+
 t.test("an apply asks first, and needs --yes without a terminal", async (t) => {
   const folder = teamFolder("asked");
   t.match(await signalbox.run(["apply", folder]), { code: 64, err: /use --yes$/ });
@@ -293,6 +307,7 @@ variable "secret" {
     code: 2,
     out: /\+ create harness-profile moved\/bash .*\n {4}a key cannot change, so this is a new resource; moved\/sh stays until --prune deletes it\n/,
   });
+  t.match(await signalbox.run(["plan", folder, "--prune"]), { code: 2, out: /new resource; moved\/sh is deleted\n/ });
 });
 
 t.test("a team with another key is another team, and --prune deletes the old one after its resources", async (t) => {
@@ -513,6 +528,10 @@ t.test("an export replaces files that differ only with --force, and prints to st
     code: 1,
     err: /guarded\/skills is a link: the export writes no file through links$/,
   });
+  writeFileSync(join(signalbox.home, "a-file"), "");
+  t.match(await run("a-file"), { code: 1, err: /\/a-file is no folder$/ });
+  t.match(await run("a-file/below"), { code: 1, err: /\/a-file is no folder$/ });
+  t.match(await run("/proc/nope"), { code: 1, err: /^error: cannot write \/proc\/nope\/main\.tf: / });
   t.match(await run("-"), { code: 0, out: /^==> main\.tf <==\nimport \{\n/ });
   t.notOk(existsSync(join(signalbox.home, "elsewhere")));
 });
