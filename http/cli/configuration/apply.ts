@@ -48,7 +48,8 @@ export async function apply(context: Context, options: ApplyOptions, given: stri
   terminal.note(`stopped: ${stepText(progress.stoppedAt, secrets)}`);
   terminal.note(`done: ${progress.done.length} of ${steps.length}`);
   for (const step of progress.notDone) terminal.note(`not done: ${stepText(step, secrets)}`);
-  await secrets.guard(() => Promise.reject(toError(progress.stoppedAt, progress.error)));
+  const error = toError(progress.stoppedAt, progress.error);
+  await secrets.guard(() => Promise.reject(error));
 }
 
 /** Returns the error of a step. If its resource is not as the plan read it, the error says so. */

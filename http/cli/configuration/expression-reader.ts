@@ -8,6 +8,7 @@ import {
 } from "../../../actors/config-pull-requests/edit/hcl-syntax.js";
 import { type Splice, spliced } from "../../../actors/config-pull-requests/edit/splice.js";
 import type { Expression, ReferencePart } from "./expression.js";
+import { heredocSplices } from "./heredoc.js";
 import { refuse, type SourceFile } from "./refused.js";
 
 /** The children of a template that are its text or its ends. */
@@ -59,8 +60,11 @@ export class ExpressionReader {
       case "literal_value":
         return this.#isLongNumber(inner) ? [this.#quoted(inner, this.#number(inner))] : [];
       case "quoted_template":
-      case "heredoc_template":
         return inner.children.flatMap((part) => this.#templatePart(part));
+      case "heredoc_template": {
+        const parts = inner.children.flatMap((part) => this.#templatePart(part));
+        return heredocSplices(this.#text(inner), inner.start, parts);
+      }
       case "tuple":
         return listElements(inner).flatMap((each) => this.splices(each));
       case "object":

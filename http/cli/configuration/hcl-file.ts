@@ -168,11 +168,15 @@ async function parseSyntax(syntax: Syntax, file: SourceFile): Promise<SyntaxNode
     const root = syntax.parse(text);
     return root.isBroken ? await refuseFault(file, root) : root;
   } catch (error) {
-    if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError)
-      throw new Refused(`${file.path}: ${TOO_LARGE}`);
+    if (isAborted(error)) throw new Refused(`${file.path}: ${TOO_LARGE}`);
     if (!(error instanceof TooDeep)) throw error;
     return refuse({ file, node: { start: error.offset } }, TOO_DEEP, TOO_DEEP);
   }
+}
+
+/** Whether a parser, a WebAssembly module, ran out of memory. */
+function isAborted(error: unknown): boolean {
+  return error instanceof RangeError || (error instanceof Error && error.name === "RuntimeError");
 }
 
 /** Reports a syntax error with the message of HashiCorp's parser, or else at the first broken node. */
