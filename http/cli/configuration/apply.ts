@@ -1,11 +1,14 @@
+import { ApiError } from "../../client/entry.js";
 import { confirm } from "../command/ask.js";
 import type { Context } from "../command/context.js";
-import { CommandError } from "../command/exit-codes.js";
+import { CommandError, exitCodes } from "../command/exit-codes.js";
 import { toLine } from "../command/printable.js";
 import { carryOut, type Progress } from "./carry-out.js";
 import { IssuedTokens } from "./issued-tokens.js";
+import type { Step } from "./make-plan.js";
 import { type PlanOptions, planFolder } from "./plan-folder.js";
 import { planLines, stepText, toShown } from "./plan-text.js";
+import type { Secrets } from "./secrets.js";
 
 interface ApplyOptions extends PlanOptions {
   readonly yes?: true;
@@ -19,10 +22,14 @@ export async function apply(context: Context, options: ApplyOptions, given: stri
   if (!context.isJson) for (const line of planLines(terminal, plan, secrets)) terminal.print(line);
   if (steps.length > 0) {
     const isGiven = options.yes === true;
-    const isConfirmed = await confirm(terminal, `Apply this to the workspace ${target.slug}?`, { isGiven, signal });
+    const slug = secrets.hide(target.slug);
+    const isConfirmed = await confirm(terminal, `Apply this to the workspace ${slug}?`, { isGiven, signal });
     if (!isConfirmed) throw new CommandError("nothing was changed");
   }
-  const tokens = new IssuedTokens(terminal, context.login.url);
+  const tokens = new IssuedTokens(
+    { ...terminal, note: (line) => terminal.note(secrets.hide(line)) },
+    context.login.url,
+  );
   const done = { create: "created", update: "changed", delete: "deleted" } as const;
   const progress = await carryOut(steps, {
     folder,
@@ -32,19 +39,29 @@ export async function apply(context: Context, options: ApplyOptions, given: stri
       const { action, kind, address } = toShown(step, secrets);
       if (!context.isJson) terminal.print(toLine(`${done[action]} ${kind} ${address}`));
       for (const { path, message } of result?.warnings ?? []) {
-        terminal.note(toLine(`warning: ${kind} ${address}: ${path} ${message}`));
+        terminal.note(toLine(secrets.hide(`warning: ${kind} ${address}: ${path} ${message}`)));
       }
     },
   });
   if (context.isJson) context.show(toJson(progress, tokens, secrets), () => []);
   if (progress.stoppedAt === null) return;
-  terminal.note(`stopped: ${stepText(progress.stoppedAt)}`);
+  terminal.note(`stopped: ${stepText(progress.stoppedAt, secrets)}`);
   terminal.note(`done: ${progress.done.length} of ${steps.length}`);
-  for (const step of progress.notDone) terminal.note(`not done: ${stepText(step)}`);
-  throw progress.error;
+  for (const step of progress.notDone) terminal.note(`not done: ${stepText(step, secrets)}`);
+  const error = toError(progress.stoppedAt, progress.error);
+  await secrets.guard(() => Promise.reject(error));
 }
 
-function toJson({ done, stoppedAt, notDone }: Progress, { issued }: IssuedTokens, secrets: ReadonlySet<string>) {
+/** Returns the error of a step. If its resource is not as the plan read it, the error says so. */
+function toError(step: Step, error: unknown): unknown {
+  const isChanged = error instanceof ApiError && (error.slug === "moved-on" || error.slug === "not-found");
+  if (step.action === "create" || !isChanged) return error;
+  const { kind, address } = step.live;
+  const message = `the ${kind.name} ${address} changed since the plan: run plan again`;
+  return new CommandError(message, exitCodes.failed, { cause: error });
+}
+
+function toJson({ done, stoppedAt, notDone }: Progress, { issued }: IssuedTokens, secrets: Secrets) {
   const show = (step: Progress["done"][number]) => toShown(step, secrets);
   return {
     done: done.map(show),

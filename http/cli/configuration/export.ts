@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
@@ -26,6 +26,7 @@ export async function exportFolder(context: Context, options: ExportOptions, giv
     return;
   }
   const folder = resolve(terminal.folder, given);
+  checkFolder(folder);
   const paths = files.map(({ path }) => path);
   const isChanged = files.map((file) => differs(folder, file));
   const changed = files.filter((_, index) => isChanged[index] === "other");
@@ -41,6 +42,12 @@ export async function exportFolder(context: Context, options: ExportOptions, giv
   context.show(result, () => [
     `exported the workspace ${slug} into ${folder}: ${counted(written.length)} written, ${files.length - written.length} unchanged`,
   ]);
+}
+
+/** Throws a {@link CommandError} if the folder, or the nearest one above it that exists, is none. */
+function checkFolder(path: string): void {
+  if (!existsSync(path)) return checkFolder(dirname(path));
+  if (!statSync(path).isDirectory()) throw new CommandError(`${path} is no folder`);
 }
 
 function counted(count: number): string {
@@ -71,6 +78,18 @@ function differs(folder: string, { path, content }: ExportedFile): "new" | "othe
 }
 
 function write(folder: string, { path, content }: ExportedFile): void {
-  mkdirSync(dirname(join(folder, path)), { recursive: true });
-  writeFileSync(join(realpathSync(folder), path), content);
+  const file = join(folder, path);
+  try {
+    makeFolder(dirname(file));
+    writeFileSync(join(realpathSync(folder), path), content);
+  } catch (error) {
+    throw new CommandError(`cannot write ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Makes a folder and those above it, one by one: Node's recursive call does not end where none can be made. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  mkdirSync(path);
 }

@@ -8,6 +8,7 @@ import {
 } from "../../../actors/config-pull-requests/edit/hcl-syntax.js";
 import { type Splice, spliced } from "../../../actors/config-pull-requests/edit/splice.js";
 import type { Expression, ReferencePart } from "./expression.js";
+import { heredocSplices } from "./heredoc.js";
 import { refuse, type SourceFile } from "./refused.js";
 
 /** The children of a template that are its text or its ends. */
@@ -22,6 +23,7 @@ const names: Readonly<Record<string, string>> = {
   template_directive: "a template directive",
 };
 
+const TWICE = "a name is set twice in an object";
 const ADVICE = 'write a value, or refer to var, local, file("…") or a resource of the folder';
 
 /**
@@ -58,8 +60,11 @@ export class ExpressionReader {
       case "literal_value":
         return this.#isLongNumber(inner) ? [this.#quoted(inner, this.#number(inner))] : [];
       case "quoted_template":
-      case "heredoc_template":
         return inner.children.flatMap((part) => this.#templatePart(part));
+      case "heredoc_template": {
+        const parts = inner.children.flatMap((part) => this.#templatePart(part));
+        return heredocSplices(this.#text(inner), inner.start, parts);
+      }
       case "tuple":
         return listElements(inner).flatMap((each) => this.splices(each));
       case "object":
@@ -87,7 +92,7 @@ export class ExpressionReader {
     const seen = new Set<string>();
     return toHolder(this.#file.text, object).members.flatMap(({ name, nameNode, value }) => {
       const key = toInner(nameNode);
-      if (name !== null && seen.has(name)) return this.#refuse(nameNode, `${name} is set twice`);
+      if (name !== null && seen.has(name)) return this.#refuse(nameNode, `${name} is set twice`, TWICE);
       if (name !== null) seen.add(name);
       const isText = key.type === "literal_value" || key.type === "quoted_template";
       if (name === null && !isText) return this.#refuse(nameNode, "a name in an object must be a word or a string");
@@ -190,7 +195,11 @@ export class ExpressionReader {
     return toText(this.#file.text, node);
   }
 
-  #refuse(node: SyntaxNode, message = `${names[node.type] ?? "this expression"} is not understood: ${ADVICE}`): never {
-    return refuse({ file: this.#file, node }, message);
+  #refuse(
+    node: SyntaxNode,
+    message = `${names[node.type] ?? "this expression"} is not understood: ${ADVICE}`,
+    unquoted?: string,
+  ): never {
+    return refuse({ file: this.#file, node }, message, unquoted);
   }
 }

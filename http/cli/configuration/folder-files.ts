@@ -5,6 +5,8 @@ import { Refused, type SourceFile } from "./refused.js";
 
 /** Limits on what a folder may have. */
 const MAX_FILES = 500;
+/** Maximum length of a file of HCL; the parsers run out of memory far above it. */
+const MAX_SOURCE = 4 * 1024 * 1024;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Reads the files of one folder, and none outside of it. */
@@ -41,7 +43,11 @@ export class FolderFiles {
     const sources = names.filter((name) => name.endsWith(".tf") && !name.startsWith("."));
     if (sources.length === 0) throw new CommandError("the folder has no .tf file: write one with signalbox export");
     if (sources.length > MAX_FILES) throw new Refused(`the folder has more than ${MAX_FILES} .tf files`);
-    return sources.map((path) => ({ path, text: this.text(path).replace(/^\ufeff/, "") }));
+    return sources.map((path) => {
+      const text = this.text(path);
+      if (text.length > MAX_SOURCE) throw new Refused(`${path} has more than ${MAX_SOURCE / 1024 ** 2} MiB`);
+      return { path, text: text.replace(/^\ufeff/, "") };
+    });
   }
 
   /**

@@ -105,7 +105,7 @@ export async function parseAssignments(syntax: Syntax, file: SourceFile): Promis
   const reader = new ExpressionReader(file);
   const { members, blocks } = toHolder(file.text, root);
   const [block] = blocks;
-  if (block !== undefined) refuse({ file, node: block.node }, "a block is not understood in a file of variables");
+  if (block !== undefined) refuse({ file, node: block.node }, "a block is not understood here", NO_BLOCK);
   const marked = spliced(
     file.text,
     members.flatMap(({ value }) => reader.splices(value)),
@@ -168,21 +168,32 @@ async function parseSyntax(syntax: Syntax, file: SourceFile): Promise<SyntaxNode
     const root = syntax.parse(text);
     return root.isBroken ? await refuseFault(file, root) : root;
   } catch (error) {
+    if (isAborted(error)) throw new Refused(`${file.path}: ${TOO_LARGE}`);
     if (!(error instanceof TooDeep)) throw error;
-    return refuse({ file, node: { start: error.offset } }, "it nests too deeply");
+    return refuse({ file, node: { start: error.offset } }, TOO_DEEP, TOO_DEEP);
   }
+}
+
+/** Whether a parser, a WebAssembly module, ran out of memory. */
+function isAborted(error: unknown): boolean {
+  return error instanceof RangeError || (error instanceof Error && error.name === "RuntimeError");
 }
 
 /** Reports a syntax error with the message of HashiCorp's parser, or else at the first broken node. */
 async function refuseFault(file: SourceFile, root: SyntaxNode): Promise<never> {
   const parsed = await parseValues(file.path, file.text);
   const node = nodesIn(root, "ERROR")[0] ?? root;
-  if (!("fault" in parsed)) return refuse({ file, node }, "this syntax is not understood");
+  if (!("fault" in parsed)) return refuse({ file, node }, "this syntax is not understood", NOT_HCL);
   const message = /^parse config: \[(.*)\]$/s.exec(parsed.fault)?.[1] ?? parsed.fault;
   const [, line, text] = /:(\d+),[\d,:-]+ (.*)$/s.exec(message) ?? [];
-  if (line === undefined) return refuse({ file, node }, `it is not HCL: ${message}`);
-  throw new Refused(`${file.path}:${line}: it is not HCL: ${text}`);
+  if (line === undefined) return refuse({ file, node }, `${NOT_HCL}: ${message}`, NOT_HCL);
+  throw new Refused(`${file.path}:${line}: ${file.isOfValues === true ? NOT_HCL : `${NOT_HCL}: ${text}`}`);
 }
+
+const NOT_HCL = "it is not HCL";
+const TOO_DEEP = "it nests too deeply";
+const TOO_LARGE = "it is too large for the parser: split it into several files";
+const NO_BLOCK = "a block is not understood in a file of variables";
 
 function bodyAt(values: ValueMap, path: readonly (string | number)[]): ValueMap | null {
   let value: Value | undefined = values;

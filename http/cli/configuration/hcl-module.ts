@@ -141,7 +141,12 @@ function addVariable(module: OpenModule, { labels: [name = ""], place, body, hol
   }
   const type = holder.members.find((member) => member.name === "type")?.value;
   const written = type === undefined ? null : file.text.slice(type.start, type.end).trim();
-  const known = { name, place, type: written, isSensitive: body.sensitive === true, default: body.default };
+  const sensitive = holder.members.find((member) => member.name === "sensitive")?.value;
+  const isTrue = sensitive === undefined ? "false" : file.text.slice(sensitive.start, sensitive.end).trim();
+  if (sensitive !== undefined && isTrue !== "true" && isTrue !== "false") {
+    refuse({ file, node: sensitive }, "sensitive must be true or false, without quotes or an expression");
+  }
+  const known = { name, place, type: written, isSensitive: isTrue === "true", default: body.default };
   add(module.variables, name, known, { what: `the variable ${name}`, place });
 }
 

@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
-import { rmSync } from "node:fs";
+import { randomBytes, randomUUID } from "node:crypto";
+import { linkSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ApiError } from "../../client/entry.js";
 import { configFolder } from "../command/places.js";
@@ -20,7 +20,8 @@ type Create = (body: unknown) => Promise<LiveResource>;
 
 /**
  * Issues the tokens of new resources whose token the folder does not set, such as runner pools. A token is written to a
- * file that only its owner can read before the service gets it, so that a lost response does not lose the token.
+ * file that only its owner can read before the service gets it, so that a lost response does not lose the token. Each
+ * attempt has a file of its own, which moves to its place when the service accepts the token.
  */
 export class IssuedTokens {
   readonly issued: IssuedToken[] = [];
@@ -40,17 +41,37 @@ export class IssuedTokens {
     if (path === undefined || wanted.hidden.has(path) || kind.reveals?.when({ ...complete }) !== true)
       return create(body);
     const token = randomBytes(32).toString("base64url");
-    const file = join(configFolder(this.#terminal), "tokens", holder, kind.name, `${address}.json`);
-    writePrivateFile(file, { service: this.#url, workspaceId: holder, kind: kind.name, address, token });
-    const issued = { kind: kind.name, address, file };
-    this.#terminal.note(`the token of the ${kind.name} ${address} is in ${file}; only you can read it`);
-    this.issued.push(issued);
+    const place = join(configFolder(this.#terminal), "tokens", holder, kind.name, `${address}.json`);
+    const attempt = `${place}.${randomUUID()}`;
+    writePrivateFile(attempt, { service: this.#url, workspaceId: holder, kind: kind.name, address, token });
+    const what = `the token of the ${kind.name} ${address}`;
+    let made: LiveResource;
     try {
-      return await create(putAt(body, path.split("."), token));
+      made = await create(putAt(body, path.split("."), token));
     } catch (error) {
-      // After a lost response, the service may have the token.
-      if (error instanceof ApiError) rmSync(file, { force: true });
+      if (isRefusal(error)) rmSync(attempt, { force: true });
+      else this.#terminal.note(`${what} is in ${claimed(attempt, place)} if the service created it`);
       throw error;
     }
+    renameSync(attempt, place);
+    this.#terminal.note(`${what} is in ${place}; only you can read it`);
+    this.issued.push({ kind: kind.name, address, file: place });
+    return made;
   }
+}
+
+/** Whether the service did not accept the call. After a lost response or a failure, it may have the token. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 408;
+}
+
+/** Moves an attempt's file to its place, unless another file is there. Returns where the file is. */
+function claimed(attempt: string, place: string): string {
+  try {
+    linkSync(attempt, place);
+  } catch {
+    return attempt;
+  }
+  rmSync(attempt);
+  return place;
 }

@@ -49,6 +49,8 @@ export interface Plan {
   readonly others: readonly LiveResource[];
   /** The hidden values of the folder that are not sent: the service returns none to compare them with. */
   readonly notCompared: readonly NotCompared[];
+  /** Whether import blocks name another workspace. */
+  readonly isElsewhere: boolean;
   /** Remarks about the folder. */
   readonly notes: readonly string[];
 }
@@ -86,6 +88,7 @@ export function makePlan(
     others: isPruned ? [] : others,
     notCompared: ordered.flatMap((each) => listNotCompared(each, steps)),
     notes: imports.notes,
+    isElsewhere: imports.notes.length > 0,
   };
 }
 

@@ -7,6 +7,7 @@ import { ResourceApi, type TargetWorkspace } from "./live.js";
 import { makePlan, type Plan } from "./make-plan.js";
 import { Faults, placeText, refuse } from "./refused.js";
 import { Scope } from "./scope.js";
+import type { Secrets } from "./secrets.js";
 import { readVariables, type VariableOptions, type Variables } from "./variables.js";
 
 /** The options of `plan` and `apply`. */
@@ -20,14 +21,22 @@ export interface PlannedFolder {
   readonly plan: Plan;
   readonly folder: Folder;
   readonly api: ResourceApi;
-  /** Texts that are never printed. */
-  readonly secrets: ReadonlySet<string>;
+  readonly secrets: Secrets;
 }
 
 /** Reads a folder and the service, and compares them. Changes nothing. */
 export async function planFolder(context: Context, options: PlanOptions, given = "."): Promise<PlannedFolder> {
   const module = await readModule(new FolderFiles(context.terminal.folder, given));
   const variables = await readVariables(context, module, options);
+  return variables.secrets.guard(() => planModule(context, module, variables, options));
+}
+
+async function planModule(
+  context: Context,
+  module: Module,
+  variables: Variables,
+  options: PlanOptions,
+): Promise<PlannedFolder> {
   const target = await findTarget(context, module, variables, options);
   const api = new ResourceApi(context.client);
   const live = target.id === null ? [] : await api.list(target.id);

@@ -2,9 +2,11 @@ import { writeJson } from "../../../actors/exact-json.js";
 import { toLine } from "../command/printable.js";
 import type { Terminal } from "../command/terminal.js";
 import type { FieldChange } from "./differences.js";
+import type { LiveResource } from "./live.js";
 import type { Plan, Step } from "./make-plan.js";
 import { placeText } from "./refused.js";
-import { isList, isMap, type Value } from "./value.js";
+import type { Secrets } from "./secrets.js";
+import type { Value } from "./value.js";
 
 /** A step as `--json` prints it. */
 export interface ShownStep {
@@ -21,16 +23,24 @@ export interface ShownStep {
 }
 
 /** Returns a step without secret values. */
-export function toShown(step: Step, secrets: ReadonlySet<string>): ShownStep {
+export function toShown(step: Step, secrets: Secrets): ShownStep {
   if (step.action === "delete") {
     const { kind, address, id } = step.live;
-    return { action: "delete", kind: kind.name, address, resource: null, place: null, id, fields: [] };
+    return {
+      action: "delete",
+      kind: kind.name,
+      address: secrets.hide(address),
+      resource: null,
+      place: null,
+      id,
+      fields: [],
+    };
   }
   const { resource, address } = step.wanted;
   return {
     action: step.action,
     kind: resource.kind.name,
-    address,
+    address: secrets.hide(address),
     resource: resource.name,
     place: placeText(resource.block.place),
     id: step.action === "update" ? step.live.id : null,
@@ -38,31 +48,25 @@ export function toShown(step: Step, secrets: ReadonlySet<string>): ShownStep {
   };
 }
 
-function withoutSecrets(change: FieldChange, secrets: ReadonlySet<string>): FieldChange {
-  const isSecret = holdsSecret(change.old, secrets) || holdsSecret(change.new, secrets);
-  return isSecret ? { field: change.field, old: null, new: null, isSecret } : change;
-}
-
-function holdsSecret(value: Value, secrets: ReadonlySet<string>): boolean {
-  if (isList(value)) return value.some((each) => holdsSecret(each, secrets));
-  if (isMap(value)) return Object.values(value).some((each) => holdsSecret(each, secrets));
-  if (typeof value === "string") return [...secrets].some((secret) => value.includes(secret));
-  return value !== null && secrets.has(String(value));
+function withoutSecrets(change: FieldChange, secrets: Secrets): FieldChange {
+  const isSecret = secrets.areIn(change.old) || secrets.areIn(change.new);
+  const field = secrets.hide(change.field);
+  return isSecret ? { field, old: null, new: null, isSecret } : { ...change, field };
 }
 
 /** Returns a plan as JSON. */
-export function planJson({ target, steps, others, notCompared }: Plan, secrets: ReadonlySet<string>) {
+export function planJson({ target, steps, others, notCompared }: Plan, secrets: Secrets) {
   return {
-    workspace: target,
+    workspace: { ...target, slug: secrets.hide(target.slug) },
     changes: steps.map((step) => toShown(step, secrets)),
-    notInFolder: others.map(({ kind, address, id }) => ({ kind: kind.name, address, id })),
-    notCompared,
+    notInFolder: others.map(({ kind, address, id }) => ({ kind: kind.name, address: secrets.hide(address), id })),
+    notCompared: notCompared.map((each) => ({ ...each, address: secrets.hide(each.address) })),
   };
 }
 
 /** Names a step in a sentence: `create line core/web (service_line.core_web, main.tf:12)`. */
-export function stepText(step: Step): string {
-  const { action, kind, address, resource, place } = toShown(step, new Set());
+export function stepText(step: Step, secrets: Secrets): string {
+  const { action, kind, address, resource, place } = toShown(step, secrets);
   const verb = { create: "create", update: "change", delete: "delete" }[action];
   return toLine(`${verb} ${kind} ${address}${resource === null ? "" : ` (${resource}, ${place})`}`);
 }
@@ -70,23 +74,24 @@ export function stepText(step: Step): string {
 const signs = { create: ["+", "green"], update: ["~", "yellow"], delete: ["-", "red"] } as const;
 
 /** Lays out a plan: each step, its fields, and how many there are. */
-export function planLines(
-  terminal: Terminal,
-  { steps, others, target, notCompared }: Plan,
-  secrets: ReadonlySet<string>,
-): string[] {
+export function planLines(terminal: Terminal, plan: Plan, secrets: Secrets): string[] {
+  const { steps, others, target, notCompared } = plan;
   const lines = steps.flatMap((step) => {
     const [sign, colour] = signs[step.action];
-    const was = step.action === "create" && step.was !== null ? [`    ${wasText(step.was)}`] : [];
+    const was =
+      step.action === "create" && step.was !== null ? [`    ${secrets.hide(wasText(step.was, step, plan))}`] : [];
     const fields = toShown(step, secrets).fields.map((field) => `    ${fieldText(step, field)}`);
-    return [terminal.paint(colour, `${sign} ${stepText(step)}`), ...was, ...fields];
+    const isNew = secrets.hide(newWorkspaceText(step, plan));
+    return [terminal.paint(colour, `${sign} ${stepText(step, secrets)}${isNew}`), ...was, ...fields];
   });
   const count = (action: Step["action"]) => steps.filter((step) => step.action === action).length;
   const sum = `${count("create")} to create, ${count("update")} to change, ${count("delete")} to delete`;
   const rest =
     others.length === 0
       ? []
-      : [`not in the folder: ${counted(others.length)} of the workspace ${target.slug} (--prune deletes them)`];
+      : [
+          `not in the folder: ${counted(others.length)} of the workspace ${secrets.hide(target.slug)} (--prune deletes them)`,
+        ];
   const hidden = notCompared.length === 0 ? [] : [notComparedText(notCompared.length)];
   return [...lines, steps.length === 0 ? "no changes" : sum, ...rest, ...hidden];
 }
@@ -100,8 +105,22 @@ function counted(count: number): string {
   return count === 1 ? "1 resource" : `${count} resources`;
 }
 
-function wasText(address: string): string {
-  return toLine(`a key cannot change, so this is a new resource; ${address} stays until --prune deletes it`);
+/** Says that a resource is a new one, and what happens to the one that its import block names. */
+function wasText(
+  was: string,
+  { wanted }: Extract<Step, { readonly action: "create" }>,
+  { steps, others }: Plan,
+): string {
+  const isIt = ({ kind, address }: LiveResource) => kind === wanted.resource.kind && address === was;
+  const isDeleted = steps.some((step) => step.action === "delete" && isIt(step.live));
+  const stays = others.some(isIt) ? `; ${was} stays until --prune deletes it` : "";
+  return toLine(`a key cannot change, so this is a new resource${isDeleted ? `; ${was} is deleted` : stays}`);
+}
+
+/** Says of a workspace whose import block names another one that it is new. */
+function newWorkspaceText(step: Step, { isElsewhere, target }: Plan): string {
+  const isNew = isElsewhere && step.action === "create" && step.wanted.resource.kind.heldBy === "none";
+  return isNew ? toLine(`: creates a new workspace ${JSON.stringify(target.slug)}`) : "";
 }
 
 function fieldText({ action }: Step, { field, old, new: now, isSecret }: FieldChange): string {

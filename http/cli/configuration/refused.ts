@@ -7,6 +7,8 @@ export interface SourceFile {
   /** The path relative to the folder. */
   readonly path: string;
   readonly text: string;
+  /** Whether it has values of variables, which messages must not quote. */
+  readonly isOfValues?: true;
 }
 
 /** A place in a file. */
@@ -29,10 +31,12 @@ export function placeText({ file, node }: Place): string {
   return `${file.path}:${file.text.slice(0, node.start).split("\n").length}`;
 }
 
-/** Throws {@link Refused} for a place. */
-export function refuse(place: Place, message: string): never {
-  throw new Refused(`${placeText(place)}: ${message}`);
+/** Throws {@link Refused} for a place. `unquoted` is the message for a file of values: it quotes nothing of the file. */
+export function refuse(place: Place, message: string, unquoted = ONLY_VALUES): never {
+  throw new Refused(`${placeText(place)}: ${place.file.isOfValues === true ? unquoted : message}`);
 }
+
+const ONLY_VALUES = "only values are understood in a file of variables";
 
 /** Maximum number of errors to report at once. */
 const MAX_REPORTED = 20;

@@ -17,9 +17,17 @@ export interface Evaluated {
   readonly references: ReadonlySet<string>;
 }
 
+const TWICE = "an object has a name twice";
+
 /** Matches a mark of an expression (`expression-reader.ts`). */
 const MARK = /signalbox[0-9a-f]{24}x\d+x/g;
 const WHOLE_MARK = /^signalbox[0-9a-f]{24}x\d+x$/;
+
+/** Maximum number of references in references. */
+const MAX_DEPTH = 200;
+
+/** Maximum length of the text of all templates. */
+const MAX_TEXT = 16 * 1024 * 1024;
 
 /** Evaluates values of a module. Throws {@link Refused} for a value that cannot be evaluated. */
 export class Scope {
@@ -27,6 +35,8 @@ export class Scope {
   readonly #given: Given;
   /** The local values so far. */
   readonly #locals = new Map<string, Evaluated>();
+  /** The length of the text of templates so far. */
+  #length = 0;
   /** What is being evaluated, from outside to inside. */
   readonly #open: string[] = [];
   /** The resources that the value which is being evaluated refers to. */
@@ -39,6 +49,7 @@ export class Scope {
 
   /** Forgets local values, because an id has become known. */
   refresh(): void {
+    this.#length = 0;
     this.#locals.clear();
   }
 
@@ -68,7 +79,7 @@ export class Scope {
     if (!isMap(value)) return value;
     const entries = Object.entries(value).map(([name, each]) => [this.#name(name, place), this.#value(each, place)]);
     const map = Object.fromEntries(entries);
-    if (Object.keys(map).length < entries.length) refuse(place, "an object has a name twice");
+    if (Object.keys(map).length < entries.length) refuse(place, TWICE, TWICE);
     return map;
   }
 
@@ -88,9 +99,16 @@ export class Scope {
     const parts = text.split(new RegExp(`(${MARK.source})`));
     const isTemplate = parts.length > 1;
     const joined = parts
-      .map((part) => (WHOLE_MARK.test(part) ? this.#inText(part) : part.replaceAll(/([$%])\1\{/g, "$1{")))
+      .map((part) => this.#counted(WHOLE_MARK.test(part) ? this.#inText(part) : unescaped(part), isTemplate, place))
       .join("");
     return isTemplate ? joined.normalize("NFC") : joined;
+  }
+
+  /** Counts the text of templates. Templates in templates can make much text of little. */
+  #counted(part: string, isTemplate: boolean, place: Place): string {
+    if (isTemplate) this.#length += part.length;
+    if (this.#length > MAX_TEXT) refuse(place, `the templates have more than ${MAX_TEXT / 1024 ** 2} MiB of text`);
+    return part;
   }
 
   #inText(mark: string): string {
@@ -205,6 +223,7 @@ export class Scope {
   }
 
   #within<Result>(what: string, place: Place, evaluate: () => Result): Result {
+    if (this.#open.length >= MAX_DEPTH) refuse(place, `references are more than ${MAX_DEPTH} deep`);
     if (this.#open.includes(what))
       refuse(place, `${[...this.#open.slice(this.#open.indexOf(what)), what].join(" → ")} refers to itself`);
     this.#open.push(what);
@@ -214,6 +233,10 @@ export class Scope {
       this.#open.pop();
     }
   }
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/([$%])\1\{/g, "$1{");
 }
 
 /** What stands for the id of a resource that does not exist yet. */

@@ -6,6 +6,7 @@ import { parseAssignments } from "./hcl-file.js";
 import type { Module, VariableBlock } from "./hcl-module.js";
 import { Faults, placeText, Refused, refuse, type SourceFile } from "./refused.js";
 import { Scope } from "./scope.js";
+import { Secrets } from "./secrets.js";
 import { isList, isMap, type Value } from "./value.js";
 
 /** The options that give values to variables. */
@@ -19,8 +20,7 @@ export interface VariableOptions {
 /** The values of a folder's variables. */
 export interface Variables {
   readonly values: ReadonlyMap<string, Value>;
-  /** The texts in the values of sensitive variables, which are never printed. */
-  readonly secrets: ReadonlySet<string>;
+  readonly secrets: Secrets;
 }
 
 /** The values that one source gives: a file, the environment or an option. */
@@ -58,7 +58,7 @@ export async function readVariables(
   const values = new Map([...reader.defaults(), ...sources.flatMap((source) => [...reader.converted(source)])]);
   reader.faults.end();
   const secrets = [...module.variables.values()].filter(({ isSensitive }) => isSensitive);
-  return { values, secrets: new Set(secrets.flatMap(({ name }) => listTexts(values.get(name) ?? null))) };
+  return { values, secrets: new Secrets(secrets.map(({ name }) => values.get(name) ?? null)) };
 }
 
 /** The files of values that Terraform reads without being asked, in its order. */
@@ -138,12 +138,14 @@ class VariableReader {
   }
 
   async #assignments(file: SourceFile): Promise<ReadonlyMap<string, Value>> {
-    const parsed = await parseAssignments(this.#module.syntax, file).catch((error: unknown) => {
-      this.faults.try(() => {
-        throw error;
-      });
-      return null;
-    });
+    const parsed = await parseAssignments(this.#module.syntax, { ...file, isOfValues: true }).catch(
+      (error: unknown) => {
+        this.faults.try(() => {
+          throw error;
+        });
+        return null;
+      },
+    );
     const found = new Map<string, Value>();
     if (parsed === null) return found;
     const scope = new Scope({ ...this.#module, ...parsed }, { variable: () => undefined, id: () => null });
@@ -218,10 +220,4 @@ function all(
     values.push(each.value);
   }
   return { value: values };
-}
-
-function listTexts(value: Value): readonly string[] {
-  if (isList(value)) return value.flatMap(listTexts);
-  if (isMap(value)) return Object.values(value).flatMap(listTexts);
-  return value === null || typeof value === "boolean" || value === "" ? [] : [String(value)];
 }

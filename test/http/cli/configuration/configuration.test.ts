@@ -1,4 +1,13 @@
-import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 // The parser of HCL sets globals, so this file has a process of its own.
 import "@cdktn/hcl2json";
@@ -34,7 +43,8 @@ t.test("the export of every kind changes nothing, and makes the same workspace e
   const names = [...(files.get("variables.tf") ?? "").matchAll(/variable "(.*)"/g)].map(([, name = ""]) => name);
   const values = names.map((name) => [name, name.startsWith("runner") ? `${valueFor(name)}-2` : valueFor(name)]);
   const env = Object.fromEntries(values.map(([name, value]) => [`SIGNALBOX_VAR_${name}`, value]));
-  const created = /^\+ create workspace copy \(service_workspace\.whole, main\.tf:6\)/;
+  const created =
+    /^\+ create workspace copy \(service_workspace\.whole, main\.tf:6\): creates a new workspace "copy"\n/;
   t.match(await run("plan copy", env), { code: 2, out: created });
   const applied = await run("apply copy --yes", env);
   t.equal(applied.code, 0, applied.err);
@@ -127,15 +137,20 @@ resource "service_team" "made" {
   });
 }
 
-t.test("an apply that is killed or whose response is lost is safe to repeat, and loses no token", async (t) => {
+/** Creates a workspace token that may apply; returns it. */
+async function workspaceToken(name: string): Promise<string> {
   const scopes = ["configure", "runners"] as const;
   const made = await person.request(
     "POST",
     `/api/resources/workspaces/${scene.workspaceId}/tokens`,
-    { name: "apply", scopes },
-    { "idempotency-key": "apply" },
+    { name, scopes },
+    { "idempotency-key": name },
   );
-  const token = made.headers["service-workspace-token"] ?? "";
+  return made.headers["service-workspace-token"] ?? "";
+}
+
+t.test("an apply that is killed or whose response is lost is safe to repeat, and loses no token", async (t) => {
+  const token = await workspaceToken("apply");
   const connection = await openCutConnection(scene.service.port);
   t.teardown(connection.close);
   const env = { SIGNALBOX_TOKEN: token };
@@ -168,6 +183,33 @@ t.test("an apply that is killed or whose response is lost is safe to repeat, and
   }
 });
 
+t.test("a refused apply removes no other attempt's token, and a failed one keeps its own", async (t) => {
+  const connection = await openCutConnection(scene.service.port);
+  t.teardown(connection.close);
+  const env = { SIGNALBOX_URL: connection.url, SIGNALBOX_TOKEN: await workspaceToken("attempts") };
+  const place = join(signalbox.home, ".config/signalbox/tokens", scene.workspaceId, "runner-pool");
+  const files = () => readdirSync(place).filter((name) => name.startsWith("attempts"));
+  const apply = () => signalbox.run(["apply", folder, "--yes"], { env });
+  const folder = teamFolder("attempts");
+  mkdirSync(place, { recursive: true });
+  const other = '{"token":"of another attempt"}';
+  writeFileSync(join(place, "attempts.json"), other);
+  connection.cut(1, "refused");
+  const refused = await apply();
+  t.equal(refused.code, 1);
+  t.notMatch(refused.err, /the token/);
+  t.same(files(), ["attempts.json"]);
+  t.equal(readFileSync(join(place, "attempts.json"), "utf8"), other);
+  connection.cut(1, "failed");
+  const failed = await apply();
+  const named = /the token of the runner-pool attempts is in (.*) if the service created it/.exec(failed.err)?.[1];
+  const kept = JSON.parse(readFileSync(named ?? "", "utf8"));
+  t.match(kept, { address: "attempts", token: /^[\w-]{43}$/ });
+  t.equal(statSync(named ?? "").mode & 0o777, 0o600);
+  t.equal(readFileSync(join(place, "attempts.json"), "utf8"), other);
+  t.equal(files().length, 2);
+});
+
 t.test("an apply stops at the first refusal and says what was done, in the order of references", async (t) => {
   const folder = teamFolder("refused");
   const path = join(signalbox.home, folder, "main.tf");
@@ -191,6 +233,19 @@ t.test("an apply stops at the first refusal and says what was done, in the order
   });
   writeFileSync(path, good);
   t.match(await signalbox.run(["apply", folder, "--yes"]), { code: 0, out: /created line refused\/fix$/ });
+});
+
+t.test("an apply says that a resource changed since the plan", async (t) => {
+  const folder = teamFolder("since");
+  t.match(await signalbox.run(["apply", folder, "--yes"]), { code: 0 });
+  const path = join(signalbox.home, folder, "main.tf");
+  writeFileSync(path, readFileSync(path, "utf8").replace('"Careful"', '"Other"'));
+  const connection = await openCutConnection(scene.service.port);
+  t.teardown(connection.close);
+  const env = { SIGNALBOX_URL: connection.url, SIGNALBOX_TOKEN: await workspaceToken("since") };
+  connection.cut(1, "moved-on");
+  const run = await signalbox.run(["apply", folder, "--yes"], { env });
+  t.match(run, { code: 1, err: /\nerror: the skill since\/careful changed since the plan: run plan again$/ });
 });
 
 t.test("an apply asks first, and needs --yes without a terminal", async (t) => {
@@ -252,6 +307,7 @@ variable "secret" {
     code: 2,
     out: /\+ create harness-profile moved\/bash .*\n {4}a key cannot change, so this is a new resource; moved\/sh stays until --prune deletes it\n/,
   });
+  t.match(await signalbox.run(["plan", folder, "--prune"]), { code: 2, out: /new resource; moved\/sh is deleted\n/ });
 });
 
 t.test("a team with another key is another team, and --prune deletes the old one after its resources", async (t) => {
@@ -342,6 +398,29 @@ resource "service_harness_profile" "made" {
     });
   },
 );
+
+t.test("a sensitive value is not printed in any Unicode form, in no field, name or key", async (t) => {
+  const folder = makeFolder({
+    "main.tf": `${refusedStart}
+variable "secret" {
+  sensitive = true
+}
+resource "service_skill" "made" {
+  team_id     = service_team.core.id
+  key         = "plain"
+  name        = "it is \${var.secret}"
+  description = var.secret
+  files       = [{ path = "SKILL.md", content = "x" }, { path = "\${var.secret}.md", content = "x" }]
+}
+`,
+  });
+  const env = { SIGNALBOX_VAR_secret: "e\u0301cole" };
+  for (const args of [[], ["--json"]]) {
+    const { code, out, err } = await signalbox.run(["plan", folder, ...args], { env });
+    t.equal(code, 2, err);
+    t.notMatch(`${out}${err}`.normalize("NFC"), /cole/);
+  }
+});
 
 t.test("a folder without a workspace block describes resources of the default one, also by ids", async (t) => {
   const skills = `/api/resources/teams/${scene.teamId}/skills`;
@@ -449,6 +528,10 @@ t.test("an export replaces files that differ only with --force, and prints to st
     code: 1,
     err: /guarded\/skills is a link: the export writes no file through links$/,
   });
+  writeFileSync(join(signalbox.home, "a-file"), "");
+  t.match(await run("a-file"), { code: 1, err: /\/a-file is no folder$/ });
+  t.match(await run("a-file/below"), { code: 1, err: /\/a-file is no folder$/ });
+  t.match(await run("/proc/nope"), { code: 1, err: /^error: cannot write \/proc\/nope\/main\.tf: / });
   t.match(await run("-"), { code: 0, out: /^==> main\.tf <==\nimport \{\n/ });
   t.notOk(existsSync(join(signalbox.home, "elsewhere")));
 });

@@ -7,26 +7,33 @@ export interface CutConnection {
   readonly url: string;
   /**
    * Cuts the connection of one write: the first one is 1. `before` cuts it before the service gets the write, `after`
-   * before the client gets the response. Later writes are cut too, as after a kill.
+   * before the client gets the response. `failed` answers 500 after the service got it, and `refused` answers 403 before,
+   * `moved-on` as for an old version. Later writes are cut too, as after a kill.
    */
-  cut(write: number, when: "before" | "after"): void;
+  cut(write: number, when: CutWhen): void;
   close(): Promise<void>;
 }
 
+const MOVED_ON = JSON.stringify({ type: "urn:service:problem:moved-on", status: 409, detail: "has another version" });
+
+type CutWhen = "before" | "after" | "failed" | "refused" | "moved-on";
+
 /** Starts a proxy of a service. */
 export async function openCutConnection(port: number): Promise<CutConnection> {
-  let cut: { readonly write: number; readonly when: "before" | "after" } | null = null;
+  let cut: { readonly write: number; readonly when: CutWhen } | null = null;
   let writes = 0;
   const server = createServer((incoming, answer) => {
     const isWrite = incoming.method !== "GET";
     if (isWrite) writes += 1;
     const isCut = isWrite && cut !== null && writes >= cut.write;
     if (isCut && (cut?.when === "before" || writes > (cut?.write ?? 0))) return void incoming.socket.destroy();
+    if (isCut && cut?.when === "moved-on") return void answer.writeHead(409).end(MOVED_ON);
+    if (isCut && cut?.when === "refused") return void answer.writeHead(403).end();
     const { method, url, headers } = incoming;
     const outgoing = request({ port, host: "127.0.0.1", method, path: url, headers, agent: false }, (received) => {
       if (isCut) {
         received.resume();
-        received.on("end", () => incoming.socket.destroy());
+        received.on("end", () => (cut?.when === "failed" ? answer.writeHead(500).end() : incoming.socket.destroy()));
         return;
       }
       answer.writeHead(received.statusCode ?? 500, received.headers);

@@ -187,6 +187,34 @@ export const refusedFolders: readonly RefusedFolder[] = [
     files: { "a.auto.tfvars.json": '{"x": "s3cret' },
     says: "a.auto.tfvars.json:1: it is not JSON",
   },
+  ...["s3cret", "[s3cret()]", '"a OPENupper(s3cret)}"', "{ s3cret = 1, s3cret = 2 }"].map((value, index) => ({
+    text: 'variable "x" {}',
+    files: { "terraform.tfvars": `x = ${value.replace("OPEN", OPEN)}\n` },
+    says: `terraform.tfvars:1: ${index === 3 ? "a name is set twice in an object" : "only values are understood in a file of variables"}`,
+  })),
+  { text: 'variable "x" {}', files: { "terraform.tfvars": 'x = "\\q"\n' }, says: "terraform.tfvars:1: it is not HCL" },
+  ...['"true"', "(true)", "1", "local.x"].map((value) => ({
+    text: `variable "x" {\n  sensitive = ${value}\n}`,
+    says: "main.tf:12: sensitive must be true or false, without quotes or an expression",
+  })),
+  {
+    text: `${skill(`${files}\n  description = file(var.x)`)}\nvariable "x" {\n  sensitive = true\n}`,
+    files: { "terraform.tfvars": 'x = "s3cret e\u0301"\n' },
+    says: "main.tf:16: there is no file (sensitive value)",
+  },
+  {
+    text: `${skill(`${files}\n  description = local.x0`)}\nlocals {\n${Array.from({ length: 300 }, (_, at) => `  x${at} = local.x${at + 1}\n`).join("")}  x300 = "x"\n}`,
+    says: "main.tf:218: references are more than 200 deep",
+  },
+  {
+    text: `${skill(`${files}\n  description = local.x0`)}\nlocals {\n${Array.from({ length: 40 }, (_, at) => `  x${at} = "${OPEN}local.x${at + 1}}${OPEN}local.x${at + 1}}"\n`).join("")}  x40 = "x"\n}`,
+    says: "main.tf:35: the templates have more than 16 MiB of text",
+  },
+  {
+    text: "",
+    files: { "large.tf": `# ${"x".repeat(4 * 1024 ** 2)}` },
+    says: "large.tf has more than 4 MiB",
+  },
   {
     text: 'resource "service_skill" "a" {\n  team_id = service_team.new.id\n  key = "a"\n  name = service_team.new.id\n  files = [{ path = "SKILL.md", content = "x" }]\n}\nresource "service_team" "new" {\n  workspace_id = service_workspace.acme.id\n  key = "new"\n  name = "New"\n  depends_on = [service_skill.a]\n}',
     says: "main.tf:11: service_skill.a and service_team.new refer to each other: name one of them by its key",
