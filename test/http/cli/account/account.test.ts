@@ -65,7 +65,21 @@ t.test("a program signs in with a token, from standard input or the environment"
   t.match(await runElsewhere(["whoami", "--json"], { env }), { code: 0, out: /"isToken": true/ });
   t.match(await runElsewhere(["whoami"], { env: { ...env, SIGNALBOX_TOKEN: "wrong" } }), {
     code: 3,
-    err: /signalbox login/,
+    err: /\nUnset SIGNALBOX_TOKEN and run signalbox login\.$/,
+  });
+  t.match(await runElsewhere(["whoami", "--url", service.baseUrl, "--token", "wrong"]), {
+    code: 3,
+    err: /\nOmit --token and run signalbox login\.$/,
+  });
+  t.match(await runElsewhere(["whoami", "--url", service.baseUrl]), {
+    code: 3,
+    err: /\nRun signalbox login to sign in, or set SIGNALBOX_TOKEN\.$/,
+  });
+  const alone = await service.linkFor("grace@example.com");
+  await runElsewhere(["login", service.baseUrl, "--link", alone]);
+  t.match(await runElsewhere(["use", "core"]), {
+    code: 1,
+    err: /you are in no workspace: run signalbox init, or ask for an invite$/,
   });
   t.equal((await signalbox.run(["whoami"])).code, 0);
 });
