@@ -91,10 +91,10 @@ export class Context {
     }
   }
 
-  /** Prints a result: as JSON for programs, or the lines for people. */
-  show(value: unknown, toLines: () => readonly string[]): void {
+  /** Prints a result: as JSON for programs, or the lines for people. For `ifLost`, see {@link Terminal.print}. */
+  show(value: unknown, toLines: () => readonly string[], ifLost?: string): void {
     const lines = this.isJson ? [toJson(value, 2)] : toLines();
-    for (const line of lines) this.terminal.print(line);
+    for (const line of lines) this.terminal.print(line, ifLost);
   }
 }
 
