@@ -22,9 +22,8 @@ export async function login(context: Context, options: LoginOptions, given: stri
   const credential = token === null ? { url, cookie: await signIn(context, url, options) } : { url, token };
   const who = await check(context, credential);
   saveLogin(terminal, credential);
-  const used = findDefaultService(terminal);
-  if (used !== null && used !== url) {
-    terminal.note(`commands in this folder still use ${used} (signalbox dev): signalbox logout here ends that`);
+  if (findDefaultService(terminal) !== url) {
+    terminal.note(`commands in this folder still use signalbox dev: pass --url ${url} to use this service here`);
   }
   context.show({ url, ...who }, () => [
     `signed in to ${url}${who.email === undefined ? " with a token" : ` as ${who.email}`}`,

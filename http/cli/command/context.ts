@@ -1,7 +1,7 @@
 import { type Client, createClient } from "../../client/entry.js";
 import { type Defaults, readDefaults, saveDefaults } from "./defaults.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
-import { chooseLogin, type Login, type LoginWish } from "./logins.js";
+import { chooseLogin, findDevService, type Login, type LoginWish } from "./logins.js";
 import { Names } from "./names.js";
 import { findStartedDev } from "./places.js";
 import { toJson } from "./printable.js";
@@ -38,19 +38,15 @@ export class Context {
   }
 
   /**
-   * The service and the credential. Throws a {@link CommandError} if no service is known. The credential is omitted if
-   * there is none.
+   * The service and the credential. Throws a {@link CommandError} if no service is known, or if the person signed out of
+   * the service of `signalbox dev`. At another service, the credential is omitted if there is none.
    */
   get login(): Login {
     this.#login ??= chooseLogin(this.terminal, this.#options);
-    if (this.#login !== null) return this.#login;
-    const stopped = findStartedDev(this.terminal);
-    throw new CommandError(
-      stopped === null
-        ? "no service is configured: run signalbox login <url>, or signalbox dev in a git repository"
-        : `signalbox dev is not running in ${stopped}: start it again (or sign in with signalbox login, if you signed out)`,
-      exitCodes["no-service"],
-    );
+    if (this.#login === null) throw toNoService(findStartedDev(this.terminal));
+    const { url, cookie, token } = this.#login;
+    if (cookie === undefined && token === undefined && findDevService(this.terminal) === url) throw toSignedOut(url);
+    return this.#login;
   }
 
   /**
@@ -95,9 +91,25 @@ export class Context {
     }
   }
 
-  /** Prints a result: as JSON for programs, or the lines for people. */
-  show(value: unknown, toLines: () => readonly string[]): void {
+  /** Prints a result: as JSON for programs, or the lines for people. For `ifLost`, see {@link Terminal.print}. */
+  show(value: unknown, toLines: () => readonly string[], ifLost?: string): void {
     const lines = this.isJson ? [toJson(value, 2)] : toLines();
-    for (const line of lines) this.terminal.print(line);
+    for (const line of lines) this.terminal.print(line, ifLost);
   }
+}
+
+function toNoService(stopped: string | null): CommandError {
+  return new CommandError(
+    stopped === null
+      ? "no service is configured: run signalbox login <url>, or signalbox dev in a git repository"
+      : `signalbox dev is not running in ${stopped}: start it again, or pass --url to use another service`,
+    exitCodes["no-service"],
+  );
+}
+
+function toSignedOut(url: string): CommandError {
+  return new CommandError(
+    `you are signed out: sign in with signalbox login ${url} --link <the link that dev printed>`,
+    exitCodes["no-service"],
+  );
 }

@@ -60,8 +60,8 @@ function readFile(terminal: Terminal): z.output<typeof fileSchema> {
 }
 
 /**
- * Returns the path of the file. If this folder or one above it has a sign-in of `signalbox dev`, the file is beside it,
- * and a reset removes it.
+ * Returns the path of the file. If `signalbox dev` was started in this folder or one above it, the file is in the
+ * person's own folder for it, and a reset removes it.
  */
 function path(terminal: Terminal): string {
   return join(findDevFolder(terminal) ?? configFolder(terminal), "defaults.json");

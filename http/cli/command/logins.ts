@@ -1,10 +1,9 @@
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { startTime } from "../../wire/process-start.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
 import { parseHttpAddress } from "./http-address.js";
-import { configFolder, DEV_LOGIN, findDevFolder } from "./places.js";
+import { configFolder, DEV_LOGIN, findDevFolder, findStartedDev } from "./places.js";
 import { readPrivateFile, writePrivateFile } from "./private-file.js";
 import type { Terminal } from "./terminal.js";
 
@@ -45,8 +44,9 @@ export interface LoginWish {
 
 /**
  * Returns the service and the credential for a command; null if no service is known. The address comes from the first
- * of: `--url`, `SIGNALBOX_URL`, the service that `signalbox dev` runs in this folder or one above it, the last sign-in.
- * The credential comes from `--token`, `SIGNALBOX_TOKEN`, or the sign-in at that address; it is omitted if there is
+ * of: `--url`, `SIGNALBOX_URL`, the service that `signalbox dev` runs in this folder or one above it, the last sign-in. In
+ * a folder in which `signalbox dev` was started, the last sign-in is not used, even if `signalbox dev` has stopped: the
+ * person works with that service there, and a command must not reach another one by accident. The credential comes from `--token`, `SIGNALBOX_TOKEN`, or the sign-in at that address; it is omitted if there is
  * none. A token goes only to an address that the person has given or signed in at, so not to the service of `signalbox
  * dev` by default. Throws a {@link CommandError} for a token without an address.
  */
@@ -55,7 +55,7 @@ export function chooseLogin(terminal: Terminal, wish: LoginWish): Login | null {
   const token = wish.token ?? (envToken === "" ? undefined : envToken);
   const given = wish.url ?? (envUrl === "" ? undefined : envUrl);
   if (token !== undefined) {
-    const url = given === undefined ? readLogins(terminal).current : toAddress(given);
+    const url = given === undefined ? findSignedIn(terminal) : toAddress(given);
     if (url !== null) return { url, token };
     throw new CommandError(
       "a token needs the address of its service: give --url, or set SIGNALBOX_URL",
@@ -75,7 +75,17 @@ export function chooseLogin(terminal: Terminal, wish: LoginWish): Login | null {
  * gives one or a token; null if there is none.
  */
 export function findDefaultService(terminal: Terminal): string | null {
-  return readDevLogin(terminal)?.login.url ?? readLogins(terminal).current;
+  return findDevService(terminal) ?? findSignedIn(terminal);
+}
+
+/** Returns the address of the service that `signalbox dev` runs in this folder or one above it; null if it runs none. */
+export function findDevService(terminal: Terminal): string | null {
+  return readDevLogin(terminal)?.login.url ?? null;
+}
+
+/** Returns the service of the last sign-in; null where `signalbox dev` was started. */
+function findSignedIn(terminal: Terminal): string | null {
+  return findStartedDev(terminal) === null ? readLogins(terminal).current : null;
 }
 
 /**
@@ -89,10 +99,13 @@ export function saveLogin(terminal: Terminal, login: Login): void {
   writePrivateFile(loginsPath(terminal), { current: login.url, logins: { ...logins, [login.url]: login } });
 }
 
-/** Removes the sign-in at an address; also that of `signalbox dev` in this folder or one above it. */
+/**
+ * Removes the credential for an address; also that of `signalbox dev` in this folder or one above it, whose address
+ * stays known while it runs.
+ */
 export function removeLogin(terminal: Terminal, url: string): void {
   const dev = readDevLogin(terminal);
-  if (dev?.login.url === url) rmSync(dev.path, { force: true });
+  if (dev?.login.url === url) writePrivateFile(dev.path, { url, process: dev.login.process });
   const { current, logins } = readLogins(terminal);
   const { [url]: _removed, ...others } = logins;
   writePrivateFile(loginsPath(terminal), { current: current === url ? null : current, logins: others });

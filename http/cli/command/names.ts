@@ -56,7 +56,7 @@ export class Names {
     const slugs = all.map(({ slug }) => slug).join(", ");
     throw new CommandError(
       only === undefined
-        ? "you are in no workspace"
+        ? "you are in no workspace: run signalbox init, or ask for an invite"
         : `you are in several workspaces (${slugs}): run signalbox use <workspace>/<team>, or pass --team`,
     );
   }

@@ -49,12 +49,9 @@ export function toOwnDevFolder(terminal: Pick<Terminal, "env">, top: string): st
   return join(configFolder(terminal), "dev", toPathHash(top));
 }
 
-/**
- * Finds the nearest {@link toOwnDevFolder} with a sign-in, for this folder or one above it; null if there is none. It
- * exists while `signalbox dev` runs, or if it did not end in order.
- */
+/** Returns the {@link toOwnDevFolder} of {@link findStartedDev}; null if there is none. */
 export function findDevFolder(terminal: Pick<Terminal, "env" | "folder">): string | null {
-  const top = findAbove(terminal, DEV_LOGIN);
+  const top = findStartedDev(terminal);
   return top === null ? null : toOwnDevFolder(terminal, top);
 }
 
@@ -66,15 +63,14 @@ export function findRepository(folder: string): string {
   }
 }
 
-/** Finds the nearest repository in which `signalbox dev` was started, of this folder or one above it; null if none. */
-export function findStartedDev(terminal: Pick<Terminal, "env" | "folder">): string | null {
-  return findAbove(terminal, DEV_MARK);
-}
-
-/** Finds the nearest folder, this one or one above it, whose {@link toOwnDevFolder} has a file. */
-function findAbove({ env, folder }: Pick<Terminal, "env" | "folder">, file: string): string | null {
+/**
+ * Finds the nearest repository in which `signalbox dev` was started, of this folder or one above it; null if none. It
+ * may have stopped.
+ */
+export function findStartedDev({ env, folder }: Pick<Terminal, "env" | "folder">): string | null {
   for (let at = realpathSync.native(folder); ; at = dirname(at)) {
-    if (existsSync(join(toOwnDevFolder({ env }, at), file))) return at;
+    const own = toOwnDevFolder({ env }, at);
+    if ([DEV_MARK, DEV_LOGIN].some((file) => existsSync(join(own, file)))) return at;
     if (dirname(at) === at) return null;
   }
 }

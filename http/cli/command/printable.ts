@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { inspect } from "node:util";
+import { writeJson } from "../../../actors/exact-json.js";
 
 /**
  * Control, bidirectional and invisible characters. They are removed from untrusted text, because a terminal may act on
@@ -50,7 +51,7 @@ export function createPainter(): Painter {
 
 /** Encodes a value as JSON. Control, bidirectional and invisible characters are escaped, so it can be printed. */
 export function toJson(value: unknown, indent = 0): string {
-  return escapeUnseen(JSON.stringify(value, null, indent));
+  return escapeUnseen(writeJson(value, indent));
 }
 
 /** Escapes control, bidirectional and invisible characters of a JSON text, except line breaks and tabs. */

@@ -15,7 +15,7 @@ export async function runCommand(
   try {
     return (await run(new Context(terminal, options, listening))) ?? exitCodes.done;
   } catch (error) {
-    return report(terminal, isInterruption(error, signal) ? signal.reason : error, options.json === true);
+    return report(terminal, isInterruption(error, signal) ? signal.reason : error, options);
   } finally {
     listening.end();
   }
@@ -25,15 +25,18 @@ export async function runCommand(
  * Prints an error for a person, or as JSON; returns the exit code. Unexpected errors are printed with their stack. An
  * interruption is what the person wanted, and so is not called an error.
  */
-function report(terminal: Terminal, error: unknown, isJson: boolean): ExitCode {
-  const { message, exitCode, problem } = describe(error);
-  if (isJson) terminal.note(toJson({ error: message, ...problem }));
+function report(terminal: Terminal, error: unknown, options: CommonOptions): ExitCode {
+  const { message, exitCode, problem } = describe(error, () => adviseSignIn(terminal, options));
+  if (options.json === true) terminal.note(toJson({ error: message, ...problem }));
   else if (exitCode === exitCodes.interrupted) terminal.note(toLines(message));
   else terminal.note(`${terminal.paint("red", "error:")} ${toLines(message)}`);
   return exitCode;
 }
 
-function describe(error: unknown): { message: string; exitCode: ExitCode; problem?: object } {
+function describe(
+  error: unknown,
+  adviseSignIn: () => string,
+): { message: string; exitCode: ExitCode; problem?: object } {
   if (error instanceof CommandError) {
     const { message, exitCode, cause } = error;
     return cause instanceof ApiError ? { message, exitCode, problem: toProblem(cause) } : { message, exitCode };
@@ -47,11 +50,17 @@ function describe(error: unknown): { message: string; exitCode: ExitCode; proble
     const problem = toProblem(error);
     const said = withoutRequest(error);
     if (error.status !== 401) return { message: said, exitCode: exitCodes.failed, problem };
-    const message = `${said}\nRun signalbox login to sign in, or set SIGNALBOX_TOKEN.`;
-    return { message, exitCode: exitCodes["no-service"], problem };
+    return { message: `${said}\n${adviseSignIn()}`, exitCode: exitCodes["no-service"], problem };
   }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { message, exitCode: exitCodes.failed };
+}
+
+/** Returns what to do about a 401. A token that the person gives takes precedence over a sign-in. */
+function adviseSignIn({ env }: Terminal, { token }: CommonOptions): string {
+  if (token !== undefined) return "Omit --token and run signalbox login.";
+  if ((env.SIGNALBOX_TOKEN ?? "") !== "") return "Unset SIGNALBOX_TOKEN and run signalbox login.";
+  return "Run signalbox login to sign in, or set SIGNALBOX_TOKEN.";
 }
 
 function toProblem({ status, requestId, problem }: ApiError): object {

@@ -26,8 +26,11 @@ export interface Terminal {
   readonly isTerminal: boolean;
   /** Characters in a line. */
   readonly columns: number;
-  /** Writes a line of the result to standard output. */
-  print(line: string): void;
+  /**
+   * Writes a line of the result to standard output. If it cannot be written, the command ends with an error, which says
+   * `ifLost` if that is given. Without it, a reader that has ended, such as `head`, is no error.
+   */
+  print(line: string, ifLost?: string): void;
   /** Writes text to standard output as it is. Only for programs: use it only if standard output is no terminal. */
   write(text: string): void;
   /** Writes a line for the person (progress, warnings, hints) to standard error. */
@@ -49,11 +52,15 @@ export function processTerminal(): Terminal {
   const painter = hasColours(env, isTerminal) ? createPainter() : null;
   const toShown = painter?.show ?? toLines;
   const prompt = new PromptLine(stdin, stderr);
-  // The reader of a pipe, such as `head`, may end first.
-  stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    process.exit();
-  });
+  let lost: string | null = null;
+  const endUnwritten = (error: unknown): never => {
+    const isReaderGone = error instanceof Error && "code" in error && error.code === "EPIPE";
+    if (isReaderGone && lost === null) process.exit();
+    const why = error instanceof Error ? error.message : String(error);
+    prompt.write(stderr, toShown(`error: ${lost ?? "the output is lost"}: cannot write to standard output: ${why}`));
+    process.exit(exitCodes.failed);
+  };
+  stdout.on("error", endUnwritten);
   return {
     askHidden: stdin.isTTY === true ? (question, signal) => askHidden(toShown(question), signal) : null,
     env,
@@ -65,7 +72,15 @@ export function processTerminal(): Terminal {
     readInput: () => text(stdin),
     isTerminal,
     columns: isTerminal ? stdout.columns : WIDE,
-    print: (line) => prompt.write(stdout, toShown(line)),
+    print: (line, ifLost) => {
+      lost = ifLost ?? lost;
+      try {
+        prompt.write(stdout, toShown(line));
+      } catch (error) {
+        // A write to a full disk throws in some versions of Node.
+        endUnwritten(error);
+      }
+    },
     write: (text) => void stdout.write(text),
     note: (line) => prompt.write(stderr, toShown(line)),
     paint: painter?.paint ?? ((_colour, text) => text),

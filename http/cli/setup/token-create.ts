@@ -24,7 +24,8 @@ export async function createToken(context: Context, options: TokenOptions, name:
   const token = made.headers.get("service-workspace-token");
   if (token === null) throw new CommandError("the service did not return the token: delete it, and create another");
   const created: Schema<"WorkspaceToken"> = JSON.parse(made.text);
-  context.show({ ...created, token }, () => [token]);
+  const ifLost = `the token ${name} was created in ${workspace.slug}, but it is lost: delete it, and create another`;
+  context.show({ ...created, token }, () => [token], ifLost);
   const ends = created.expiresAt === null ? "it does not expire" : `it expires at ${created.expiresAt}`;
   terminal.note(
     `created the token ${name} in ${workspace.slug} (${created.scopes.join(", ")}): ${ends}, and is not shown again`,

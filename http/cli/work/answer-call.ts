@@ -1,3 +1,4 @@
+import { readJson } from "../../../actors/exact-json.js";
 import { listAll } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
@@ -45,7 +46,7 @@ async function answer(context: Context, found: ApprovalId, verdict: Verdict): Pr
 
 function parseInputs(text: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = readJson(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
     // The message below says what is wanted.

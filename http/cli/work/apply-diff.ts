@@ -1,8 +1,9 @@
 import { lstatSync, rmdirSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { CommandError } from "../command/exit-codes.js";
 import { runGit } from "../command/git.js";
 import { toJson, toLines } from "../command/printable.js";
+import { findLink, listFolders, refuseUnsafe, toNames } from "./refuse-diff.js";
 
 /** A diff to apply. */
 interface DiffToApply {
@@ -21,13 +22,14 @@ interface Applied {
 
 /**
  * Applies a diff with `git apply --3way`, which stages the changes. Refuses if files that it changes have uncommitted
- * changes. Creates the branch from the current commit. If git fails, restores the files and removes the branch again.
+ * changes, or if it leads out of the checkout. Creates the branch from the current commit. If git fails, restores the files and removes the branch again.
  * Throws a {@link CommandError} with git's message, also after conflicts, which remain in the files. It then says how to
  * go back.
  */
 export function applyDiff({ folder, diff, branch }: DiffToApply): Applied {
   const root = findRoot(folder);
   const files = listFiles(root, diff);
+  refuseUnsafe(root, files);
   refuseOverChanges(root, files);
   const restore = prepareRestore(root, files);
   const before = branch === null ? null : startBranch(root, branch);
@@ -46,7 +48,7 @@ export function applyDiff({ folder, diff, branch }: DiffToApply): Applied {
   throw new CommandError(
     written.length === 0
       ? `git could not apply the changes, and this checkout is as before:\n${said}`
-      : `git could not apply the changes, but changed ${written.map((file) => toJson(file)).join(", ")}:\n${said}`,
+      : `git could not apply the changes, but changed ${toNames(written)}:\n${said}`,
   );
 }
 
@@ -86,8 +88,7 @@ function listFiles(root: string, diff: string): readonly string[] {
 function refuseOverChanges(root: string, files: readonly string[]): void {
   const both = listChanged(root, files);
   if (both.length === 0) return;
-  const named = both.map((file) => toJson(file)).join(", ");
-  throw new CommandError(`uncommitted changes in ${named}: commit or stash them first`);
+  throw new CommandError(`uncommitted changes in ${toNames(both)}: commit or stash them first`);
 }
 
 /** Returns those of the files that have uncommitted changes. */
@@ -108,7 +109,7 @@ const PATHS_FROM_INPUT = ["--pathspec-from-file=-", "--pathspec-file-nul"];
 
 /**
  * Returns a function that restores files as they are now, without uncommitted changes. It returns the files that it
- * could not restore. Git stops at the first file that it cannot write, and leaves those before it written.
+ * could not restore. It follows no symbolic link. Git stops at the first file that it cannot write, and leaves those before it written.
  */
 function prepareRestore(root: string, files: readonly string[]): () => readonly string[] {
   const inIndex = new Set(runGit(root, ["ls-files", "-z"]).stdout.split("\0"));
@@ -120,17 +121,12 @@ function prepareRestore(root: string, files: readonly string[]): () => readonly 
   };
   return () => {
     change(missing, "rm", "--cached", "--quiet", "--ignore-unmatch");
-    for (const file of missing) attempt(() => rmSync(join(root, file), { force: true }));
-    for (const folder of [...folders].sort().reverse()) attempt(() => rmdirSync(join(root, folder)));
-    change(tracked, "restore", "--source=HEAD", "--staged", "--worktree");
+    const inside = (path: string) => findLink(root, path) === null;
+    for (const file of missing.filter(inside)) attempt(() => rmSync(join(root, file), { force: true }));
+    for (const folder of [...folders].filter(inside).sort().reverse()) attempt(() => rmdirSync(join(root, folder)));
+    change(listChanged(root, tracked), "restore", "--source=HEAD", "--staged", "--worktree");
     return [...listChanged(root, tracked), ...missing.filter((file) => exists(join(root, file)))].sort();
   };
-}
-
-/** Returns the folders that a file is in, relative to the same folder. */
-function listFolders(file: string): readonly string[] {
-  const folder = dirname(file);
-  return folder === "." || folder === dirname(folder) ? [] : [folder, ...listFolders(folder)];
 }
 
 function exists(path: string): boolean {

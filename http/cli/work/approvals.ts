@@ -1,3 +1,4 @@
+import { readJson, writeJson } from "../../../actors/exact-json.js";
 import { listAll, type Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { toLine } from "../command/printable.js";
@@ -10,21 +11,28 @@ export type Verdict =
   | { readonly kind: "edit"; readonly inputs: Readonly<Record<string, unknown>> }
   | { readonly kind: "dismiss"; readonly reason: string | null };
 
-/** Answers an approval. */
+/** Answers an approval. Sends and returns inputs without rounding integers. */
 export async function answerApproval(
   { client }: Context,
   { id, runId }: Pick<Approval, "id" | "runId">,
   verdict: Verdict,
 ): Promise<Approval> {
-  const path = { runId, approvalId: id };
-  const base = "/api/runs/{runId}/approvals/{approvalId}";
+  const { text } = await client.send("post", `/api/runs/{runId}/approvals/{approvalId}/${verdict.kind}`, {
+    path: { runId, approvalId: id },
+    body: writeJson(toBody(verdict)),
+    headers: { "content-type": "application/json" },
+  });
+  return readJson(text) as Approval;
+}
+
+function toBody(verdict: Verdict): object {
   switch (verdict.kind) {
     case "approve":
-      return await client.post(`${base}/approve`, { path, body: {} });
+      return {};
     case "edit":
-      return await client.post(`${base}/edit`, { path, body: { inputs: verdict.inputs } });
+      return { inputs: verdict.inputs };
     case "dismiss":
-      return await client.post(`${base}/dismiss`, { path, body: { reason: verdict.reason } });
+      return { reason: verdict.reason };
   }
 }
 
@@ -41,5 +49,5 @@ export async function listOpenApprovals({ client }: Context, runId: string): Pro
 
 /** The call that an approval is about, in one line. */
 export function describeCall({ tool, inputs, reason }: Pick<Approval, "tool" | "inputs" | "reason">): string {
-  return toLine(`${tool} ${JSON.stringify(inputs)}${reason === "" ? "" : ` (${reason})`}`);
+  return toLine(`${tool} ${writeJson(inputs)}${reason === "" ? "" : ` (${reason})`}`);
 }

@@ -1,5 +1,4 @@
 import {
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -66,7 +65,21 @@ t.test("a program signs in with a token, from standard input or the environment"
   t.match(await runElsewhere(["whoami", "--json"], { env }), { code: 0, out: /"isToken": true/ });
   t.match(await runElsewhere(["whoami"], { env: { ...env, SIGNALBOX_TOKEN: "wrong" } }), {
     code: 3,
-    err: /signalbox login/,
+    err: /\nUnset SIGNALBOX_TOKEN and run signalbox login\.$/,
+  });
+  t.match(await runElsewhere(["whoami", "--url", service.baseUrl, "--token", "wrong"]), {
+    code: 3,
+    err: /\nOmit --token and run signalbox login\.$/,
+  });
+  t.match(await runElsewhere(["whoami", "--url", service.baseUrl]), {
+    code: 3,
+    err: /\nRun signalbox login to sign in, or set SIGNALBOX_TOKEN\.$/,
+  });
+  const alone = await service.linkFor("grace@example.com");
+  await runElsewhere(["login", service.baseUrl, "--link", alone]);
+  t.match(await runElsewhere(["use", "core"]), {
+    code: 1,
+    err: /you are in no workspace: run signalbox init, or ask for an invite$/,
   });
   t.equal((await signalbox.run(["whoami"])).code, 0);
 });
@@ -79,26 +92,33 @@ t.test("names: the only team is the default, another is named, and what does not
   t.match(await signalbox.run(["use", "web"]), { code: 0, out: "default team of this folder: acme/web" });
 });
 
-t.test("the sign-in of a signalbox dev that does not answer is noted at login, and logout removes it", async (t) => {
-  const { service, signalbox } = await openCommandScene(t);
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-silent-dev-")));
-  t.teardown(() => rmSync(folder, { recursive: true }));
-  const own = toOwnDevFolder({ env: { HOME: signalbox.home } }, folder);
-  const kept = join(own, "login.json");
-  mkdirSync(own, { recursive: true });
-  const running = { pid: process.pid, started: startTime(process.pid) };
-  writeFileSync(kept, JSON.stringify({ url: "http://127.0.0.1:1", cookie: "session=1", process: running }));
-  const run = (...args: string[]) => signalbox.run(args, { folder });
-  const link = await service.linkFor("ada@example.com");
-  const noted = /commands in this folder still use http:\/\/127\.0\.0\.1:1 \(signalbox dev\): signalbox logout/;
-  t.match(await run("login", service.baseUrl, "--link", link), { code: 0, err: noted });
-  const away =
-    /cannot reach http:\/\/127\.0\.0\.1:1: is the service running\? \(start a local one with signalbox dev\)$/;
-  t.match(await run("whoami"), { code: 3, err: away });
-  t.match(await run("logout"), { code: 0, out: "signed out of http://127.0.0.1:1", err: /cannot reach/ });
-  t.notOk(existsSync(kept));
-  t.match(await run("whoami"), { code: 0, out: `service       ${service.baseUrl}` });
-});
+t.test(
+  "the sign-in of a signalbox dev that does not answer is noted at login, and logout removes the credential",
+  async (t) => {
+    const { service, signalbox } = await openCommandScene(t);
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-silent-dev-")));
+    t.teardown(() => rmSync(folder, { recursive: true }));
+    const own = toOwnDevFolder({ env: { HOME: signalbox.home } }, folder);
+    const kept = join(own, "login.json");
+    mkdirSync(own, { recursive: true });
+    const running = { pid: process.pid, started: startTime(process.pid) };
+    writeFileSync(kept, JSON.stringify({ url: "http://127.0.0.1:1", cookie: "session=1", process: running }));
+    const run = (...args: string[]) => signalbox.run(args, { folder });
+    const link = await service.linkFor("ada@example.com");
+    const noted = `commands in this folder still use signalbox dev: pass --url ${service.baseUrl} to use this service`;
+    t.match(await run("login", service.baseUrl, "--link", link), { code: 0, err: noted });
+    const away =
+      /cannot reach http:\/\/127\.0\.0\.1:1: is the service running\? \(start a local one with signalbox dev\)$/;
+    t.match(await run("whoami"), { code: 3, err: away });
+    t.match(await run("logout"), { code: 0, out: "signed out of http://127.0.0.1:1", err: /cannot reach/ });
+    t.same(JSON.parse(readFileSync(kept, "utf8")), { url: "http://127.0.0.1:1", process: running });
+    t.match(await run("whoami"), {
+      code: 3,
+      err: "you are signed out: sign in with signalbox login http://127.0.0.1:1",
+    });
+    t.match(await run("whoami", "--url", service.baseUrl), { code: 0, out: `service       ${service.baseUrl}` });
+  },
+);
 
 t.test("defaults that cannot be saved are noted once, and the command does its work", async (t) => {
   const { service, person, workspaceId } = await openCommandScene(t);

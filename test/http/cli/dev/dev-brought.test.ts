@@ -152,7 +152,7 @@ t.test("each start has its own session; a stopped service's sign-in is not used"
   const cookie = headers.getSetCookie()[0]?.split(";")[0] ?? "";
   await dev.end();
   t.notOk(existsSync(login));
-  const stopped = `error: signalbox dev is not running in ${scene.repository}: start it again (or sign in`;
+  const stopped = `error: signalbox dev is not running in ${scene.repository}: start it again, or pass --url`;
   t.match(await run(["whoami"]), { code: 3, err: stopped });
   mkdirSync(join(scene.repository, "sub"));
   t.match(await run(["whoami"], { folder: join(scene.repository, "sub") }), { code: 3, err: stopped });
@@ -181,8 +181,45 @@ t.test("login and logout change the sign-in that commands in the folder use", as
   t.match(await run(["login", "--link", link]), { code: 0, out: `signed in to ${dev.url} as ada@example.com` });
   t.match(await run(["whoami"]), { code: 0, out: /Ada Lovelace/ });
   t.match(await run(["logout"]), { code: 0 });
-  t.match(await run(["whoami"]), { code: 3, err: /signalbox login/ });
+  const signedOut = `error: you are signed out: sign in with signalbox login ${dev.url} --link <the link that dev printed>`;
+  for (const args of [["whoami"], ["logout"], ["whoami", "--url", dev.url]]) {
+    t.match(await run(args), { code: 3, err: signedOut }, args.join(" "));
+  }
+  t.match(await run(["dev", "--port", "0"]), { code: 1, err: `already runs here, at ${dev.url}` });
   t.equal((await dev.end()).code, 0);
+  t.notOk(existsSync(join(ownFolder(scene), "login.json")));
+});
+
+t.test("where dev was started, commands do not reach a service of an earlier sign-in", async (t) => {
+  const scene = openDevScene(t);
+  const { repository, run } = scene;
+  const thief = await startThief(t);
+  const config = join(scene.signalbox.home, ".config/signalbox/logins.json");
+  mkdirSync(join(config, ".."), { recursive: true });
+  const other = { url: thief.url, cookie: "session=x" };
+  writeFileSync(config, JSON.stringify({ current: thief.url, logins: { [thief.url]: other } }));
+  const dev = await scene.start();
+  await run(["logout"]);
+  t.match(await run(["task", "list"]), { code: 3, err: `signed out: sign in with signalbox login ${dev.url} --link` });
+  await dev.end();
+  const sub = join(repository, "sub");
+  mkdirSync(sub);
+  const stopped = `error: signalbox dev is not running in ${repository}: start it again, or pass --url to use another service`;
+  for (const folder of [repository, sub]) {
+    t.match(await run(["task", "list"], { folder }), { code: 3, err: stopped });
+    t.match(await run(["logout"], { folder }), { code: 3, err: stopped });
+    const env = { SIGNALBOX_TOKEN: "secret" };
+    t.match(await run(["whoami"], { folder, env }), { code: 3, err: /a token needs the address of its service/ });
+  }
+  t.same(thief.received, []);
+  await run(["whoami", "--url", thief.url]);
+  await run(["whoami"], { env: { SIGNALBOX_URL: thief.url } });
+  await run(["whoami"], { folder: join(repository, "..") });
+  t.same(
+    thief.received.filter((each) => Array.isArray(each) && each[0] === "/api/sessions/me"),
+    Array.from({ length: 3 }, () => ["/api/sessions/me", undefined, "session=x"]),
+    "an address that was given, or in another folder",
+  );
 });
 
 t.test("a web page whose name leads to this machine gets no answer", async (t) => {

@@ -1,7 +1,12 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
+import { text } from "node:stream/consumers";
 import t from "tap";
 import { openCommandScene, testCommands } from "../../../support/command-cases.js";
 import { inRepository, layRepository } from "../../../support/repository.js";
 import { RunnerPeer } from "../../../support/runner-peer.js";
+import { signalbox as program } from "../../../support/signalbox-command.js";
 import { setupCases } from "./setup-cases.js";
 
 t.test("every command that sets up a workspace", async (t) => {
@@ -16,6 +21,32 @@ t.test("every command that sets up a workspace", async (t) => {
     if (code !== 0) throw new Error(err);
     return JSON.parse(out);
   };
+
+  await t.test("a token that cannot be printed is named, without a stack trace", async (t) => {
+    const create = async (name: string, stdout: number | "pipe") => {
+      const command = spawn(process.execPath, [program, "token", "create", name, "--scope", "read"], {
+        cwd: home,
+        env: { PATH: process.env.PATH, HOME: home },
+        stdio: ["ignore", stdout, "pipe"],
+      });
+      command.stdout?.destroy();
+      const ended = once(command, "close");
+      const err = command.stderr === null ? "" : await text(command.stderr);
+      return { err, ended: await ended };
+    };
+    const full = openSync("/dev/full", "w");
+    t.teardown(() => closeSync(full));
+    for (const [name, stdout, code] of [
+      ["full", full, "ENOSPC"],
+      ["gone", "pipe", "EPIPE"],
+    ] as const) {
+      const { err, ended } = await create(name, stdout);
+      const lost = `^error: the token ${name} was created in acme, but it is lost: delete it, and create another: cannot write to standard output: .*${code}`;
+      t.match(err, new RegExp(lost, "m"));
+      t.notMatch(err, /^ +at /m);
+      t.same(ended, [1, null]);
+    }
+  });
 
   await t.test("a token is printed alone and works, within its scopes", async (t) => {
     const { out, err } = await run(["token", "create", "opener", "--scope", "work"]);

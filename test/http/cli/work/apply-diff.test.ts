@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -81,6 +90,95 @@ t.test("a folder of the person that was empty stays, and one that the changes br
   t.throws(() => applyDiff({ folder, diff, branch: null }), { message: /as before/ });
   t.same(readdirSync(join(folder, "d")), []);
   t.equal(readText(join(folder, "b")), "b\n", "a file again, in place of the folder");
+  t.end();
+});
+
+/** A diff that creates a file with one line. */
+function toCreation(path: string): string {
+  return `diff --git a/${path} b/${path}\nnew file mode 100644\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+evil\n`;
+}
+
+t.test("nothing is written outside of the checkout through a symbolic link", (t) => {
+  const outside = mkdtempSync(join(tmpdir(), "signalbox-outside-"));
+  t.teardown(() => rmSync(outside, { recursive: true, force: true }));
+  mkdirSync(join(outside, "in"));
+  writeFileSync(join(outside, "in/kept.txt"), "of the person\n");
+  const { folder, look, git } = openCheckout(t);
+  mkdirSync(join(folder, "sub"));
+  writeFileSync(join(folder, "sub/kept.txt"), "tracked\n");
+  git("add", "--all");
+  git("commit", "--quiet", "--message=sub");
+  writeFileSync(join(folder, ".git/info/exclude"), "l\n");
+  for (const link of ["l", "sub/l"]) symlinkSync(outside, join(folder, link));
+  const before = look();
+  for (const path of ["l/evil.txt", "l/in/evil.txt", "l/new/evil.txt", "sub/l/evil.txt"]) {
+    for (const diff of [toCreation(path), `${toCreation("aaa")}${toCreation(path)}`]) {
+      t.throws(() => applyDiff({ folder, diff, branch: "fix" }), {
+        name: "CommandError",
+        message: `the symbolic link "${path.startsWith("sub") ? "sub/l" : "l"}", which is not followed`,
+      });
+    }
+  }
+  const rename = "diff --git a/a.txt b/l/b.txt\nsimilarity index 100%\nrename from a.txt\nrename to l/b.txt\n";
+  t.throws(() => applyDiff({ folder, diff: rename, branch: null }), { message: /symbolic link "l"/ });
+  t.same(look(), before);
+  renameSync(join(folder, "sub"), join(folder, ".git/sub"));
+  symlinkSync(join(outside, "in"), join(folder, "sub"));
+  t.throws(() => applyDiff({ folder, diff: toCreation("sub/evil.txt"), branch: null }), { message: /link "sub"/ });
+  t.same(readdirSync(outside, { recursive: true, encoding: "utf8" }).sort(), ["in", "in/kept.txt"]);
+  t.end();
+});
+
+t.test("changes may replace a symbolic link of the repository with a folder", (t) => {
+  const { folder, git } = openCheckout(t);
+  symlinkSync("b", join(folder, "l"));
+  git("add", "l");
+  git("commit", "--quiet", "--message=link");
+  rmSync(join(folder, "l"));
+  mkdirSync(join(folder, "l"));
+  writeFileSync(join(folder, "l/x.txt"), "x\n");
+  git("add", "--all");
+  const diff = git("diff", "--staged", "--binary", "--full-index");
+  git("reset", "--quiet", "--hard");
+  t.same(applyDiff({ folder, diff, branch: null }).files, ["l", "l/x.txt"]);
+  t.equal(readText(join(folder, "l/x.txt")), "x\n");
+  t.end();
+});
+
+t.test("paths outside of the checkout and in .git are refused", (t) => {
+  const { folder, look } = openCheckout(t);
+  const before = look();
+  const outside = join(folder, "../evil.txt");
+  for (const path of ["../evil.txt", "d/../../evil.txt", outside, ".git/hooks/post-checkout", "d/.GIT/config"]) {
+    t.throws(() => applyDiff({ folder, diff: toCreation(path), branch: "fix" }), {
+      name: "CommandError",
+      message: `the changes name ${JSON.stringify(path)}, which cannot be a file of a checkout`,
+    });
+  }
+  t.same(look(), before);
+  t.equal(readText(outside), null);
+  t.equal(readText(join(folder, ".git/hooks/post-checkout")), null);
+  t.end();
+});
+
+t.test("local changes that git hides are refused and stay", (t) => {
+  const diff = diffWithLogs(t);
+  for (const flag of ["--assume-unchanged", "--skip-worktree"]) {
+    const { folder, git } = openCheckout(t);
+    mkdirSync(join(folder, "logs"));
+    writeFileSync(join(folder, "logs/x.log"), "of the person\n");
+    git("update-index", flag, "a.txt", "[b].txt");
+    writeFileSync(join(folder, "a.txt"), "of the person\n");
+    t.equal(git("status", "--porcelain"), "", flag);
+    for (const branch of [null, "fix"]) {
+      t.throws(() => applyDiff({ folder, diff, branch }), {
+        name: "CommandError",
+        message: /git hides local changes of "\[b\]\.txt", "a\.txt" \(assume-unchanged or skip-worktree\)/,
+      });
+    }
+    t.equal(readText(join(folder, "a.txt")), "of the person\n");
+    t.match(git("branch"), /^\* main\n$/);
+  }
   t.end();
 });
 

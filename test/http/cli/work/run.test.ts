@@ -263,6 +263,12 @@ t.test("a run", async (t) => {
     t.match(await run(`run approve ${approvalId}`), { code: 1, err: /It was approved by you already/ }, "once");
     const [other] = await scene.approvals(taskId);
     t.match(await run(`run edit {"command":"ls"} ${other?.slice(0, -1)}`), { code: 0, out: /"command":"ls"/ });
+    const last = await askApproval();
+    const inputs = '{"id":1182376459023450171,"ids":[-9007199254740993]}';
+    const edited = await run(`run edit ${inputs} ${last.approvalId}`);
+    t.match(edited, { code: 0, out: `approved shell ${inputs}` }, "integers beyond 2^53 are exact");
+    const json = await run(`run edit ${inputs} ${(await askApproval()).approvalId} --json`);
+    t.match(json, { code: 0, out: '"id": 1182376459023450171' });
     t.match(await run("run edit [] --approval apr_0"), { code: 64, err: /must be a JSON object/ });
     t.match(await run("run approve apr_0000"), {
       code: 1,
