@@ -7,15 +7,20 @@ const MAX_BYTES = 8 * 1024 * 1024;
 const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
 /**
- * Opens a log file that only its owner can read. It keeps at most twice `maxBytes`: a full file becomes `<path>.1`, and
- * replaces the one before.
+ * Opens a log file that only its owner can read. Throws if it cannot be opened. It keeps at most twice `maxBytes`: a full
+ * file becomes `<path>.1`, and replaces the one before. Lines that cannot be written later, for example after the folder
+ * was moved, are dropped.
  */
 export function openLogFile(path: string, maxBytes = MAX_BYTES): { write(text: string): void } {
   let bytes = append(path, "");
   return {
     write: (text) => {
-      if (bytes > 0 && bytes + Buffer.byteLength(text) > maxBytes) renameSync(path, `${path}.1`);
-      bytes = append(path, text);
+      try {
+        if (bytes > 0 && bytes + Buffer.byteLength(text) > maxBytes) renameSync(path, `${path}.1`);
+        bytes = append(path, text);
+      } catch {
+        // Runs go on without their log.
+      }
     },
   };
 }
