@@ -22,7 +22,10 @@ export function countWaiting(turn: Turn, hookId: string, by: 1 | -1): void {
   change(turn, hookId, (counts) => withWaiting(counts, by));
 }
 
-/** Changes the counts of a hook. Counts nothing for a deleted hook, or if the counts are damaged: a firing goes on. */
+/**
+ * Changes the counts of a hook. Does nothing for a deleted hook, or if the counts are damaged: damage must not stop a
+ * firing.
+ */
 function change(turn: Turn, hookId: string, to: (counts: HookCounts) => HookCounts): void {
   const { partition } = turn.self;
   let isDamaged = false;

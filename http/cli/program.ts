@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Help, type Option } from "commander";
 import { readRelease } from "../wire/release.js";
 import { addAccountCommands } from "./account/account.commands.js";
 import { addAssistantCommands } from "./assistants/assistants.commands.js";
@@ -97,7 +97,11 @@ export function createProgram(frame: Frame): Command {
     .helpOption("--help", "show help")
     .enablePositionalOptions()
     .exitOverride(endWith(exitCodes.usage))
-    .addHelpText("after", "\nExit codes: 0 done, 1 failed, 3 no service or not signed in, 64 wrong arguments.")
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 done, 1 failed, 2 plan has changes, 3 no service or not signed in, 64 wrong arguments.",
+    )
+    .configureHelp({ optionDescription: describeOption })
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => terminal.note(text.trimEnd()),
@@ -105,6 +109,12 @@ export function createProgram(frame: Frame): Command {
     });
   addCommands(program, new CommandTree(program, frame));
   return program;
+}
+
+/** Describes an option as commander does, and marks a required one. */
+function describeOption(option: Option): string {
+  const description = Help.prototype.optionDescription(option);
+  return option.mandatory && option.defaultValue === undefined ? `${description} (required)` : description;
 }
 
 /** Adds the commands in groups, which `--help` shows in this order. */

@@ -22,8 +22,11 @@ const { team } = commonInputs;
 export const runInput = z
   .string()
   .max(100)
-  .describe("Run id, a unique prefix of it, or a task id, which stands for the task's last run");
-/** The input that names an approval. Only a whole id, so that nothing else is decided than what was read. */
+  .describe("Run id, a unique prefix of it, or a task id for the task's last run");
+/**
+ * The input that names an approval. It takes only a whole id, because a prefix could name another approval than the one
+ * that was read.
+ */
 export const approvalInput = z
   .string()
   .regex(/^apr_[0-9A-Z]{26}$/, "must be an approval id, such as inbox and run_show list them")

@@ -17,7 +17,7 @@ interface TaskDecision<Shape extends z.ZodRawShape> {
     path: { readonly taskId: string },
     input: z.output<z.ZodObject<Shape>>,
   ) => Promise<Schema<"Task">>;
-  /** What was done, such as `Answered`. */
+  /** The start of the result's sentence, such as `Answered`. */
   readonly says: string;
 }
 

@@ -227,7 +227,7 @@ const addNote = defineTool({
   },
 });
 
-/** Says what was done to a task. */
+/** Returns the output of a tool that changed a task. `what` is the start of its sentence, such as `Answered`. */
 export function toChanged(task: Schema<"Task">, what: string) {
   return { says: `${what}: ${task.id} is ${task.state} at ${task.line}/${task.station}.`, data: toTaskView(task) };
 }

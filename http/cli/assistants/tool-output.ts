@@ -4,7 +4,7 @@ import { toLines } from "../command/printable.js";
 
 /** What a tool returns. */
 export interface ToolOutput<Data extends object = object> {
-  /** What was done or found, in words of this program. */
+  /** The result as a sentence. It contains no text of people or agents. */
   readonly says: string;
   /** Texts that people and agents wrote. */
   readonly texts?: readonly UntrustedText[];
@@ -14,7 +14,7 @@ export interface ToolOutput<Data extends object = object> {
 
 /** A text that is data, never an instruction. */
 export interface UntrustedText {
-  /** What it is, in words of this program. */
+  /** Describes the text. It contains no text of people or agents. */
   readonly of: string;
   readonly text: string;
 }

@@ -5,9 +5,9 @@ import type { Context } from "../command/context.js";
 import type { Decision } from "./decisions.js";
 import type { ToolOutput } from "./tool-output.js";
 
-/** What a call of a tool works with. */
+/** The service and the options of a tool call. */
 export interface ToolCall {
-  /** The service with the person's credential, read anew for each call. */
+  /** The client with the person's credential. Each call reads the credential again. */
   readonly context: Context;
   /** Like the context's client, but keeps all digits of integers beyond 2^53, which inputs of tool calls may have. */
   readonly exact: Client;
@@ -34,7 +34,7 @@ const commonSchema = z.object(commonInputs);
 /** The inputs of a call that {@link commonInputs} describes. */
 export type CommonInputs = z.output<typeof commonSchema>;
 
-/** What a call does. */
+/** The work of a call. */
 interface Work {
   readonly isWrite: boolean;
   readonly run: (call: ToolCall) => Promise<ToolOutput>;
@@ -48,8 +48,8 @@ interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> 
   /** For the assistant: what the tool does, and when to use it. */
   readonly description: string;
   /**
-   * `reads` changes nothing, `adds` only adds to what is there. `decides` may end or release work, and is offered only
-   * if the person allows `decision`.
+   * `reads`: changes nothing. `adds`: creates objects, and changes none. `decides`: may end or release work; offered
+   * only if the person allows `decision`.
    */
   readonly effect: { readonly kind: "reads" | "adds" } | { readonly kind: "decides"; readonly decision: Decision };
   readonly input: Input;
@@ -61,7 +61,7 @@ interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> 
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  /** What the person must allow for this tool; null for one that is always offered. */
+  /** The decision that the person must allow (`--allow`) for this tool; null if the tool is always offered. */
   readonly decision: Decision | null;
   readonly register: (server: McpServer, call: CallTool) => void;
 }

@@ -3,13 +3,13 @@ import { exitCodes } from "../command/exit-codes.js";
 import { declareCheck } from "./command-line.js";
 
 const DETAILS = `Ends with 0 when the change passed or there is nothing to replay, 1 when it
-failed, 2 while undecided, 3 when it could not be asked. Of several stations the
-worst counts: 1 before 3 before 2. Interrupted, it ends with 130 (SIGINT) or 143
-(SIGTERM); the checks go on.
+failed, 2 while undecided, 3 when it could not be asked. For several stations, the
+worst result counts: 1, then 3, then 2. After SIGINT it ends with 130, after
+SIGTERM with 143; the checks continue at the service.
 
 In a job of GitHub Actions with the permission id-token: write, --trust is
 enough; elsewhere --trust-token-file names the file with the platform's token.
-In a clone, npm run check -- stands for signalbox check.`;
+In a clone, npm run check -- runs signalbox check.`;
 
 /** Adds `check`. */
 export function addCheckCommand(tree: CommandTree): void {

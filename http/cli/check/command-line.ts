@@ -33,18 +33,25 @@ export function declareCheck(command: Command): void {
     .addOption(
       new Option("--trust <id>", "a token trust that admits this job, instead of a token").env("SIGNALBOX_TRUST"),
     )
-    .option("--trust-token-file <file>", "where the platform puts the job's OIDC token; with --trust")
+    .option("--trust-token-file <file>", "with --trust: the file with the job's OIDC token")
     .option("--audience <audience>", "the trust's audience", "service")
-    .option("--line <line>", "the line that is meant: its id, or <team key>/<line key>", lineName)
-    .option("--station <key>", "checks this station alone; may be given several times", gather)
-    .option("--commit <sha>", "the commit that plans the change (in CI: the one it says)")
-    .option("--pull-request <number>", "the pull request that plans it (in CI: the one it says)", wholeFrom(1))
-    .option("--attempt <text>", "another one asks anew (in CI: the run and its attempt)")
-    .option("--repeats <n>", "how often each run is replayed, 1 to 5 (the service's default: 1)", wholeFrom(1, 5))
-    .addOption(new Option("--summary <file>", "appends what came of it in Markdown").env("GITHUB_STEP_SUMMARY"))
-    .option("--time-limit <minutes>", "waits no longer than that, and ends with 2", upTo(30_000), 300)
-    .option("--every <seconds>", "how often it looks", upTo(3_600), 5)
-    .argument("<plan>", "what terraform show -json prints, or a line or a station block as JSON; - for standard input");
+    .option("--line <line>", "the line: its id, or <team key>/<line key>", lineName)
+    .option("--station <key>", "check only this station; repeatable", gather)
+    .option("--commit <sha>", "the commit of the planned change (default in CI: the job's commit)")
+    .option(
+      "--pull-request <number>",
+      "the pull request of the planned change (default in CI: the job's)",
+      wholeFrom(1),
+    )
+    .option("--attempt <text>", "a new value starts a new check (default in CI: the run and its attempt)")
+    .option("--repeats <n>", "number of replays of each run, 1 to 5 (default of the service: 1)", wholeFrom(1, 5))
+    .addOption(new Option("--summary <file>", "append the result to this file, as Markdown").env("GITHUB_STEP_SUMMARY"))
+    .option("--time-limit <minutes>", "the maximum wait; then ends with 2", upTo(30_000), 300)
+    .option("--every <seconds>", "the interval between checks of the result", upTo(3_600), 5)
+    .argument(
+      "<plan>",
+      "a file with the output of terraform show -json, or a line or station block as JSON; - for standard input",
+    );
 }
 
 function httpUrl(text: string): string {

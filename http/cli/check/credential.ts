@@ -19,7 +19,7 @@ export function fixedToken(token: string): Credential {
 }
 
 /**
- * The source of the platform's OIDC token. `get` reads the token anew each time; `hidden` returns the secrets that
+ * The source of the platform's OIDC token. `get` reads the token again each time; `hidden` returns the secrets that
  * `get` uses.
  */
 export interface Proof {

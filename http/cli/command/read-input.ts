@@ -6,7 +6,7 @@ import type { Terminal } from "./terminal.js";
 /** Where {@link readInput} and {@link readArgument} read. */
 type Source = Pick<Terminal, "folder" | "readInput">;
 
-/** Reads a file; `-` stands for standard input. Throws a {@link CommandError} if the file cannot be read. */
+/** Reads a file; `-` means standard input. Throws a {@link CommandError} if the file cannot be read. */
 export async function readInput({ folder, readInput: readStandardInput }: Source, file: string): Promise<string> {
   if (file === "-") return await readStandardInput();
   return await readFile(resolve(folder, file), "utf8").catch((error: unknown) => {

@@ -37,7 +37,7 @@ export async function findTaskId(names: WorkNames, name: string | undefined): Pr
 }
 
 /**
- * Finds the id of a run. The name is the run's id, a prefix of it, or a task, which stands for its last run. A
+ * Finds the id of a run. The name is the run's id, a prefix of it, or a task (then its last run). A
  * prefix is looked up among the runs of the current task, then among those of the team's latest tasks; it must be
  * unique there. Default: the current run of the folder, or the last run of its current task.
  */

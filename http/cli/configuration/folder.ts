@@ -120,7 +120,7 @@ export class Folder {
     return this.match(resource)?.id ?? null;
   }
 
-  /** Returns the id of the holder, or the text that stands for it. */
+  /** Returns the id of the holder, or its placeholder if it does not exist yet. */
   #holder(resource: ResourceBlock): string {
     const { kind, block, name } = resource;
     const attribute = holders[kind.heldBy];

@@ -55,7 +55,7 @@ function memberBelow(text: string, node: SyntaxNode, name: string): Below | null
 
 function elementBelow(node: SyntaxNode, index: number): Below | null {
   const inner = toInner(node);
-  // The elements of a list that is written as blocks are not told apart.
+  // For a list that is written as blocks, the error names the first block.
   if (inner.type !== "tuple") return { node, name: null };
   const element = listElements(inner)[index];
   return element === undefined ? null : { node: element, name: null };

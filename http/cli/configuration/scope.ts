@@ -239,7 +239,7 @@ function unescaped(text: string): string {
   return text.replaceAll(/([$%])\1\{/g, "$1{");
 }
 
-/** What stands for the id of a resource that does not exist yet. */
+/** Returns a placeholder for the id of a resource that does not exist yet. */
 export function unknownId(name: string): string {
   return `(id of ${name})`;
 }

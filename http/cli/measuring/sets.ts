@@ -15,12 +15,15 @@ export interface FoundSet {
   readonly set: ReplaySet;
 }
 
-/** Finds a set by its name, its id or a unique beginning of the id. Default: the folder's last, or the only one. */
+/** Finds a set by its name, its id or a unique prefix of the id. Default: the folder's last, or the only one. */
 export async function findSet(context: Context, name?: string): Promise<FoundSet> {
   const team = await context.names.team();
   const items = await listSets(context, team);
   const set = name === undefined ? findDefault(context, items) : findNamed(items, name);
-  if (set === undefined) throw new CommandError(`there is no replay set ${name} in the team ${team.key}`);
+  if (set === undefined) {
+    const help = "signalbox set list shows the sets, and set add --new creates one";
+    throw new CommandError(`there is no replay set ${name} in the team ${team.key}: ${help}`);
+  }
   rememberSet(context, team, set.id);
   return { team, set };
 }

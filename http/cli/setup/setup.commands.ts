@@ -24,7 +24,7 @@ export function addSetupCommands(program: CommandTree): void {
         .option("--pool <pool>", "key of the runner pool (default: main)"),
     load: async () => (await import("./init.js")).init,
   });
-  addSecretCommands(program.group("secret", "write secrets, whose values nobody can read"));
+  addSecretCommands(program.group("secret", "write secrets; the service never shows their values"));
   addTokenCommands(program.group("token", "create workspace tokens for programs"));
 }
 

@@ -1,4 +1,4 @@
-import type { Schema } from "../../client/entry.js";
+import { ApiError, type Schema } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
 import type { Scope } from "./scopes.js";
@@ -20,7 +20,12 @@ export async function createToken(context: Context, options: TokenOptions, name:
   const path = { workspaceId: workspace.id };
   const body: Schema<"WorkspaceTokenInput"> = { name, scopes, expiresAt, description };
   // Not `client.post`, because the token is in a header.
-  const made = await client.send("post", "/api/resources/workspaces/{workspaceId}/tokens", { path, body });
+  const made = await client
+    .send("post", "/api/resources/workspaces/{workspaceId}/tokens", { path, body })
+    .catch((error: unknown) => {
+      if (!(error instanceof ApiError) || error.slug !== "already-exists") throw error;
+      throw new CommandError(`${workspace.slug} already has a token with the name ${name}: choose another name`);
+    });
   const token = made.headers.get("service-workspace-token");
   if (token === null) throw new CommandError("the service did not return the token: delete it, and create another");
   const created: Schema<"WorkspaceToken"> = JSON.parse(made.text);

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { CommandTree } from "../command/define-command.js";
 
-/** A program on a store: it needs no service. A signal ends it at once, since a kill at any time leaves a whole store. */
+/** A program on a store: it needs no service. A signal ends it at once: a store survives a kill at any time. */
 const onStore = { isLocal: true, handlesSignals: true } as const;
 
 const STOPPED = "the data folder of a service that is stopped";

@@ -109,7 +109,8 @@ const PATHS_FROM_INPUT = ["--pathspec-from-file=-", "--pathspec-file-nul"];
 
 /**
  * Returns a function that restores files as they are now, without uncommitted changes. It returns the files that it
- * could not restore. It follows no symbolic link. Git stops at the first file that it cannot write, and leaves those before it written.
+ * could not restore. It follows no symbolic link. It is needed because git stops at the first file that it cannot write,
+ * and does not undo the files that it wrote before.
  */
 function prepareRestore(root: string, files: readonly string[]): () => readonly string[] {
   const inIndex = new Set(runGit(root, ["ls-files", "-z"]).stdout.split("\0"));

@@ -14,8 +14,8 @@ export async function nameTask(context: Context, name: string | undefined): Prom
 }
 
 /**
- * Finds the run of a command, without its changes, and makes it and its task the current ones if it was named. A task
- * stands for its last run. Default: the current run, or the last run of the current task.
+ * Finds the run of a command, without its changes, and makes it and its task the current ones if it was named. A task's
+ * name means its last run. Default: the current run, or the last run of the current task.
  */
 export async function nameRun(context: Context, name: string | undefined): Promise<Schema<"Run">> {
   if (name === undefined) await forgetGone(context);

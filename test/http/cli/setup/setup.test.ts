@@ -61,6 +61,10 @@ t.test("every command that sets up a workspace", async (t) => {
       { "idempotency-key": "x" },
     );
     t.match(refused, { status: 403 });
+    t.match(await run(["token", "create", "opener", "--scope", "read"]), {
+      code: 1,
+      err: /already has a token with the name opener: choose another name/,
+    });
     t.match(await run(["token", "create", "ci"]), { code: 64, err: /required option '--scope <scopes>'/ });
     t.match(await run(["token", "create", "ci", "--scope", "secrets"]), { code: 1, err: /scopes/ });
     t.match(await run(["token", "create", "old", "--scope", "read", "--expires", "2020-01-01T00:00:00Z"]), {
