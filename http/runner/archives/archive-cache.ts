@@ -41,8 +41,8 @@ export class ArchiveCache {
   }
 
   /**
-   * Links the commit's pack into a bare repository, where the commit has no parents. Rejects with {@link GitFailed} or
-   * an error of the client.
+   * Links the commit's pack into the bare repository `record`, and marks the commit there as having no parents. Rejects
+   * with {@link GitFailed} or an error of the client.
    */
   restoreInto(record: string, wanted: ArchivedCommit, signal: AbortSignal): Promise<void> {
     const before = this.#busy.get(wanted.archive.id) ?? Promise.resolve();

@@ -114,7 +114,10 @@ async function edit(place: Place, file: string, args: readonly string[]): Promis
   });
 }
 
-/** Stores the content. Returns null if the content is blank and the folder started without the file. */
+/**
+ * Stores the content as a blob and returns its entry. Returns null if the content is blank and the folder started
+ * without the file.
+ */
 async function store(place: Place, content: Buffer, { mode }: Entry): Promise<Entry | null> {
   if (content.toString("latin1").trim() === "" && !place.laidOut.has(MODULES_FILE)) return null;
   const of = { env: { GIT_DIR: place.gitDir }, signal: place.signal, input: content };
@@ -171,7 +174,7 @@ async function listConfig({ scratch, signal }: Place, file: string): Promise<[st
   }
 }
 
-/** Reads the remotes' URLs in a repository's configuration, by the remote's name. */
+/** Returns the name and URL of each remote in a repository's configuration. */
 export async function readRemotes(place: Place, gitDir: string): Promise<readonly (readonly [string, string])[]> {
   const content = await readSmallFile(join(gitDir, "config"), MAX_BYTES);
   const listed = content === null ? null : await inFile(place, content, (file) => listConfig(place, file));

@@ -115,7 +115,7 @@ export function entriesFrom(records: readonly string[]): ReadonlyMap<string, Ent
   );
 }
 
-/** Whether one of the folders lies above the path. */
+/** Whether one of the folders contains the path. */
 export function isInside(path: string, folders: ReadonlySet<string>): boolean {
   for (let at = path.indexOf("/"); at !== -1; at = path.indexOf("/", at + 1)) {
     if (folders.has(path.slice(0, at))) return true;

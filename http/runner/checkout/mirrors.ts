@@ -132,7 +132,8 @@ export class Mirrors {
     await mkdir(mirror, { recursive: true });
     // Completes a mirror whose creation was interrupted.
     await git(mirror, ["init", "--quiet", "--bare", "--template=", "."]);
-    // Comes last. Rejects an agent's pushes into the mirror: later runs start from its branches.
+    // Comes last, because it marks the mirror as complete. It rejects an agent's pushes: later runs start from the
+    // mirror's branches.
     await git(mirror, ["config", "receive.hideRefs", "refs"]);
     return mirror;
   }
