@@ -21,7 +21,6 @@ export const MODULES_FILE = ".gitmodules";
 const MAX_BYTES = 4 * 1024 * 1024;
 const NO_SUBMODULE = "`.gitmodules` declares it as a submodule, but it is not one: that section is ignored";
 
-/** A section of `.gitmodules`. */
 interface Section {
   readonly name: string;
   /** Null if the section has no URL. */
@@ -56,9 +55,9 @@ export async function readIndexed(place: Place): Promise<Modules> {
 }
 
 /**
- * Removes from the index's `.gitmodules` the new sections that have no submodule, so that the index declares no missing
- * submodule. Leaves out a new file that would then be empty. If the change of a moved submodule is left out, the
- * submodule stays at its original path. Returns the paths of the removed sections that are not in `leftOut` yet.
+ * Removes the new sections of the index's `.gitmodules` that have no submodule in the index. If a new `.gitmodules`
+ * would then be empty, removes the file. If the change of a moved submodule was left out, moves its section and its
+ * entry back to the original path. Returns the paths of the sections that are not in `leftOut` yet, with the reason.
  */
 export async function undeclare(
   place: Place,

@@ -11,7 +11,6 @@ import { type GitOptions, gitBytes } from "../checkout/git.js";
 export interface Place {
   /** A bare git directory. Only the runner writes its configuration, attributes and hooks. */
   readonly gitDir: string;
-  /** The folder of the files. */
   readonly folder: string;
   /** The index to fill. */
   readonly index: string;

@@ -55,7 +55,6 @@ export interface CheckoutOptions {
   readonly restore?: RestoreCommit;
 }
 
-/** A commit that the service stores. */
 interface StoredCommit {
   readonly archive: JobArchive;
   readonly commit: string;

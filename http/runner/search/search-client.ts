@@ -7,7 +7,6 @@ import {
   type ServiceRequestsOptions,
 } from "../connection/service-requests.js";
 
-/** The claim that a request is about. */
 interface Claim {
   readonly runId: string;
   readonly fence: number;

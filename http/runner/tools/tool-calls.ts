@@ -16,7 +16,6 @@ export interface ToolWish {
   readonly inputs: CallInputs;
 }
 
-/** The answer to an agent. */
 export interface ToolResult {
   readonly text: string;
   /** One additional sentence, or absent. */
