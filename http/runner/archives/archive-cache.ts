@@ -121,7 +121,7 @@ export class ArchiveCache {
   }
 }
 
-/** Returns the error message for a false pack, with a remedy. The service cannot verify packs itself. */
+/** Returns the error message for a false pack, with a remedy. */
 function falsePack({ commit }: ArchivedCommit): string {
   const again = "remove its runs from their replay sets and add them again, so that runners look for it once more";
   return `the pack that a runner sent for the commit ${commit} does not contain the commit: ${again}`;

@@ -95,7 +95,10 @@ interface Sought {
   readonly present: ReadonlyMap<string, Entry>;
 }
 
-/** Finds the submodule that a section declared at the start, if the index has nothing else in its place. */
+/**
+ * Finds the submodule that a section declared at the start. Returns null if there was none, or if the index has
+ * something else in its place.
+ */
 function findOriginal(place: Place, { name, begun, present }: Sought): { path: string; entry: Entry } | null {
   const [path] = [...begun].find(([, sections]) => sections.some((section) => section.name === name)) ?? [];
   const entry = path === undefined ? undefined : place.laidOut.get(path);

@@ -95,7 +95,7 @@ function makeFolder(files: Readonly<Record<string, string>>): string {
   return name;
 }
 
-/** Returns a team with a pool, a skill and a line that needs both. */
+/** Writes a folder with a team, a pool, a skill and a line that needs both; returns its name. */
 function teamFolder(key: string): string {
   return makeFolder({
     "main.tf": `${refusedStart}

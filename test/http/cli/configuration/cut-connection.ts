@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 export interface CutConnection {
   readonly url: string;
   /**
-   * Disturbs the write with this number (the first is 1), and cuts the connection of every later write, as after a kill.
+   * Disturbs the write with this number (the first is 1). As after a kill, cuts the connection of every later write.
    *
    * - `before`: cuts the connection before the service gets the write.
    * - `after`: cuts it after the service handled the write, before the client gets the response.

@@ -74,7 +74,7 @@ function get(entries: Entries, name: string): HclValue | undefined {
   return entries.find(([each]) => each === name)?.[1];
 }
 
-/** Picks a resource that no edit has changed, and marks it. */
+/** Picks a resource that no edit has changed, and marks it. Returns null if there is none. */
 function pick(folder: EditedFolder, chance: Chance, wanted: (item: Item) => boolean): Item | null {
   const free = folder.items.filter((item) => !item.isEdited && wanted(item));
   if (free.length === 0) return null;
