@@ -37,7 +37,6 @@ export interface JobOptions {
   readonly attachments: Attachments;
   /** Sends the messages of searches to the service. */
   readonly searches: SearchClient;
-  /** Harnesses by name. */
   readonly harnesses: ReadonlyMap<string, Harness>;
   /** Names of variables of the runner's environment that the run's programs get. */
   readonly passEnv: readonly string[];
@@ -102,7 +101,6 @@ export class JobRun {
   readonly #spending = new Spending();
   #check: CheckResult | null = null;
   #question: string | null = null;
-  /** The agent's last message. */
   #lastMessage = "";
   /** Whether the agent ended without output, a question or a handover. */
   #isSilent = false;

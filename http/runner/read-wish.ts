@@ -9,7 +9,7 @@ export type RunnerWish = Omit<RunnerOptions, "clock" | "random" | "instance" | "
 /** Ends with a message about wrong arguments. */
 type Fail = (message: string) => never;
 
-/** Completes the options of the command line. Calls `fail` if they do not go together. */
+/** Reads the runner's options from the command line. Calls `fail` if they are invalid. */
 export function readWish(flags: RunnerFlags, program: readonly string[], fail: Fail): RunnerWish {
   const { url, name, label: labels = [], slots, gitUrl, passEnv = [] } = flags;
   const credential = toCredential(flags, fail);

@@ -91,7 +91,7 @@ function unread(repository: string, error: unknown): JobFailed {
 /** Maximum number of characters of a note in the log. */
 const LOGGED_CHARACTERS = 200;
 
-/** Describes the result of a completed agent in one line, for the log. */
+/** Describes the ending of a completed run in one line, for the log. */
 export function toSummary(ending: RunEnding, mask: (text: string) => string): string {
   const line = (text: string) =>
     mask(text)

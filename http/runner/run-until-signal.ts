@@ -5,8 +5,8 @@ import type { RunnerWish } from "./read-wish.js";
 import { startRunner } from "./runner.js";
 
 /**
- * Starts the runner as a program. It runs after the returned promise resolves. The first signal drains, the second stops
- * the runs, the third kills them; then the process exits. Rejects if the runner cannot start.
+ * Starts the runner as a program, and resolves once it has started. The first end signal drains, the second stops the
+ * runs, the third kills them; then the process exits. Rejects if the runner cannot start.
  */
 export async function runUntilSignal(wish: RunnerWish): Promise<void> {
   // Agents do not inherit this environment, but other tools on the machine may see it.

@@ -14,8 +14,8 @@ export interface AnyRequest {
 }
 
 /**
- * Values for paths, in their right place and elsewhere: by the parameter's name, or for `{id}` by the preceding
- * collection.
+ * Values for path parameters: by the parameter's name, or for `{id}` by the preceding collection. The generated paths
+ * use each value in its right place, and sometimes elsewhere.
  */
 export type Known = Readonly<Record<string, string>>;
 
@@ -184,7 +184,9 @@ function readPath(route: Route, known: Known): fc.Arbitrary<string> {
   return fc.tuple(fc.tuple(...filled), more).map(([parts, end]) => `${parts.join("")}${end}`);
 }
 
-/** Generates the route's example, or a body with its fields, with a few positions made invalid. */
+/**
+ * Generates a body: the route's example with up to three changes, or an object with the route's fields and any values.
+ */
 function readBody(route: Route): fc.Arbitrary<Buffer> {
   const fields = listFields(route);
   const ofFields =

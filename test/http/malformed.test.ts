@@ -23,7 +23,7 @@ interface Sender {
   readonly credentials: Readonly<Record<string, string>>;
 }
 
-/** Describes what is wrong with the service's handling of a request; null if nothing is. */
+/** Sends a request. Returns what is wrong with the answer; null if nothing is. */
 async function lookUpFault(agent: Agent, origin: string, request: AnyRequest, sender: Sender): Promise<string | null> {
   const { method, path, body } = request;
   const answer = await agent.request({

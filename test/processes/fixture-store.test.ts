@@ -20,7 +20,7 @@ const open = (t: Test) => openFixture(t, NAME);
 const FIRST_WAIT_MS = 2_000;
 const LEASE_MS = 30_000;
 
-/** Warnings of later releases that the fixture's release did not give. Other warnings are unchanged. */
+/** Warnings of later releases that the fixture's release did not give. */
 const LATER_WARNINGS: readonly unknown[] = [
   {
     path: "station.runners",

@@ -103,7 +103,6 @@ export class OutsideSetting {
     return (await service.request("GET", path, { headers: cookie })).body ?? {};
   }
 
-  /** Returns the items of a list. */
   async list<Item>(path: string): Promise<readonly Item[]> {
     return ((await this.read(path)).items ?? []) as readonly Item[];
   }
@@ -115,7 +114,6 @@ export class OutsideSetting {
     if (status >= 300) throw new Error(`${path} answered ${status}`);
   }
 
-  /** Returns the titles of all tasks. */
   titles(): Promise<readonly string[]> {
     return this.list<TaskView>(`/api/teams/${this.setting.teamId}/tasks?limit=200`).then((tasks) =>
       tasks.map(({ title }) => title),

@@ -30,7 +30,6 @@ export interface Setting {
   readonly settings: Record<string, string>;
 }
 
-/** A run as a list contains it. */
 export interface RunView {
   readonly id: string;
   readonly state: string;
@@ -51,7 +50,6 @@ export interface SettingWish {
    * `LONG_LEASE`.
    */
   readonly leaseSeconds?: number;
-  /** Additional settings of the service. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -139,7 +137,6 @@ export function runner(t: Test, setting: Setting, name: string, more: readonly s
   return started;
 }
 
-/** Opens a task; returns its id. */
 export async function openTask({ service, cookie, teamId }: Setting, line = "dev"): Promise<string> {
   const opened = await service.request("POST", `/api/teams/${teamId}/tasks`, {
     body: { title: "Do it", line },

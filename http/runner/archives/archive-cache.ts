@@ -41,8 +41,8 @@ export class ArchiveCache {
   }
 
   /**
-   * Links the commit's pack into a bare repository, where the commit has no parents. Rejects with {@link GitFailed} or
-   * an error of the client.
+   * Links the commit's pack into the bare repository `record`, and marks the commit there as having no parents. Rejects
+   * with {@link GitFailed} or an error of the client.
    */
   restoreInto(record: string, wanted: ArchivedCommit, signal: AbortSignal): Promise<void> {
     const before = this.#busy.get(wanted.archive.id) ?? Promise.resolve();
@@ -121,7 +121,7 @@ export class ArchiveCache {
   }
 }
 
-/** Returns the error message for a false pack, with a remedy. The service cannot verify packs itself. */
+/** Returns the error message for a false pack, with a remedy. */
 function falsePack({ commit }: ArchivedCommit): string {
   const again = "remove its runs from their replay sets and add them again, so that runners look for it once more";
   return `the pack that a runner sent for the commit ${commit} does not contain the commit: ${again}`;

@@ -9,13 +9,13 @@ import {
   type ServiceRequestsOptions,
 } from "../connection/service-requests.js";
 
-/** The claim under which the runner fetches a pack. */
+/** The claim of the run that a pack or an attachment is fetched for. */
 export interface Claim {
   readonly runId: string;
   readonly fence: number;
 }
 
-/** The service refused a request, or its response cannot be used. A retry would fail the same way. */
+/** The service refused a request or did not answer it, or its response cannot be used. Retries have already failed. */
 export class ArchiveRefused extends Error {
   override readonly name = "ArchiveRefused";
 }
@@ -55,7 +55,7 @@ export class ArchiveClient {
     return readReceived(await this.#ask(`${archiveId}/chunks/${n}`, wish, signal));
   }
 
-  /** Fetches a chunk for one of the run's checkouts. */
+  /** Fetches a chunk of a pack, under a run's claim. */
   async get(archiveId: string, n: number, claim: Claim, signal: AbortSignal): Promise<Buffer> {
     const headers = { "service-run": claim.runId, "service-run-fence": String(claim.fence) };
     const answer = await this.#ask(`${archiveId}/chunks/${n}`, { method: "GET", headers }, signal);

@@ -9,7 +9,6 @@ export interface PackWish {
   readonly commit: string;
   readonly file: string;
   readonly signal: AbortSignal;
-  /** Maximum size of the pack, in bytes. */
   readonly maxBytes?: number;
 }
 

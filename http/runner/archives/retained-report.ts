@@ -56,7 +56,7 @@ export class RetainedReport {
     this.#next(async () => this.#send({ since, rest: await this.#list(since) }));
   }
 
-  /** Handles the service's answer to a frame: releases these commits, which no run needs. */
+  /** Handles the service's answer to a frame: releases these commits, then sends the next frame. */
   release(commits: readonly RepositoryCommit[]): void {
     const reported = this.#reported;
     if (reported === null) return;

@@ -26,8 +26,8 @@ const MAX_WAITING = 1_000;
 type Found = "on-branch" | "missing" | "too-large";
 
 /**
- * Looks for the commits that replay sets need, one at a time. If no branch of the repository holds a commit, sends a
- * pack of it to the service.
+ * Looks for the commits that replay sets need, one at a time. If no branch of the repository holds a commit, but the
+ * runner has it or can fetch it, sends a pack of it to the service.
  */
 export class WantedCommits {
   readonly #options: WantedCommitsOptions;

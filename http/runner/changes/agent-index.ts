@@ -8,7 +8,9 @@ export interface AgentIndex {
   readonly entries: ReadonlyMap<string, Entry> | null;
   /** Missing paths that a sparse checkout keeps out of the folder. They do not count as removed. */
   readonly outside: ReadonlySet<string>;
-  /** Ignored files and folders in the index. The agent added those that the checkout did not have, by force. */
+  /**
+   * Paths in the index that ignore rules match. If the checkout did not have such a path, the agent added it by force.
+   */
   readonly forced: readonly string[];
   /** Paths outside the folder's sparse checkout whose entry in this index differs from the checkout. */
   readonly leftOut: readonly LeftOut[];
@@ -64,8 +66,8 @@ function isAbsent(path: Buffer): Promise<boolean> {
 }
 
 /**
- * Whether `path` is a file whose size or date differs from the copy's. It must be a file, because git would block
- * forever on a pipe.
+ * Whether `path` is a file whose size or date differs from the copy's. False for anything but a file, because git would
+ * block forever on a pipe.
  */
 async function isChangedFile(path: string, copied: string): Promise<boolean> {
   const found = await lstat(path).catch(() => null);

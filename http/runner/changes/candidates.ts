@@ -74,8 +74,8 @@ export async function listOthers(place: Place, isPlain: (folder: string) => Prom
 }
 
 /**
- * Lists the files of a nested repository that may be ignored, as {@link listOthers} does for the whole folder. Only the
- * nested repository's own `.gitignore` files count.
+ * Lists the files of a nested repository as {@link listOthers} does for the whole folder. The repository itself may be
+ * ignored; only its own `.gitignore` files count.
  */
 export async function listInside(
   place: Place,

@@ -92,7 +92,6 @@ async function asBinary<Done>({ gitDir }: Source, work: () => Promise<Done>): Pr
 /** The start of a section, with the line break before it. No line of a file's content starts with it. */
 const SECTION = Buffer.from("\ndiff --git ");
 
-/** Splits a diff into its sections. */
 function listSections(bytes: Buffer): readonly Buffer[] {
   const sections: Buffer[] = [];
   let from = 0;

@@ -23,8 +23,8 @@ export interface Inspected {
 }
 
 /**
- * Maximum size of a file that the runner reads, in bytes. Git does not read larger files to compare them
- * (`core.bigFileThreshold`).
+ * Maximum size of a file whose content the runner adds, in bytes. It is the default of git's `core.bigFileThreshold`,
+ * above which git does not compare contents.
  */
 export const MAX_FILE_BYTES = 512 * 1024 * 1024;
 /** How many paths to inspect at once. */

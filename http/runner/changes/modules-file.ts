@@ -21,7 +21,6 @@ export const MODULES_FILE = ".gitmodules";
 const MAX_BYTES = 4 * 1024 * 1024;
 const NO_SUBMODULE = "`.gitmodules` declares it as a submodule, but it is not one: that section is ignored";
 
-/** A section of `.gitmodules`. */
 interface Section {
   readonly name: string;
   /** Null if the section has no URL. */
@@ -56,9 +55,9 @@ export async function readIndexed(place: Place): Promise<Modules> {
 }
 
 /**
- * Removes from the index's `.gitmodules` the new sections that have no submodule, so that the index declares no missing
- * submodule. Leaves out a new file that would then be empty. If the change of a moved submodule is left out, the
- * submodule stays at its original path. Returns the paths of the removed sections that are not in `leftOut` yet.
+ * Removes the new sections of the index's `.gitmodules` that have no submodule in the index. If a new `.gitmodules`
+ * would then be empty, removes the file. If the change of a moved submodule was left out, moves its section and its
+ * entry back to the original path. Returns the paths of the sections that are not in `leftOut` yet, with the reason.
  */
 export async function undeclare(
   place: Place,
@@ -96,7 +95,10 @@ interface Sought {
   readonly present: ReadonlyMap<string, Entry>;
 }
 
-/** Finds the submodule that a section declared at the start, if the index has nothing else in its place. */
+/**
+ * Finds the submodule that a section declared at the start. Returns null if there was none, or if the index has
+ * something else in its place.
+ */
 function findOriginal(place: Place, { name, begun, present }: Sought): { path: string; entry: Entry } | null {
   const [path] = [...begun].find(([, sections]) => sections.some((section) => section.name === name)) ?? [];
   const entry = path === undefined ? undefined : place.laidOut.get(path);
@@ -114,7 +116,10 @@ async function edit(place: Place, file: string, args: readonly string[]): Promis
   });
 }
 
-/** Stores the content. Returns null if the content is blank and the folder started without the file. */
+/**
+ * Stores the content as a blob and returns its entry. Returns null if the content is blank and the folder started
+ * without the file.
+ */
 async function store(place: Place, content: Buffer, { mode }: Entry): Promise<Entry | null> {
   if (content.toString("latin1").trim() === "" && !place.laidOut.has(MODULES_FILE)) return null;
   const of = { env: { GIT_DIR: place.gitDir }, signal: place.signal, input: content };
@@ -171,7 +176,7 @@ async function listConfig({ scratch, signal }: Place, file: string): Promise<[st
   }
 }
 
-/** Reads the remotes' URLs in a repository's configuration, by the remote's name. */
+/** Returns the name and URL of each remote in a repository's configuration. */
 export async function readRemotes(place: Place, gitDir: string): Promise<readonly (readonly [string, string])[]> {
   const content = await readSmallFile(join(gitDir, "config"), MAX_BYTES);
   const listed = content === null ? null : await inFile(place, content, (file) => listConfig(place, file));

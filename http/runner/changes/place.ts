@@ -11,7 +11,6 @@ import { type GitOptions, gitBytes } from "../checkout/git.js";
 export interface Place {
   /** A bare git directory. Only the runner writes its configuration, attributes and hooks. */
   readonly gitDir: string;
-  /** The folder of the files. */
   readonly folder: string;
   /** The index to fill. */
   readonly index: string;
@@ -115,7 +114,7 @@ export function entriesFrom(records: readonly string[]): ReadonlyMap<string, Ent
   );
 }
 
-/** Whether one of the folders lies above the path. */
+/** Whether one of the folders contains the path. */
 export function isInside(path: string, folders: ReadonlySet<string>): boolean {
   for (let at = path.indexOf("/"); at !== -1; at = path.indexOf("/", at + 1)) {
     if (folders.has(path.slice(0, at))) return true;

@@ -11,7 +11,6 @@ export type HoldsCommit = (
   commit: string,
 ) => Promise<boolean>;
 
-/** A submodule of the folder. */
 export interface Submodule {
   readonly path: string;
   /** The entry of the submodule's commit at the start, possibly at another path. Null for a new submodule. */

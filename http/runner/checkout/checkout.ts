@@ -8,7 +8,7 @@ import { mergeTrees } from "./merge-trees.js";
 import type { Mirrors, Origin } from "./mirrors.js";
 import { removeAll } from "./run-folder.js";
 
-/** The configuration of every clone: an agent's `git push` fails, and its error says why. */
+/** Git configuration of every clone. It makes an agent's `git push` fail, with this text in the error. */
 const NO_PUSHES = "remote.origin.pushurl=nothing-is-pushed-from-a-run";
 
 /** A repository that the runner checked out for a run. */
@@ -55,7 +55,6 @@ export interface CheckoutOptions {
   readonly restore?: RestoreCommit;
 }
 
-/** A commit that the service stores. */
 interface StoredCommit {
   readonly archive: JobArchive;
   readonly commit: string;

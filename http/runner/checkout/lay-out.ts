@@ -19,7 +19,7 @@ export interface LayOutOptions {
 }
 
 /**
- * Creates a job's checkouts, runs the setup of each, and adds them to `checkouts`. Rejects with a {@link JobFailed}:
+ * Creates a job's checkouts, adds each to `checkouts`, and runs its setup. Rejects with a {@link JobFailed}:
  * `no-image`, `checkout-failed` or `setup-failed`.
  */
 export async function layOutCheckouts(job: Pick<Job, "checkouts">, options: LayOutOptions): Promise<void> {

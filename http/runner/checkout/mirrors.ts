@@ -63,10 +63,10 @@ export class Mirrors {
   }
 
   /**
-   * Updates the mirror and calls `copy` with the wanted commit. That is the head of the wanted branch; else the base,
-   * if the repository has no such branch or the job names none; else the head of the default branch. A missing `refs/…`
-   * is an error. The mirror then protects the commit, and holds it until `held.letGo`. Rejects with git's error,
-   * without the address's credentials; then it does not hold the commit.
+   * Fetches the wanted commit if the mirror lacks it, and calls `copy` with it. That is the head of the wanted branch;
+   * if there is no such branch, the base; if there is no base, the head of the default branch. Rejects if a wanted
+   * `refs/…` does not exist. The commit stays protected in the mirror, and held until `held.letGo`. Rejects with git's
+   * error, without the address's credentials, and then holds nothing.
    */
   async from<Copied>(wanted: WantedOrigin, copy: (origin: Origin) => Promise<Copied>): Promise<Copied> {
     const { repository, base, signal, branch = null } = wanted;
@@ -132,7 +132,8 @@ export class Mirrors {
     await mkdir(mirror, { recursive: true });
     // Completes a mirror whose creation was interrupted.
     await git(mirror, ["init", "--quiet", "--bare", "--template=", "."]);
-    // Comes last. Rejects an agent's pushes into the mirror: later runs start from its branches.
+    // Comes last, because it marks the mirror as complete. It rejects an agent's pushes: later runs start from the
+    // mirror's branches.
     await git(mirror, ["config", "receive.hideRefs", "refs"]);
     return mirror;
   }

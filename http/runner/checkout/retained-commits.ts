@@ -31,7 +31,7 @@ export async function releaseCommit(mirror: string, commit: string, signal: Abor
 export class CommitHolds {
   /** The number of active runs that started from each commit, by its key. */
   readonly #counts = new Map<string, number>();
-  /** The number of each commit's latest hold, by its key. */
+  /** The sequence number of each commit's latest hold, by the commit's key. */
   readonly #last = new Map<string, number>();
   #holds = 0;
 
@@ -50,7 +50,7 @@ export class CommitHolds {
     else this.#counts.delete(key);
   }
 
-  /** The number of the latest hold. A report of commits covers the holds up to this number. */
+  /** The sequence number of the latest hold. A report of commits covers the holds up to this number. */
   get now(): number {
     return this.#holds;
   }
@@ -61,7 +61,7 @@ export class CommitHolds {
     return this.#counts.has(key) || (this.#last.get(key) ?? 0) > since;
   }
 
-  /** Discards the number of the commit's latest hold, unless a run holds the commit. */
+  /** Discards the sequence number of the commit's latest hold, unless a run holds the commit. */
   forget(commit: RepositoryCommit): void {
     if (!this.#counts.has(toKey(commit))) this.#last.delete(toKey(commit));
   }

@@ -6,7 +6,7 @@ import { PROCESSES, PUSH_SITES, removeAll } from "./run-folder.js";
 
 const OWNER = "runner.pid";
 
-/** Another runner uses the folder. The message is for the command of a runner. */
+/** Another runner uses the folder. The message tells the operator what to do. */
 export class FolderTaken extends Error {
   override readonly name = "FolderTaken";
   readonly pid: number;

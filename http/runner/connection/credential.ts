@@ -34,7 +34,7 @@ export interface HostCredentialOptions {
   readonly trust: string;
   /** The file with this host's OIDC token. The runner reads it for each exchange, because platforms renew it. */
   readonly tokenFile: string;
-  /** The key of the pool to join; null if the trust has only one. */
+  /** The key of the pool to join. Null selects the trust's only pool. */
   readonly pool: string | null;
   readonly now: () => number;
 }

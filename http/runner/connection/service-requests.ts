@@ -23,8 +23,8 @@ const ONE_REQUEST_MS = 60_000;
 const WAITS_MS = [500, 2_000, 8_000, 30_000];
 
 /**
- * Sends the runner's HTTP requests to the service, with its credential and id. Retries a request while the service is
- * unreachable or answers with 408, 429 or a server error.
+ * Sends the runner's HTTP requests to the service, with its credential and id. Retries a request up to four times if
+ * the service is unreachable or answers with 408, 429 or a server error.
  */
 export class ServiceRequests {
   readonly #options: ServiceRequestsOptions;
@@ -33,7 +33,7 @@ export class ServiceRequests {
     this.#options = options;
   }
 
-  /** Returns the last response, successful or not, or null if there was none. Does not reject. */
+  /** Returns the response to the last attempt, successful or not; null if that attempt got none. Does not reject. */
   async ask(request: ServiceRequest, signal: AbortSignal): Promise<Response | null> {
     for (let tried = 0; ; tried++) {
       const answer = await this.#once(request, signal).catch(() => null);

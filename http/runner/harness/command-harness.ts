@@ -43,7 +43,6 @@ async function start(job: Job, run: HarnessRun, defaultCommand: readonly string[
   }
 }
 
-/** A running program and its input. */
 interface Agent {
   readonly group: ProcessGroup;
   readonly input: AgentInput;

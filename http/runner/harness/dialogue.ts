@@ -64,7 +64,7 @@ export class Dialogue {
     }
   }
 
-  /** The run is ending: rejects open and later handovers and tool calls. */
+  /** Rejects open and later handovers and tool calls. Call it when the run is ending. */
   close(): void {
     this.handovers.close();
     this.calls.close();

@@ -7,7 +7,6 @@ import { cut } from "./agent-lines.js";
  */
 const SHORTEST = 6;
 
-/** Replaces a secret. */
 const MASKED = "***";
 
 /** Returns a function that masks secrets in a text. It also masks each single line of a multi-line secret. */

@@ -28,7 +28,7 @@ export class Messages {
     else this.#pass(this.#give, message);
   }
 
-  /** The agent has started: passes it waiting and later messages through `give`. */
+  /** Passes waiting and later messages to `give`. Call it when the agent has started. */
   listen(give: Give): void {
     this.#give = give;
     for (const message of this.#waiting.splice(0)) this.#pass(give, message);

@@ -2,7 +2,7 @@ import type { Job } from "../../../actors/runners/job.js";
 import { type Checkout, toContext } from "../checkout/checkout.js";
 import type { ContextTexts } from "../checkout/run-folder.js";
 
-/** The texts for an agent. `prompt` is the station's prompt, with a search's prompt before it. */
+/** The texts for an agent. `prompt` is the station's prompt; in a search's run, the search's prompt comes before it. */
 export function toTexts(job: Job, prompt: string, checkouts: readonly Checkout[]): ContextTexts {
   return { prompt, task: toTaskText(job, prompt), context: toContext(job, checkouts) };
 }

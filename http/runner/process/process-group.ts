@@ -19,7 +19,6 @@ export interface Launch {
   readonly secret?: string;
 }
 
-/** How a process ended. */
 export interface ProcessExit {
   /** Null if a signal ended the process. */
   readonly exitCode: number | null;

@@ -17,7 +17,10 @@ import type { RunFolder } from "../checkout/run-folder.js";
 export interface PushSite {
   readonly folder: string;
   readonly checkout: Checkout;
-  /** The run's folder with all checkouts. No folder between it and the checkout may have become a link. */
+  /**
+   * The run's folder with all checkouts. {@link takeSnapshot} rejects if a folder between it and the checkout is a
+   * link.
+   */
   readonly within: string;
   /** The tree of the commit that the checkout started from. */
   readonly begun: string;
@@ -26,8 +29,8 @@ export interface PushSite {
 /** The files of a checkout at one moment, and the changed paths. */
 export interface Snapshot extends Fitted {
   /**
-   * Paths that differ from the commit that the checkout started from, or from its merge, in git's order; see
-   * `run.pull-request`.
+   * Paths that differ from the commit that the checkout started from, or from the merge result if the runner merged
+   * another commit into it. In git's order, and limited as in `run.pull-request`.
    */
   readonly changed: readonly string[];
 }

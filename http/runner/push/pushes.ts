@@ -48,7 +48,7 @@ export interface PushesOptions {
 
 /** Time limit of one push or one snapshot, in milliseconds. */
 const LIMIT_MS = 10 * 60 * 1_000;
-/** Maximum number of a run's unanswered pull request requests. */
+/** Maximum number of a run's unanswered `run.pull-request` messages. */
 const MAX_WISHES = 5;
 
 const OVER = "The run is over.";

@@ -44,7 +44,7 @@ export class ProposalFiles {
     this.#lookLater();
   }
 
-  /** The agent has ended: processes its remaining files, and stops scanning. */
+  /** Processes the remaining files, and stops scanning. Call it when the agent has ended. */
   async finish(): Promise<void> {
     this.#cancel();
     await this.#looking;

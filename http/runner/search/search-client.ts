@@ -7,7 +7,6 @@ import {
   type ServiceRequestsOptions,
 } from "../connection/service-requests.js";
 
-/** The claim that a request is about. */
 interface Claim {
   readonly runId: string;
   readonly fence: number;
@@ -66,7 +65,7 @@ export class SearchClient {
     return Buffer.from(await answer.arrayBuffer());
   }
 
-  /** Sends a message of the agent. The service accepts it once per key. Does not reject. */
+  /** Sends a message of the agent and returns the answer; never rejects. The service accepts one message per key. */
   async say(
     claim: Claim,
     submission: { readonly type: SubmissionType; readonly body: string; readonly key: string },

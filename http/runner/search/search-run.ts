@@ -52,7 +52,7 @@ export class SearchRun {
     return this.#submissions.say(type, value);
   }
 
-  /** The agent has ended: sends the messages in its remaining files. */
+  /** Sends the messages in the remaining files. Call it when the agent has ended. */
   async finish(): Promise<void> {
     await this.#files?.finish();
   }

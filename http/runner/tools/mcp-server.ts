@@ -2,7 +2,6 @@ import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@m
 import type { ToolRequest } from "./await-call.js";
 import type { ToolResult } from "./tool-calls.js";
 
-/** A tool of an MCP server. */
 export interface ServedTool {
   /** The tool's name: `[A-Za-z0-9_-]{1,64}`. */
   readonly name: string;

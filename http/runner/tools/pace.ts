@@ -1,11 +1,11 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../../../runtime/clock.js";
 
-/** The bytes that count as one message. The runner parses messages in the same process that serves other runs. */
+/** How many bytes count as one more message. The runner parses messages in the same process that serves other runs. */
 const BYTES_OF_A_MESSAGE = 1_024;
 /** Limits for each client of a run, regardless of the other clients, in messages: a burst, then a rate per second. */
 const OWN = { atOnce: 200, aSecond: 50 };
-/** Limits for all clients of a run together, beyond their own allowances. No agent comes near them. */
+/** Limits, together, for what all clients of a run send beyond their own allowances. */
 const TOGETHER = { atOnce: 2_000, aSecond: 1_000 };
 
 const NEWLINE = "\n".charCodeAt(0);

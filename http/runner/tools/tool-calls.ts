@@ -16,7 +16,6 @@ export interface ToolWish {
   readonly inputs: CallInputs;
 }
 
-/** The answer to an agent. */
 export interface ToolResult {
   readonly text: string;
   /** One additional sentence, or absent. */
@@ -117,8 +116,8 @@ export class ToolCalls {
   }
 
   /**
-   * The client cancelled its request. Like {@link ToolCalls.detach}, but also tells the service, which ends the call if
-   * it has not started.
+   * Like {@link ToolCalls.detach}, but also tells the service, which ends the call if it has not started. Call it when
+   * the client cancels its request.
    */
   cancel(pending: PendingCall): void {
     const call = this.#find(pending);
@@ -130,7 +129,7 @@ export class ToolCalls {
     this.#options.send({ type: "run.tool-cancelled", id: call.id });
   }
 
-  /** The service reports that a call waits for a person, or continues. */
+  /** Handles the service's report that a call waits for a person, or continues. */
   waiting({ id, callId, for: what }: Pick<ToolWaiting, "id" | "callId" | "for">): void {
     const call = this.#open.find((open) => open.id === id);
     if (call === undefined || call.isCancelled) return;
@@ -188,8 +187,8 @@ export class ToolCalls {
   }
 
   /**
-   * The service withdrew a cancelled call that had not started. Removes the call, or sends it again if a request has
-   * attached to it since.
+   * Removes a cancelled call that the service withdrew before it started, or sends it again if a request has attached
+   * to it since.
    */
   #withdrawn(call: Call): void {
     if (call.waiter === null) this.#calls.delete(call);

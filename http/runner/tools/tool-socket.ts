@@ -23,7 +23,6 @@ const MAX_MESSAGE_BYTES = 1024 * 1024;
 /** Maximum number of bytes that a client may leave unread while it sends more. */
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 
-/** The tools that a socket serves. */
 export interface ServedTools {
   readonly name: string;
   readonly tools: readonly ServedTool[];

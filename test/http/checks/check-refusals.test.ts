@@ -12,7 +12,7 @@ const stranger = "must be a repository of the line as it is now";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A change of a body, and the only error of its 422. */
+/** A change of the request body, and the only error in the 422 response. */
 const invalid: readonly (readonly [change: Fields, path: string, message: string | RegExp])[] = [
   [{ lineId: undefined }, "lineId", "is required"],
   [{ stationKey: undefined }, "stationKey", "is required"],

@@ -31,7 +31,6 @@ interface Manifest {
 
 let packing: Promise<readonly string[]> | undefined;
 
-/** Lists the package's files. */
 function packedPaths(): Promise<readonly string[]> {
   packing ??= promisify(execFile)("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"]).then(({ stdout }) => {
     const [packed]: readonly { readonly files: readonly { readonly path: string }[] }[] = JSON.parse(stdout);

@@ -15,7 +15,7 @@ interface Office {
   readonly ada: Client;
   readonly workspaceId: string;
   readonly teamId: string;
-  /** Opens a task in a team and drafts one decision per title, at `paths`. */
+  /** Opens a task in a team, and drafts one decision per title about the files in `paths`. Returns the task's id. */
   readonly drafted: (teamId: string, paths: readonly string[], ...titles: readonly string[]) => Promise<string>;
   readonly merged: (taskId: string, repository: string, at: string) => Promise<void>;
   readonly team: (key: string) => Promise<string>;

@@ -183,8 +183,8 @@ t.test("what else the loop does counts for the slice, but one turn is always giv
 });
 
 /**
- * Runs requests of one party. Each request takes `slices` turns; the first starts the request, and the others continue
- * it.
+ * Returns functions that run requests of one party. Each request enters, then does `slices` pieces of work, and waits
+ * for its next turn after each.
  */
 function manyRequests({ turns, work, scheduler }: ReturnType<typeof arrange>) {
   let underWay = 0;

@@ -27,7 +27,7 @@ import { startTestService } from "../../support/service.js";
 const settings = { SECRETS_KEY: Buffer.alloc(32, 1).toString("base64") };
 const BEGUN: Key = ["~", "meta", "begun"];
 
-/** Wraps a store: counts a service's reads, and reports the rows below a key as damaged. */
+/** Wraps a store. Counts the reads, and throws `damaged` for a range read below the key `damaged`. */
 function countReads(store: Store, damaged: Key = []) {
   let reads = 0;
   const counted: Store = {

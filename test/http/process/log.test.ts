@@ -5,7 +5,6 @@ import { createLog } from "../../../http/process/log.js";
 import { StoreError } from "../../../storage/store.js";
 import { startTestService } from "../../support/service.js";
 
-/** Returns a log and its lines. */
 function keptLog(level: "debug" | "info" | "error" | "silent") {
   const lines: Record<string, unknown>[] = [];
   const log = createLog(level, { write: (line: string) => void lines.push(JSON.parse(line)) });

@@ -57,7 +57,7 @@ t.test(
   async (t) => {
     const { folder } = unpackFixture(t, "format-1");
     const before = readFileSync(join(folder, "data.mdb"));
-    // Leave the state of a kill in the middle of the copy.
+    // Create the state that a kill during the copy leaves.
     writeFileSync(join(folder, `${COPY}.new`), before.subarray(0, before.length / 2));
     for (const killAt of [/^migrating|migrating the store/, /resumes|listening/]) {
       const { signal } = await run(folder, killAt);

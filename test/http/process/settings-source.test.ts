@@ -87,7 +87,6 @@ t.test("what the environment sets is not changed by the file, which the log says
   t.same(allowed, []);
 });
 
-/** Creates a file with this text. */
 function fileWith(t: Test, text: string): string {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-settings-"));
   t.teardown(() => rmSync(folder, { recursive: true }));

@@ -25,7 +25,7 @@ const ofEvents = (block: string) =>
     ...["raise.attaches.size", "raise.attaches.fetch.url"],
   ].map((path) => `${block}.events.*.${path}`);
 
-/** The positions of expressions in integrations ("Integration positions" in the expressions reference). */
+/** Paths of the expressions in an integration's definition. */
 const positions = [
   ...["webhook.verify.hmac.signed", "webhook.verify.hmac.freshness.at", "webhook.respond.when", "webhook.respond.body"],
   ...["webhook.mine", "webhook.route.by", "webhook.delivery", ...ofEvents("webhook")],

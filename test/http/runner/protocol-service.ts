@@ -19,7 +19,6 @@ export interface Arrived {
   readonly frame: RunnerFrame;
 }
 
-/** A request over HTTP. */
 export interface Requested {
   readonly line: string;
   readonly headers: IncomingHttpHeaders;
@@ -37,7 +36,6 @@ export class ProtocolService {
   /** The accepted bearer token. */
   token = "pool-token";
   refusals = 0;
-  /** The requests over HTTP. */
   readonly requested: Requested[] = [];
   /** The service's answers over HTTP: a text, or a value as JSON. Undefined breaks the connection. */
   answers: (request: Requested) => { readonly status: number; readonly body: unknown } | undefined = () => undefined;
@@ -90,7 +88,6 @@ export class ProtocolService {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Number of connections so far. */
   get connections(): number {
     return this.#connections;
   }

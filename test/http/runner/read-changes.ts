@@ -19,7 +19,6 @@ export async function readSnapshot(checkout: Checkout, more: Partial<SnapshotOpt
   return takeSnapshot(await site, { signal, ...more });
 }
 
-/** Returns the diff of a checkout. */
 export async function readChanges(checkout: Checkout): Promise<string> {
   return (await readSnapshot(checkout)).diff;
 }

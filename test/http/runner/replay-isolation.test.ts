@@ -18,8 +18,7 @@ const replayed = (secretsFor: NonNullable<Job["replay"]>["secretsFor"] = { check
 const branches = (folder: string): string => inRepository(folder, "for-each-ref", "refs/heads");
 
 /**
- * Opens a scene whose runner fetches from a code host with a password; agents find the address without the password in
- * `REMOTE`.
+ * Opens a scene whose runner fetches from a code host with a password. `remote` is the address without the password.
  */
 async function hostedScene(t: Test, passEnv: readonly string[] = []) {
   const folder = sceneFolder(t);

@@ -36,8 +36,8 @@ const work = {
 const toWord = (n: number) => `canary-${"abcde"[n]}${n}x`;
 
 /**
- * Returns an agent that writes its instructions to a file. A search's agent proposes candidates, and copies everything
- * that it finds to `dump`.
+ * Returns an agent. In a search's run, it copies everything that it finds to `dump`, and proposes three candidates. In
+ * other runs, it writes its prompt and the task's title to `note.txt`.
  */
 const toAgent = (dump: string) => `
 if [ -n "$SIGNALBOX_SEARCH" ]; then

@@ -18,7 +18,6 @@ interface Sent {
   readonly isChunked: boolean;
 }
 
-/** The status and body of an answer. */
 interface Got {
   readonly status: number;
   readonly body: string;
@@ -68,7 +67,7 @@ const byNodeClient: SendFrom = async (port, { method, path, isChunked }) => {
   return { status: response.statusCode, body: await text(response) };
 };
 
-/** Sends in chunks, because this client copies a body of known length for seconds. */
+/** Sends in chunks, because this client takes seconds to copy a body of known length. */
 const byFetch: SendFrom = async (port, { method, path }) => {
   let sent = 0;
   const body = new ReadableStream({

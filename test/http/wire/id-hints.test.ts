@@ -122,7 +122,7 @@ t.test("every path that a person or token asks about an id of one kind has a hin
   await workspaceWithTeam(ada);
   const paths = toTables(service).routes.filter(
     ({ method, path, credential }) =>
-      // The code host's ids are numbers, without a prefix.
+      // Paths with `installation` are left out, because the code host's ids are numbers.
       method === "GET" &&
       path !== "/api/find/{id}" &&
       path !== "/api/inbox/{id}" &&

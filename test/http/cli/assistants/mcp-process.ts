@@ -9,7 +9,6 @@ import type { Test } from "tap";
 import { signalbox } from "../../../support/signalbox-command.js";
 import { until } from "../../../support/until.js";
 
-/** The result of a tool call. */
 export interface Called {
   readonly text: string;
   readonly data: Readonly<Record<string, unknown>>;

@@ -17,7 +17,7 @@ t.test("an assistant", async (t) => {
   await t.test("commands", async (t) => testCommands(t, scene, assistantCases));
 
   const assistant = await startAssistant(t, signalbox.home, "--allow", "answer,message,approve,edit", "--allow", ALL);
-  /** All that the process has sent. */
+  /** The results of all calls so far. */
   const received: Called[] = [];
   const call = async (name: string, inputs: Record<string, unknown> = {}): Promise<Called> => {
     const called = await assistant.call(name, inputs);

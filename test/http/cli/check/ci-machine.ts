@@ -36,8 +36,8 @@ export interface CiMachineOptions {
 
 /**
  * Simulates the machine of a GitHub job: the checkout's files, the environment, an issuer's OIDC tokens, the system's
- * programs, node and npm. Its npm has no network and links the local build. `test/http/cli/signalbox.test.ts` shows
- * that the package contains the whole command.
+ * programs, node and npm. Its npm has no network and links the local build. `test/http/cli/package.test.ts` shows that
+ * the package contains the whole command.
  */
 export async function startCiMachine(t: Test, options: CiMachineOptions): Promise<CiMachine> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-ci-"));

@@ -4,7 +4,6 @@ import { fixedToken } from "../../../../http/cli/check/credential.js";
 import { createRequests, type Requests } from "../../../../http/cli/check/requests.js";
 import { Service } from "../../../../http/cli/check/service.js";
 
-/** A request as received. */
 export interface Came {
   readonly method: string;
   readonly path: string;
@@ -29,7 +28,6 @@ export interface ScriptedServer {
   readonly service: Service;
   /** The command's waits in milliseconds, in order. */
   readonly waits: readonly number[];
-  /** The command's log lines. */
   readonly logged: readonly string[];
   /** Signals the command to stop. */
   readonly end: () => void;

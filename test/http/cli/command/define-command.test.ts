@@ -4,7 +4,10 @@ import { CommandTree, endWith, type Run } from "../../../../http/cli/command/def
 import { exitCodes } from "../../../../http/cli/command/exit-codes.js";
 import { processTerminal } from "../../../../http/cli/command/terminal.js";
 
-/** Runs a command line of a program with the command `work`, and returns what became of it. */
+/**
+ * Runs a command line of a program with the command `work`. Returns its exit code and output, and whether the command
+ * ran.
+ */
 async function run(args: readonly string[], definition: object = {}) {
   const seen = { code: null as number | null, listens: 0, ran: false, out: "", err: "" };
   const program = new Command("signalbox").exitOverride(endWith(exitCodes.usage)).configureOutput({

@@ -4,7 +4,7 @@ import { setImmediate as later } from "node:timers/promises";
 import t from "tap";
 import { PromptLine } from "../../../../http/cli/command/prompt-line.js";
 
-/** A prompt at a terminal whose input and output the test has. */
+/** A prompt at a terminal that the test controls. */
 function openTerminal() {
   const input = new PassThrough();
   const output = Object.assign(new PassThrough(), { isTTY: true });

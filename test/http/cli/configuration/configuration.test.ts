@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-// The parser of HCL sets globals, so this file has a process of its own.
+// The HCL parser sets globals. With this import, the test run gives this file its own process (`sharing-rules.ts`).
 import "@cdktn/hcl2json";
 import t from "tap";
 import { openCommandScene, testCommands } from "../../../support/command-cases.js";
@@ -61,7 +61,7 @@ t.test("the export of every kind changes nothing, and makes the same workspace e
   t.same(Object.fromEntries(again), Object.fromEntries([...files].map(([path, text]) => [path, renamed(text)])));
 });
 
-/** Number of generated workspaces of each sort. By default, `npm run configurations` uses 500. */
+/** Number of seeds. `npm run configurations` uses 500 by default. */
 const WORKSPACES = 4;
 
 t.test("exports of generated workspaces change nothing, and edits are planned exactly and applied", async (t) => {
@@ -95,7 +95,7 @@ function makeFolder(files: Readonly<Record<string, string>>): string {
   return name;
 }
 
-/** Returns a team with a pool, a skill and a line that needs both. */
+/** Writes a folder with a team, a pool, a skill and a line that needs both; returns its name. */
 function teamFolder(key: string): string {
   return makeFolder({
     "main.tf": `${refusedStart}

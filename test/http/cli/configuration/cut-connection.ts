@@ -6,9 +6,12 @@ import type { AddressInfo } from "node:net";
 export interface CutConnection {
   readonly url: string;
   /**
-   * Cuts the connection of one write: the first one is 1. `before` cuts it before the service gets the write, `after`
-   * before the client gets the response. `failed` answers 500 after the service got it, and `refused` answers 403 before,
-   * `moved-on` as for an old version. Later writes are cut too, as after a kill.
+   * Disturbs the write with this number (the first is 1). As after a kill, cuts the connection of every later write.
+   *
+   * - `before`: cuts the connection before the service gets the write.
+   * - `after`: cuts it after the service handled the write, before the client gets the response.
+   * - `failed`: answers 500 after the service handled the write.
+   * - `refused`, `moved-on`: answer 403, or 409 as for an old version; the service does not get the write.
    */
   cut(write: number, when: CutWhen): void;
   close(): Promise<void>;

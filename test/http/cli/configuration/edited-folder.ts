@@ -17,7 +17,6 @@ export interface ExpectedField {
   readonly isSecret?: true;
 }
 
-/** A change that a plan must show. */
 export interface ExpectedChange {
   readonly action: "create" | "update" | "delete";
   readonly kind: string;
@@ -27,7 +26,7 @@ export interface ExpectedChange {
 
 /** A resource of the folder. */
 export interface Item {
-  /** `service_team.core` */
+  /** Such as `service_team.core`. */
   name: string;
   readonly kind: string;
   readonly address: string;
@@ -83,7 +82,7 @@ export class EditedFolder {
     );
   }
 
-  /** Returns the value that an attribute has: its text for a file, the key for a reference. */
+  /** Evaluates an attribute's value: a file becomes its text, and a reference the key that it refers to. */
   plain(value: HclValue): unknown {
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return value.map((each: HclValue) => this.plain(each));
@@ -114,7 +113,7 @@ export class EditedFolder {
     this.expected.push({ kind, address, action, fields });
   }
 
-  /** Writes the blocks like a person. Returns all files by path. */
+  /** Returns all files by path. The blocks are in random order and layout, as a person might write them. */
   write(chance: Chance): ReadonlyMap<string, string> {
     const hasImports = chance.onceIn(2);
     const blocks = this.items.flatMap(({ name, holder, entries, importId }) => {

@@ -192,7 +192,7 @@ function checkApplied(
   }
 }
 
-/** Returns the value of a field over the API: `stations["work"].timeout_minutes`. */
+/** Returns the value of a field, such as `stations["work"].timeout_minutes`, in a resource as the API returns it. */
 function valueAt(representation: unknown, field: string): unknown {
   let value = representation;
   for (const [, quoted, name = ""] of field.matchAll(/\["(.*?)"\]|([^.[\]]+)/g)) {

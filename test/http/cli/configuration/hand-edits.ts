@@ -10,7 +10,7 @@ type HandEdit = (folder: EditedFolder, chance: Chance) => boolean;
 /** The value of an attribute that is not set. */
 const unset = null;
 
-/** Attributes that may change: how to draw a value, and the default; no default for a required attribute. */
+/** An attribute that may change: how to draw a value, and the default. A required attribute has no default. */
 interface Changeable {
   readonly draw: (chance: Chance) => HclValue;
   readonly default?: unknown;
@@ -74,7 +74,7 @@ function get(entries: Entries, name: string): HclValue | undefined {
   return entries.find(([each]) => each === name)?.[1];
 }
 
-/** Picks a resource that no edit has changed, and marks it. */
+/** Picks a resource that no edit has changed, and marks it. Returns null if there is none. */
 function pick(folder: EditedFolder, chance: Chance, wanted: (item: Item) => boolean): Item | null {
   const free = folder.items.filter((item) => !item.isEdited && wanted(item));
   if (free.length === 0) return null;
@@ -284,14 +284,14 @@ const rotateSecret: HandEdit = (folder, chance) => {
   return true;
 };
 
-/** Gives a value to the variable of a hidden attribute. */
+/** Sets the variable that a secret attribute refers to. Returns false if no attribute refers to one. */
 function giveVariable(folder: EditedFolder, { entries }: Item, value: string): boolean {
   const name = /var\.([\w-]+)/.exec(JSON.stringify(entries))?.[1];
   if (name !== undefined) folder.variables[name] = value;
   return name !== undefined;
 }
 
-/** Kinds whose resources may go without other edits. */
+/** Kinds whose resources can be removed without other edits. */
 const removable = ["skill", "secret", "workspace-token-trust", "runner-trust", "workspace-runners", "hook", "line"];
 
 const removeResource: HandEdit = (folder, chance) => {
@@ -384,7 +384,7 @@ const writeKeys: HandEdit = (folder, chance) => {
   return true;
 };
 
-/** All ways to edit. The last ones change nothing. */
+/** All ways to edit. The last three lead to an empty plan. */
 export const handEdits: Readonly<Record<string, HandEdit>> = {
   changeAttributes,
   changeStation,

@@ -1,4 +1,4 @@
-// The parser of HCL sets globals, so this file has a process of its own.
+// The HCL parser sets globals. With this import, the test run gives this file its own process (`sharing-rules.ts`).
 import "@cdktn/hcl2json";
 import t from "tap";
 import { parseValues } from "../../../../actors/config-pull-requests/edit/hcl-values.js";

@@ -1,4 +1,4 @@
-/** Folders that are refused: the HCL after the first 13 lines, other files, and the message. */
+/** A folder that is refused: the HCL after {@link refusedStart}, other files, and the error message. */
 export interface RefusedFolder {
   readonly text: string;
   readonly files?: Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ import { generatedSettings } from "./generated-workspace.js";
  * default, and as many exports that are edited as by hand. Prints the outcome; exits with 1 if any is wrong.
  */
 const [count = 500, first = 0] = process.argv.slice(2).map(Number);
-/** Workspaces of one service. */
+/** How many seeds share one service. */
 const TOGETHER = 25;
 const tally: Tally = { unchanged: 0, edited: 0, edits: new Map(), wrong: [] };
 for (let start = first; start < first + count; start += TOGETHER) {

@@ -1,7 +1,7 @@
 import type { CommandCase, CommandScene } from "../../../support/command-cases.js";
 import { listItems } from "../../../support/resources.js";
 
-/** An unsigned token that the scene's trust `ci` accepts, apart from its signature. */
+/** Returns a token that the scene's trust `ci` would accept if its signature were valid. */
 async function toToken({ person, workspaceId }: CommandScene): Promise<string> {
   const [trust] = listItems(await person.request("GET", `/api/resources/workspaces/${workspaceId}/token-trusts`));
   const exp = Math.floor(Date.now() / 1_000) + 300;

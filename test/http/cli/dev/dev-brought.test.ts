@@ -6,7 +6,7 @@ import { startTime } from "../../../../http/wire/process-start.js";
 import { type DevScene, openDevScene, openTask, ownFolder, statusOf } from "../../../support/dev-scene.js";
 import { inRepository } from "../../../support/repository.js";
 
-/** The process of these tests, as a sign-in names it. */
+/** This test process, in the form that a sign-in file stores. */
 const RUNNING = { pid: process.pid, started: startTime(process.pid) };
 
 /** Commits everything in a repository, also files that git ignores, and clones it. Returns the folder of the clone. */

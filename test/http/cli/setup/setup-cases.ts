@@ -2,7 +2,6 @@ import type { CommandCase } from "../../../support/command-cases.js";
 
 let tokens = 0;
 
-/** The cases of `init`, `secret set` and `token create`. */
 export const setupCases: readonly CommandCase[] = [
   {
     name: "init",

@@ -12,7 +12,7 @@ interface Use {
   readonly unusedSinceMs: number | null;
 }
 
-/** Returns the rows of a table about bodies, of all workspaces. */
+/** Returns a table's rows in all workspaces. */
 function listAbout<Row>(reading: Reading, table: string): Entry<Row>[] {
   return reading.range<Row>({ prefix: [] }).filter(({ key }) => key[1] === "row" && key[2] === table);
 }

@@ -43,7 +43,10 @@ function readText(path: string): string | null {
   }
 }
 
-/** Changes, creates, renames and removes files, and adds a file `logs`, which sorts after most of them. */
+/**
+ * Returns a diff that changes, creates, renames and removes files, and adds a file `logs`, which sorts after most of
+ * them.
+ */
 function diffWithLogs(t: Test): string {
   const { folder, git } = openCheckout(t);
   writeFileSync(join(folder, "a.txt"), "changed\n");

@@ -5,7 +5,6 @@ const aRun = /run_[0-9A-Z]{26}/;
 const anApproval = /apr_[0-9A-Z]{26}/;
 const asTask = async ({ ended }: WorkScene) => [await ended()];
 
-/** The cases of `run …` and `inbox`. */
 export const runCases: readonly CommandCase<WorkScene>[] = [
   {
     name: "run show",

@@ -33,7 +33,7 @@ export interface WorkScene extends CommandScene {
   approvals(taskId: string): Promise<readonly string[]>;
 }
 
-/** Adds a line to `a.txt` of the repositories that {@link layRepository} creates. */
+/** A diff that adds a line to `a.txt` of a repository from `layRepository`. */
 const addLine = "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1,2 @@\n one\n+two\n";
 
 /** Splits a command line at its spaces; text in double quotes stays together. */

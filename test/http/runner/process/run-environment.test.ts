@@ -4,7 +4,7 @@ import { RunFolder } from "../../../../http/runner/checkout/run-folder.js";
 import { toEnvironment } from "../../../../http/runner/process/run-environment.js";
 import { sceneFolder, toJob } from "../run-scene.js";
 
-/** Variables that the runner always passes on. */
+/** Variables that the runner always passes on, besides `PATH`. */
 const machine = ["LANG", "LC_ALL", "TZ"];
 
 async function environment(

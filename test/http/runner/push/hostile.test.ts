@@ -151,8 +151,8 @@ async function startElsewhere(
 }
 
 /**
- * Returns the files under a folder that contain the text. Follows no links, which the recursive listing of some
- * versions of Node does.
+ * Returns the files under a folder that contain the text. Does not use a recursive listing, which follows links in some
+ * versions of Node.
  */
 function holding(folder: string, text: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

@@ -111,7 +111,6 @@ export class PushScene {
     return { checkout, folder, pushes, messages, keep, order, end };
   }
 
-  /** The address for pushes. */
   get url(): string {
     return `${this.host.origin}/acme-inc/app.git`;
   }
@@ -128,7 +127,6 @@ export class PushScene {
   }
 }
 
-/** Writes a file of a run's checkout. */
 export function putFile({ checkout }: PushedRun, path: string, text: string): void {
   writeFileSync(join(checkout.folder, path), text);
 }
