@@ -43,7 +43,7 @@ interface Times {
   readonly slices: number[];
 }
 
-/** Measures reads of a replay of 50 runs with 5 copies, next to a baseline of the same size. */
+/** Measures reads of replays of 50 runs with 5 copies each, which have a baseline of the same size. */
 export async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = await openLmdbStore({ folder });

@@ -79,7 +79,7 @@ export async function run(): Promise<void> {
       for (let n = 1; n <= budget.iterations + 1; n++) {
         await runner.workUntil(() => state()?.endedAt !== null || begun() >= n);
         if (n === 1 || n > budget.iterations) heap.push(liveBytes());
-        // Nothing in the search proceeds until its agent does.
+        // The search waits for its agent, so that only the plain replay proceeds.
         await runner.measure(plain, () => runner.withoutSearches(plainOne));
       }
     });
