@@ -4,7 +4,6 @@ import type { Refusal } from "../../actors/refusal.js";
 import { isDamage, Overloaded, TurnFailed } from "../../runtime/runtime.js";
 import { Queue } from "../../runtime/schedule/queue.js";
 
-/** The result of one delivery. */
 type Taken = DeliveryTaken | Refusal;
 
 /** Submits deliveries of one integration. Resolves with the result of each delivery when all results are durable. */
@@ -126,7 +125,10 @@ class Arrivals {
     });
   }
 
-  /** Resolves when each delivery is accepted or refused. */
+  /**
+   * Submits the deliveries in one message or, if its turn fails, one by one. Resolves when each has a result or an
+   * error.
+   */
   async #handOverGroup(group: readonly Arrived[]): Promise<void> {
     try {
       const taken = await this.#take(group.map(({ delivery }) => delivery));

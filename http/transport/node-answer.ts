@@ -6,7 +6,6 @@ import { DROP_IDLE_MS, type StreamedAnswer, type TransportAnswer, type WholeAnsw
 /** Maximum size of a body that surely fits into the system's buffers, in bytes. */
 const BIG_BODY = 64 * 1024;
 
-/** Options for sending a response. */
 interface Writing {
   readonly isHead: boolean;
   /** Whether to close the connection after this response. */

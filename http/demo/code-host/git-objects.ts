@@ -2,7 +2,6 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 
-/** An object of a repository. */
 interface GitObject {
   readonly id: string;
   readonly type: string;
