@@ -215,7 +215,7 @@ function waitingRuns(from: number, count: number): QueueRun[] {
   return Array.from({ length: count }, (_, n) => queueRun(from + n, [`missing-${n % NEEDS}`]));
 }
 
-/** Returns the CPU time per run, in microseconds. */
+/** Returns the CPU time to place a run, in microseconds. */
 async function placeAll(store: Store): Promise<number> {
   const runtime = await start(store);
   await sendToDispatcher(

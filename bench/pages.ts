@@ -158,7 +158,7 @@ async function figures(store: Store, name: string, filter: object): Promise<(str
   ];
 }
 
-/** Reads pages, every second one from the start of the list. */
+/** Reads pages: every second one from the start of the list, the others from points spread over it. */
 async function readPages(store: Store, filter: object, count: number): Promise<Times> {
   const times = noTimes();
   for (let n = 0; n < count; n++) {

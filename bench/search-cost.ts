@@ -135,8 +135,8 @@ class InstantRunner {
   }
 
   /**
-   * Adds the cost of the work done in {@link count} and {@link workUntil} to this tally, except work that another tally
-   * measures.
+   * Adds the cost of {@link count} and {@link workUntil} during `work` to `tally`, except inside a nested `measure`,
+   * which has its own tally.
    */
   async measure(tally: Tally, work: () => Promise<void>): Promise<void> {
     const outer = this.#tally;

@@ -110,7 +110,7 @@ function fold({ served }: Side, days: number): Promise<unknown> {
   return served.tell({ type: "facts", workspaceId, teamId, days, times: FOLDS });
 }
 
-/** The operations in one workspace of a store. */
+/** The operations in a store of workspaces; they act in one of them. */
 export const workspaceOperations: readonly Operation[] = [
   reads("a workspace read", ({ served: { seed } }) => `/api/resources/workspaces/${seed.workspaceId}`, READS),
   reads("its teams listed", ({ served: { seed } }) => `/api/resources/workspaces/${seed.workspaceId}/teams`, READS),

@@ -265,7 +265,9 @@ function quietLog(mails: string[]): ServiceLog {
 
 const PULL_REQUEST = 7;
 
-/** Checks the better prompt against the replay set and prints the verdict. Returns whether it is as expected. */
+/**
+ * Checks the better prompt against the replay set and prints the verdict. Returns whether the verdict is as expected.
+ */
 async function showCheck(
   client: Client,
   { teamId, lineId }: Configured,

@@ -22,7 +22,7 @@ const MAX_BYTES_TOGETHER = 1024 * 1024;
 const ENOUGH = 8;
 /** Maximum number of submissions in flight per integration. */
 const MAX_UNDER_WAY = 8;
-/** Number of senders to answer per round of the event loop. Between rounds the loop learns of finished flushes. */
+/** Number of senders to answer per round of the event loop. Between rounds, the loop handles finished flushes. */
 const ANSWERED_AT_ONCE = 32;
 /** Maximum number of waiting deliveries per integration. */
 const MAX_WAITING = 1_000;

@@ -139,7 +139,7 @@ class UnderWay {
     this.#count += 1;
   }
 
-  /** Ends one request, now or when the promise settles. */
+  /** Removes one request from the count, now or when the promise settles. */
   end(settled: Promise<void> | null): void {
     if (settled === null) this.#end();
     else settled.then(this.#end, this.#end);

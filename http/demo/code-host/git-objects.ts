@@ -45,7 +45,7 @@ export class GitObjects {
     });
   }
 
-  /** Ends the process after the reads under way have finished. */
+  /** Ends the process after the in-flight reads have finished. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#process === null) return;

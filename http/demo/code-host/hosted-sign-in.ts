@@ -22,7 +22,7 @@ export class HostedSignIn {
   readonly #codes = new Map<string, Grant>();
   readonly #people = new Map<string, HostedAccount>();
 
-  /** `findAccount` finds an organisation by its name. */
+  /** `findAccount` finds an organization by its name. */
   constructor(secrets: SecretLog, findAccount: (login: string) => HostedAccount | undefined) {
     this.#secrets = secrets;
     this.#accountOf = findAccount;
