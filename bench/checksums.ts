@@ -16,7 +16,7 @@ const ROWS = 200_000;
 const BATCH = 10_000;
 const ROUNDS = 7;
 const READS = 100_000;
-/** Rows in a list read. */
+/** The number of rows that a list read returns. */
 const LIST = 100;
 const SMALL = { status: "working", title: "x".repeat(60), attempts: 2, startedAtMs: 1_790_000_000_000 };
 /** As large as the value of a hook with a condition and a body. */

@@ -148,7 +148,8 @@ async function openBareReceiver(uws: Uws): Promise<Rival> {
 async function loadBy(read: Pick<Load, "port" | "request">): Promise<TakenFigures> {
   const load: Load = { connections: CONNECTIONS, ...TIMES, status: 202, ...read };
   const sent = measureLoad(load);
-  // This process wrote the requests in advance, so their cost does not count as the receiver's.
+  // `measureLoad` has already sent the requests to the load's process, so their serialization does not count as the
+  // receiver's.
   const begun = process.cpuUsage();
   const figures = await sent;
   const { user, system } = process.cpuUsage(begun);

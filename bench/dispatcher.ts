@@ -28,7 +28,7 @@ const ROUNDS = 5;
 const PLACED = 2_000;
 const PLACED_ROUNDS = 3;
 /**
- * Per round: the reads of the reason why a run waits, and the builds of a placement from all rows. {@link
+ * How often to read why a run waits, and how often to build the placement from all rows, per round. {@link
  * READS_AT_ONCE} reads share a turn of the event loop.
  */
 const READS = 10_000;
@@ -47,11 +47,10 @@ interface Measured {
 /** One side of a comparison: a runtime with few or with many runners. */
 interface Side {
   readonly runtime: Runtime;
-  /** Measures one figure after another, the same figures on each side. */
+  /** Yields one figure after another. Each side yields the same figures. */
   round(): AsyncGenerator<Measured, void, void>;
 }
 
-/** A dispatcher with its runners. */
 interface Scene {
   readonly runtime: Runtime;
   readonly offers: readonly OfferRunner[];
@@ -216,7 +215,7 @@ function waitingRuns(from: number, count: number): QueueRun[] {
   return Array.from({ length: count }, (_, n) => queueRun(from + n, [`missing-${n % NEEDS}`]));
 }
 
-/** Returns the CPU time per run, in microseconds. */
+/** Returns the CPU time to place a run, in microseconds. */
 async function placeAll(store: Store): Promise<number> {
   const runtime = await start(store);
   await sendToDispatcher(

@@ -27,14 +27,12 @@ const titles: Readonly<Record<ServerName, string>> = {
   node: "Signalbox over node",
 };
 
-/** A server in a separate process. */
 interface Server {
   readonly name: ServerName;
   readonly child: ChildProcess;
   readonly opened: ServerOpened;
 }
 
-/** The figures of one server in one round. */
 interface Round {
   readonly cpuMicros: number;
   readonly perSecond: number;
@@ -135,8 +133,8 @@ function toLoad(
 }
 
 /**
- * Starts to write the exchange's resource repeatedly until stopped. Returns null for rivals, and for an exchange
- * without a written resource.
+ * Starts to replace the exchange's written resource again and again, until `end` is called. Returns null for rivals,
+ * and for an exchange without a written resource.
  */
 async function beginWriting(
   { name, opened }: Server,

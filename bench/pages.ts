@@ -91,7 +91,6 @@ interface Times {
   readonly slices: (readonly Slice[])[];
 }
 
-/** A slice of a page read. */
 interface Slice {
   readonly begun: number;
   readonly ended: number;
@@ -159,14 +158,14 @@ async function figures(store: Store, name: string, filter: object): Promise<(str
   ];
 }
 
-/** Reads pages, every second one from the start of the list. */
+/** Reads pages: every second one from the start of the list, the others from points spread over it. */
 async function readPages(store: Store, filter: object, count: number): Promise<Times> {
   const times = noTimes();
   for (let n = 0; n < count; n++) {
     const from = n % 2 === 0 ? undefined : task(Math.floor((TASKS * (n + 1)) / count)).id;
     const reads: Slice[][] = [];
     for (let read = 0; read < READS; read++) {
-      // Let the event loop run, as between two requests, so that it frees the memory of the last page.
+      // Let the event loop run, as between two requests, so that the memory of the last page can be freed.
       await setImmediate();
       reads.push((await page(store, filter, from, times)).slices);
     }
@@ -203,7 +202,7 @@ function cpuMs(): number {
   return (user + system) / 1_000;
 }
 
-/** Reads a page; returns the number of rows and the times of its slices. */
+/** Reads a page and adds its times to `times`. Returns the number of rows, and the slices. */
 async function page(store: Store, filter: object, before: string | undefined, times: Times) {
   const slices: Slice[] = [];
   const [begun, cpuBegun] = [performance.now(), cpuMs()];

@@ -68,7 +68,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** How late a timer of 1 ms fired during some work, in milliseconds. */
+/** How long some work took, and how late a timer of 1 ms fired meanwhile, in milliseconds. */
 interface Lateness {
   readonly tookMs: number;
   readonly p50: number;

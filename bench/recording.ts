@@ -10,7 +10,7 @@ const SLOTS = 16;
 /** The number of counted rounds, and of warm-up rounds before them. Commits are counted in the last warm-up round. */
 const ROUNDS = 5;
 const WARM_UP = 3;
-/** Steps that an agent reports: as many as in a small task, or none, the minimum for a task. */
+/** Steps that an agent reports: as many as in a small task, or none. */
 const STEPS = [20, 0] as const;
 
 /** The modules that record run inputs, run outcomes and the stays of tasks. */
@@ -70,7 +70,7 @@ interface Recording {
   readonly rounds: Shares[];
 }
 
-/** Measures the recording cost of an ordinary task. */
+/** Measures what recording run inputs, outcomes and stays costs for an ordinary task. */
 export async function run(): Promise<void> {
   const counter = new CommitCounter();
   const service = await openBenchService("uws", {}, { around: (store) => counter.around(store) });

@@ -43,7 +43,7 @@ interface Times {
   readonly slices: number[];
 }
 
-/** Measures reads of a replay of 50 runs with 5 copies, next to a baseline of the same size. */
+/** Measures reads of replays of 50 runs with 5 copies each, which have a baseline of the same size. */
 export async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = await openLmdbStore({ folder });
@@ -192,7 +192,10 @@ async function fill(store: Store): Promise<void> {
   await store.commit(rows.range({ prefix: [] }).map(({ key, value }) => ({ op: "put", key, value }) as const));
 }
 
-/** Creates results that vary by task and copy, but are the same in each run of the benchmark. */
+/**
+ * Returns the results of a replay's copies, by task. They vary by task and copy, but are the same in each run of the
+ * benchmark.
+ */
 function pictured(seed: number): Readonly<Record<string, string>> {
   const findResult = (task: number, copy: number) => "+++-?"[(task * 7 + copy * 3 + seed * 5 + task * copy) % 5];
   const results = (task: number) => Array.from({ length: REPEATS }, (_, copy) => findResult(task, copy)).join("");

@@ -23,7 +23,6 @@ const AHEAD_MS = 80 * 60 * 1_000;
 
 type Row = readonly (string | number)[];
 
-/** A filled store. */
 interface Filled {
   readonly size: number;
   readonly folder: string;

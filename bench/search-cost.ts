@@ -79,7 +79,7 @@ export async function run(): Promise<void> {
       for (let n = 1; n <= budget.iterations + 1; n++) {
         await runner.workUntil(() => state()?.endedAt !== null || begun() >= n);
         if (n === 1 || n > budget.iterations) heap.push(liveBytes());
-        // Nothing in the search proceeds until its agent does.
+        // The search waits for its agent, so that only the plain replay proceeds.
         await runner.measure(plain, () => runner.withoutSearches(plainOne));
       }
     });
@@ -135,8 +135,8 @@ class InstantRunner {
   }
 
   /**
-   * Adds the cost of the work done in {@link count} and {@link workUntil} to this tally, except work that another tally
-   * measures.
+   * Adds the cost of {@link count} and {@link workUntil} during `work` to `tally`, except inside a nested `measure`,
+   * which has its own tally.
    */
   async measure(tally: Tally, work: () => Promise<void>): Promise<void> {
     const outer = this.#tally;

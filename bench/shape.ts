@@ -26,7 +26,10 @@ const { values, positionals } = readArguments(USAGE, {
 /** The maximum function length of the house style, in lines; longer functions are counted. */
 const LONG = 70;
 
-/** The parts of http, lowest first, then its programs; see {@link listArrowsUp}. "areas" is every other folder. */
+/**
+ * The content of `http/areas.json`: the parts of http, lowest first ("areas" is every folder that is not listed), and
+ * its programs.
+ */
 interface HttpParts {
   readonly lines: readonly (readonly string[] | "areas")[];
   readonly programs: Readonly<Record<string, unknown>>;

@@ -29,7 +29,6 @@ export const tables = [
   "toolCalls",
 ] as const;
 
-/** Usage text of the benchmark command. */
 export const usage = `npm run bench -- [TABLE …]
 
   TABLE  one of ${tables.join(", ")}; without one, all`;

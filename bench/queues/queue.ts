@@ -1,7 +1,6 @@
 import type { WorkEvent } from "../../actors/events/catalogue.js";
 import type { ServerKind } from "./servers.js";
 
-/** A receiver's answer. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
@@ -20,7 +19,6 @@ export interface Queue {
   close(): Promise<void>;
 }
 
-/** One way to use a queue. */
 export interface QueueSetting {
   readonly name: string;
   readonly server: ServerKind;

@@ -15,10 +15,8 @@ export interface QueueServer {
   stop(): Promise<void>;
 }
 
-/** Starts one kind of server. */
 export interface ServerKind {
   readonly name: string;
-  /** The server's Debian package. */
   readonly debianPackage: string;
   /** Starts the server; null if its package is not installed. */
   start(): Promise<QueueServer | null>;

@@ -38,7 +38,7 @@ export const STEADY_FACTS = 1_000;
 const ONE_IN = { body: 50, closed: 20, inbox: 100 };
 /** One in this many hook occurrences failed, or was delivered at the second attempt. */
 const FIRED_ONE_IN = { failed: 50, retried: 20 };
-/** In each span, the events of this many latest tasks are recorded: about as many as a team keeps. */
+/** In each span, only the events of this many latest tasks are recorded: about as many as a team retains. */
 const EVENTS = 1_000;
 const SENTENCE = "What happens, what should happen, and how to see it. ";
 

@@ -5,7 +5,7 @@ import type { Served } from "./served.js";
 /** An operation measured in stores of different sizes. */
 export interface Operation {
   readonly name: string;
-  /** Runs before each round; not measured. */
+  /** Called before each round; not measured. */
   readonly count: number;
   /** How often the operation is repeated in a round. */
   readonly prepare?: (side: Side) => Promise<unknown>;
@@ -54,7 +54,7 @@ export const taskOperations: readonly Operation[] = [
   },
   opens("a task opened, its hook delivered", HEARD, WORKED),
   { ...opens("a task opened, and queued", QUIET, WORKED), prepare: workOff },
-  // Works on the tasks that the operation before opened.
+  // Works on the tasks that the previous operation opened.
   { name: "a run from its claim to its end, its task done", count: WORKED, work: workOff },
   { name: "run facts of 7 days, as many in each", count: FOLDS, work: (side) => fold(side, 7) },
   { name: "run facts of 180 days, as many in each", count: FOLDS, work: (side) => fold(side, 180) },
@@ -110,7 +110,7 @@ function fold({ served }: Side, days: number): Promise<unknown> {
   return served.tell({ type: "facts", workspaceId, teamId, days, times: FOLDS });
 }
 
-/** The operations in one workspace of a store. */
+/** The operations in a store of workspaces; they act in one of them. */
 export const workspaceOperations: readonly Operation[] = [
   reads("a workspace read", ({ served: { seed } }) => `/api/resources/workspaces/${seed.workspaceId}`, READS),
   reads("its teams listed", ({ served: { seed } }) => `/api/resources/workspaces/${seed.workspaceId}/teams`, READS),

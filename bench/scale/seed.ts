@@ -64,7 +64,7 @@ export const QUIET = "quiet";
 export const HOOK = "tell";
 const POLL_MS = 20;
 
-/** Creates a store with a workspace, and lets a few tasks finish in it, all through the service's own interfaces. */
+/** Creates a store with a workspace and runs a few tasks in it, all through the service's own interfaces. */
 export async function makeSeed(folder: string, receiver: string): Promise<Seed> {
   const service = await openBenchService("node", { OUTBOUND_ALLOW: receiver }, { folder });
   try {

@@ -15,7 +15,7 @@ export type Command =
   | { readonly type: "settle" }
   /** Sets the service's clock ahead. */
   | { readonly type: "ahead"; readonly ms: number }
-  /** Folds the facts of a team's last days this many times. */
+  /** Reads the facts of a team's last `days` days, `times` times. */
   | {
       readonly type: "facts";
       readonly workspaceId: string;

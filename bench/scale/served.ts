@@ -10,7 +10,6 @@ import type { Command, Started } from "./serve.js";
 const AT_ONCE = 16;
 const READ_BYTES = 1 << 20;
 
-/** A request and its expected status. */
 export interface Sent {
   readonly method: "GET" | "POST";
   readonly path: string;

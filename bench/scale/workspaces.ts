@@ -10,7 +10,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 
 const AT_ONCE = 64;
 
-/** Opens workspaces, each with its own team and owner, in the store in a folder, through a running service. */
+/** Creates workspaces, each with its own team and owner, through a service that it starts on the store in `folder`. */
 export async function fillWorkspaces(folder: string, count: number): Promise<void> {
   const config = readConfig({ DATA_DIR: folder, PORT: "0", TRANSPORT: "node", LOG_LEVEL: "silent" });
   const service = await startService({ config, log: createLog("silent") });

@@ -3,7 +3,6 @@ import type { Store } from "../../storage/store.js";
 
 /** Counts of puts and removes in committed batches. */
 export interface RowCount {
-  /** Domain rows. */
   readonly domain: number;
   /** All other rows, such as snapshots, effects and timers. */
   readonly runtime: number;

@@ -3,7 +3,6 @@ import { dirname, join } from "node:path";
 import ts from "typescript";
 import { type Import, listImports, type SourceFile } from "../../test/support/source-code.js";
 
-/** A figure of the source's shape. */
 export interface Figure {
   readonly name: string;
   readonly count: number | string;
@@ -67,8 +66,9 @@ function countWords(path: string): number {
 }
 
 /**
- * Lists the imports inside a folder that point upward in an order of its parts, lowest first. Each part is a list of
- * paths below the folder (a folder, or a file without its extension). A path in no part belongs to `rest`.
+ * Lists the imports inside a folder that lead from a lower part to a higher one. `parts` has the lowest part first.
+ * Each part is a list of paths below the folder (a folder, or a file without its extension). `rest` is the index of the
+ * part to which all other paths belong.
  */
 export function listArrowsUp(
   files: readonly SourceFile[],

@@ -30,7 +30,6 @@ interface BenchServiceOptions {
   readonly folder?: string;
 }
 
-/** The answer to a create. */
 interface Created {
   readonly id: string;
   readonly text: string;

@@ -7,7 +7,6 @@ import type { Store } from "../../storage/store.js";
 import { percentile } from "./table.js";
 
 export const IN_FLIGHT = 256;
-/** The hook's signing secret. */
 export const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
 /**

@@ -61,14 +61,13 @@ export const withExpressions: Extras = {
   },
 };
 
-/** How to run the service. */
 export interface Served {
   /** Number of workspaces that share the events, each with its own hook. */
   readonly workspaces: number;
   readonly extras?: Extras;
 }
 
-/** Opens the service's hook deliveries: one runtime, with this many workspaces. */
+/** Creates a deliverer that uses Signalbox's own hook deliveries: one runtime, with this many workspaces. */
 export async function openServed(
   store: Store,
   url: string,
@@ -142,7 +141,7 @@ interface Home {
   readonly teamId: string;
 }
 
-/** Calls the callback that waits for an occurrence, once the team's stream reports its delivery as recorded. */
+/** Calls an occurrence's callback in `waiting` once the team's stream reports the occurrence as delivered. */
 function listenToDelivered(runtime: Runtime, { workspaceId, teamId }: Home, waiting: Map<string, () => void>): void {
   runtime.feed.listen(workspaceId, `team/${teamId}`, ({ data }) => {
     const { id, state } = data as { readonly id?: string; readonly state?: string };

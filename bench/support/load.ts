@@ -34,7 +34,7 @@ interface Listener {
   /** Returns the number of the next request. */
   next(): number;
   answered(ms: number, isWanted: boolean): void;
-  /** The connection can send again. */
+  /** Called when the connection can send again. */
   free(connection: Connection): void;
 }
 

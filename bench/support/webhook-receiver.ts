@@ -5,7 +5,6 @@ import type { IntakeContext } from "../../actors/integration-work/intake/deliver
 import { type CellRecord, cellKey } from "../../runtime/cells/cell-record.js";
 import type { BenchService } from "./bench-service.js";
 
-/** The secret that signs deliveries. */
 export const SECRET = "0123456789abcdef0123456789abcdef";
 
 /** The workspace and team of an integration. */

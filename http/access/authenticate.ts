@@ -7,12 +7,11 @@ import type { Runtime } from "../../runtime/runtime.js";
 import type { CallerNow, Credentials } from "../transport/entry.js";
 import type { ExpiredCredentials } from "./expired-credentials.js";
 
-/** The name of the session cookie. */
 export const SESSION_COOKIE = "session";
 
 /**
- * The credential of a request, as the SHA-256 (hex) of its value. `hash` is null if the `Authorization` header has no
- * valid bearer token.
+ * The credential of a request, as the SHA-256 (hex) of its value. `hash` is null if the `Authorization` header is not
+ * `Bearer` with a well-formed token.
  */
 export interface Credential {
   readonly kind: "token" | "session";

@@ -37,7 +37,6 @@ interface SiteParts {
   readonly callerOf: (credentials: Credentials) => CallerNow;
 }
 
-/** What requests to other hosts need. */
 interface HostParts {
   readonly allowList: AllowList;
   /** Requests that runners send in the networks of their workspaces. */
@@ -54,7 +53,7 @@ interface CodeHostParts {
   readonly secret: string | null;
 }
 
-/** What a service says of itself to its users. */
+/** What a service reports about itself to its users. */
 export interface ServiceState {
   readonly release: string;
   readonly storeFormat: number;

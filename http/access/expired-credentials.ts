@@ -6,8 +6,9 @@ import { createRecentEntries } from "../../runtime/recent-entries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
 /**
- * Maximum number of remembered credentials. Beyond it, the oldest is forgotten. A forgotten session or issued token is
- * still refused, because it was also ended in the store. For any other token, the expiry time is checked again.
+ * Maximum number of remembered credentials. Beyond it, the oldest is forgotten. A forgotten session, or a workspace
+ * token that no trust minted, is still refused, because it was also ended in the store. For minted tokens and callback
+ * tokens, the expiry time is checked again.
  */
 const MAX_REMEMBERED = 10_000;
 

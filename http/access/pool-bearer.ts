@@ -7,7 +7,7 @@ import type { RouteRequest } from "../wire/route.js";
 import { bearerToken } from "./authenticate.js";
 import type { ExpiredCredentials } from "./expired-credentials.js";
 
-/** The parts that {@link findPool} needs. */
+/** The dependencies of {@link findPool}. */
 export interface PoolSource {
   readonly runtime: Runtime;
   readonly expired: ExpiredCredentials;

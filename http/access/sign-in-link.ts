@@ -3,7 +3,7 @@ import { sha256Hex } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted } from "../wire/refused.js";
 
-/** The recipient of a sign-in link, and the mail that brings it. */
+/** The recipient of a sign-in link, and the mail that contains it. */
 export interface WantedLink {
   readonly to: string;
   /**
@@ -15,7 +15,7 @@ export interface WantedLink {
   readonly sealedMailOf: ((link: string) => string) | null;
 }
 
-/** Issues a link that signs a person in once, and returns it. Throws if too many were requested. */
+/** Issues a link that signs a person in once, and returns it. Throws `Refused` if too many were requested. */
 export async function issueSignInLink(
   { runtime, baseUrl }: { readonly runtime: Runtime; readonly baseUrl: () => string },
   { to, source, sealedMailOf }: WantedLink,

@@ -122,7 +122,6 @@ function listRoute(runtime: Runtime): Route {
   });
 }
 
-/** A check to read. */
 interface Read {
   readonly workspaceId: string;
   readonly checkId: string;

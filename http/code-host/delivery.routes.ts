@@ -113,7 +113,10 @@ function readField(body: Uint8Array): Uint8Array {
   throw new Refused({ refused: "bad-request", detail: "The form has no field payload." });
 }
 
-/** Sends each news item to the log of its repository. Resolves with true if any item had an effect. */
+/**
+ * Sends each item to the pull request log of its repository, if a workspace has connected the item's installation.
+ * Resolves with true if any item had an effect.
+ */
 async function useNews(
   runtime: Runtime,
   { host, delivery }: DeliveryFrom,
@@ -137,7 +140,9 @@ function toInstallationEvent(json: unknown): InstallationEvent {
   throw new Refused({ refused: "bad-request", detail: "The payload is not an installation event." });
 }
 
-/** Sends the event to the installation's connection. Resolves with true if it changed the connection. */
+/**
+ * Sends the event to the installation's connection, if there is one. Resolves with true if it changed the connection.
+ */
 async function use(runtime: Runtime, { host, delivery }: DeliveryFrom, event: InstallationEvent): Promise<boolean> {
   const change = toInstallationChange(event);
   const installation = { host, installationId: event.installation.id };

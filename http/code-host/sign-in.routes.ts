@@ -32,7 +32,7 @@ export interface CodeHostSignInOptions {
   readonly sealer: Sealer;
   readonly baseUrl: () => string;
   readonly codeHost: CodeHost | null;
-  /** Limits how many requests to the code host one person can cause. */
+  /** Limits how many requests to the code host one person or token can cause. */
   readonly asking: RateLimit;
 }
 

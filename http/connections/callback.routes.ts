@@ -143,7 +143,7 @@ bring().catch(() => {
 });
 `;
 
-/** The page that a host redirects people back to after they consented. */
+/** The page that a host redirects people back to. */
 const callbackPage = toPage({
   title: "Connect an account",
   body: "<p>Connecting the account…</p>",

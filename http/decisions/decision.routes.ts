@@ -16,7 +16,7 @@ const written = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 const time = z
   .string()
   .refine((text) => written.safeParse(text).success, "must be an RFC 3339 time, or a day as YYYY-MM-DD")
-  // No pull request was merged before the epoch.
+  // A time before 1970 becomes 1 ms, because no pull request was merged before 1970.
   .transform((text) => Math.max(Date.parse(text), 1));
 
 const listQuery = z

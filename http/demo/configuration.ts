@@ -9,7 +9,7 @@ const PROPOSER = fileURLToPath(new URL("proposer.js", import.meta.url));
 /** A prompt with which agents do better than with the live prompt. */
 export const BETTER_PROMPT = "Write the note, and list it in notes/INDEX.md.";
 
-/** The repository and file with the line's config, in the form of the workspace's export. */
+/** The repository and the file that contain the line's config, in the format of the workspace's export. */
 export const CONFIG_SOURCE = { repository: "acme/config", path: "main.tf" };
 
 /** The demo's team, with tokens for it. */
@@ -25,7 +25,7 @@ export interface Configured {
   readonly readToken: string;
 }
 
-/** Creates the demo's workspace, with a line of two stations and two hooks to a receiver. */
+/** Creates the demo's workspace, with a line of two stations, and with two hooks that send requests to the receiver. */
 export async function configure(
   client: Client,
   receiver: { readonly url: string; readonly secret: string },

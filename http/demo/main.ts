@@ -69,7 +69,7 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 /** Functions that close the open parts, in the order in which the parts were opened. */
 type Closing = (() => Promise<void>)[];
 
-/** The error after a signal that ends the demo. */
+/** Thrown when a signal ends the demo. */
 class Interrupted extends Error {}
 
 /**
@@ -79,8 +79,8 @@ class Interrupted extends Error {}
  * one of the runs is replayed under a better prompt, and a pull request that plans this prompt is checked. A search
  * finds that prompt too; its best candidate is picked and becomes a pull request against the workspace's config.
  *
- * However the demo ends, including Ctrl+C during the work, it leaves no process and no folder. SIGKILL leaves its
- * folder. If npm, its parent, is killed by SIGKILL, the demo ends as with Ctrl+C.
+ * The demo leaves no process and no folder, also after Ctrl+C during the work. Only after SIGKILL does its folder stay.
+ * If npm, its parent, is killed by SIGKILL, the demo ends as with Ctrl+C.
  */
 async function main(): Promise<number> {
   const ending = new AbortController();
@@ -111,7 +111,8 @@ function endWithParent(ending: AbortController): void {
 }
 
 /**
- * Resolves with the exit code. Rejects with the abort reason of `ending` if that is aborted before the work is done.
+ * Runs the demo and resolves with exit code 0. Rejects with the abort reason if `ending` is aborted before the work is
+ * done, and with `NotAsItShould` if a result is unexpected.
  */
 async function demonstrate(closing: Closing, ending: AbortController, ends: { readonly exit: boolean }) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-demo-"));
@@ -264,7 +265,9 @@ function quietLog(mails: string[]): ServiceLog {
 
 const PULL_REQUEST = 7;
 
-/** Checks the better prompt against the replay set and prints the verdict. Returns whether it is as expected. */
+/**
+ * Checks the better prompt against the replay set and prints the verdict. Returns whether the verdict is as expected.
+ */
 async function showCheck(
   client: Client,
   { teamId, lineId }: Configured,

@@ -61,7 +61,7 @@ function share(score: number | null): string {
   return score === null ? "none" : `${Math.round(100 * score)} %`;
 }
 
-/** Opens a set with one run per task: the run that review sent back, if there is one. */
+/** Opens a set with one run per task, preferably the run that review sent back. Returns the set's id. */
 async function openSet(client: Client, { teamId, lineId, stationId }: Configured): Promise<string> {
   const station = { teamId, lineId, stationId };
   const past = await client.get("/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/replayable-runs", {

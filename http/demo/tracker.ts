@@ -139,7 +139,6 @@ export class Tracker {
     return this.#last === null ? null : this.#send(...this.#last);
   }
 
-  /** Answers an API request. */
   answer({ method, path, headers, text }: ApiRequest): ApiAnswer {
     if (method !== "POST" || path !== "/graphql") return { status: 404, text: "Not found" };
     if (headers.authorization !== this.key) return { status: 401, json: failed("Authentication required") };

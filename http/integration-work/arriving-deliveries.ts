@@ -4,7 +4,6 @@ import type { Refusal } from "../../actors/refusal.js";
 import { isDamage, Overloaded, TurnFailed } from "../../runtime/runtime.js";
 import { Queue } from "../../runtime/schedule/queue.js";
 
-/** The result of one delivery. */
 type Taken = DeliveryTaken | Refusal;
 
 /** Submits deliveries of one integration. Resolves with the result of each delivery when all results are durable. */
@@ -23,7 +22,7 @@ const MAX_BYTES_TOGETHER = 1024 * 1024;
 const ENOUGH = 8;
 /** Maximum number of submissions in flight per integration. */
 const MAX_UNDER_WAY = 8;
-/** Number of senders to answer per round of the event loop. Between rounds the loop learns of finished flushes. */
+/** Number of senders to answer per round of the event loop. Between rounds, the loop handles finished flushes. */
 const ANSWERED_AT_ONCE = 32;
 /** Maximum number of waiting deliveries per integration. */
 const MAX_WAITING = 1_000;
@@ -126,7 +125,10 @@ class Arrivals {
     });
   }
 
-  /** Resolves when each delivery is accepted or refused. */
+  /**
+   * Submits the deliveries in one message or, if its turn fails, one by one. Resolves when each has a result or an
+   * error.
+   */
   async #handOverGroup(group: readonly Arrived[]): Promise<void> {
     try {
       const taken = await this.#take(group.map(({ delivery }) => delivery));

@@ -8,7 +8,7 @@ interface ReceivingIntegration {
   readonly workspaceId: string;
 }
 
-/** Number of deliveries in one record that keep their headers. */
+/** Maximum number of deliveries that one record describes, the latest ones. The others are only counted. */
 const MAX_LATEST = 20;
 
 /** The pending record of an integration, and the deliveries that arrived since its write started. */

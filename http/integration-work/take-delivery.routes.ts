@@ -105,7 +105,7 @@ function take(
   return taken.then((one) => (isRefusal(one) ? one : { status: webhook.accepted }));
 }
 
-/** Sends a text unchanged, null as an empty body, and any other value as JSON. */
+/** Returns the response: a text unchanged, null as an empty body, and any other value as JSON. */
 function toAnswer(body: unknown): Answer {
   if (typeof body === "string") return { status: 200, text: { type: "text/plain; charset=utf-8", content: body } };
   return body === null ? { status: 200 } : { status: 200, body };
@@ -121,7 +121,7 @@ function toNewDelivery(
   const teamId = receiver.integration.teamId ?? "";
   const key = toDeliveryKey(receiver, received);
   const headers = toStoredHeaders(receiver, received);
-  // Look only at the stored headers: the problem may quote what it read, and nobody may see a signature.
+  // Read only the stored headers: the problem may quote a header, and must not reveal a signature.
   const keyProblem =
     key === null && receiver.webhook.delivery !== null
       ? findKeyProblem(receiver, received.withHeaders(new Map(Object.entries(headers))))

@@ -21,7 +21,7 @@ export interface Admission {
   ofFailure(address: string): Refusal | null;
 }
 
-/** A burst may use up to this many seconds of the rate. */
+/** The maximum burst, in seconds: a burst may have as many requests as the rate admits in this time. */
 const BURST_SECONDS = 10;
 
 /** Creates rate limits that count in this process's memory. */

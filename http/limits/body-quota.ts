@@ -1,7 +1,7 @@
 /** Limits on the memory that request bodies use. */
 export interface PoolLimits {
   readonly bytes: number;
-  /** Bytes that only clients that hold none may use, however much the other clients hold. */
+  /** The reserve: bytes that only clients without any reservation may use. */
   readonly keptBytes: number;
   readonly bytesPerParty: number;
 }

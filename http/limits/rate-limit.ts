@@ -30,7 +30,10 @@ export class RateLimit {
     this.#maxSources = maxSources;
   }
 
-  /** Counts one request and returns 0. If that exceeds the limit, counts none and returns the whole seconds to wait. */
+  /**
+   * Counts one request and returns 0. If that exceeds the limit, does not count it and returns the whole seconds to
+   * wait.
+   */
   take(source: string): number {
     if (this.#intervalMs === 0) return 0;
     const now = this.#clock.now();

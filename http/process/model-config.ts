@@ -49,8 +49,8 @@ type SettingName = keyof typeof modelSettings;
 type Read = <Name extends SettingName>(name: Name) => z.output<(typeof modelSettings)[Name]>;
 
 /**
- * Reads the model's settings. Returns null if none is set. `MODEL_URL` and `MODEL_NAME` must be set together; otherwise
- * `wrong` is a one-line message that names the missing setting.
+ * Reads the model's settings. Returns null if none is set. If any is set, `MODEL_URL` and `MODEL_NAME` must be set too;
+ * otherwise `wrong` is a one-line message that names the missing setting.
  */
 export function findModel(read: Read): ModelSettings | null | { readonly wrong: string } {
   const [url, key, name, prices] = [read("MODEL_URL"), read("MODEL_KEY"), read("MODEL_NAME"), read("MODEL_PRICES")];

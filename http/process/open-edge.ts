@@ -20,7 +20,7 @@ export interface EdgeOptions {
   readonly log: ServiceLog;
   /** Whether the service runs with `--read-only`. */
   readonly isReadOnly?: boolean | undefined;
-  /** Whether to answer a request with this `Host` header. Default: any. */
+  /** Whether to answer a request with this `Host` header. By default, the service answers all requests. */
   readonly admitsHost?: ((host: string | undefined) => boolean) | undefined;
   /** Called with the outcome of each request to a route. */
   readonly answered?: ((route: Route, outcome: Outcome) => void) | undefined;

@@ -114,7 +114,7 @@ export async function assertNotServed(folder: string): Promise<void> {
   unlock();
 }
 
-/** Whether an error is about the store: its message is for the person. */
+/** Whether an error is a {@link StoreError}. Its message is meant for the person who runs the program. */
 export function isStoreError(error: unknown): error is StoreError {
   return error instanceof StoreError;
 }

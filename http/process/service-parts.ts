@@ -29,7 +29,7 @@ export interface ServiceOptions {
    * else is changed, started or sent.
    */
   readonly isReadOnly?: boolean;
-  /** Whether to answer a request with this `Host` header. Default: any. */
+  /** Whether to answer a request with this `Host` header. By default, the service answers all requests. */
   readonly admitsHost?: (host: string | undefined) => boolean;
   /** An open store, which the service does not close. Default: the store in the data folder. */
   readonly store?: Store;
@@ -114,7 +114,6 @@ function openSealer(config: Config, reading: Reading, randomBytes: (count: numbe
   return sealer;
 }
 
-/** The address of the service. */
 interface Site {
   /** The URL of the service, without a trailing slash. */
   readonly baseUrl: string;

@@ -7,7 +7,7 @@ import { findMisspelt, listUnknown, type UnknownSetting } from "./misspelt-setti
 
 type Log = Pick<ServiceLog, "info" | "warn" | "error">;
 
-/** The only setting that takes effect while the service runs. */
+/** The only setting that takes effect without a restart. */
 const LIVE = "OUTBOUND_ALLOW";
 
 /**

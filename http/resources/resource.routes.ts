@@ -58,7 +58,6 @@ export function resourceRoutes(options: ResourceRoutesOptions): readonly Route[]
   );
 }
 
-/** The caches of read responses. */
 interface ResponseCaches {
   readonly lists: ListCache;
   readonly texts: TextCache;

@@ -32,7 +32,7 @@ export interface InboundFramesOptions {
   readonly end: EndConnection;
 }
 
-/** A queued task. */
+/** A frame to handle, or other work for its turn in the queue. */
 interface Work {
   readonly begin: () => Promise<void>;
   /** Whether it runs alone: it waits for all earlier work, and all later work waits for it. */

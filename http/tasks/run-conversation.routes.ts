@@ -39,7 +39,7 @@ interface RunConversationRoutesOptions {
   readonly sealer: Sealer;
 }
 
-/** The routes for messages and approvals between a run and its task's assignee. */
+/** The routes for messages to runs, and for the approvals that runs wait for. */
 export function runConversationRoutes(options: RunConversationRoutesOptions): readonly Route[] {
   const { runtime } = options;
   const { reading } = runtime;

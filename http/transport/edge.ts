@@ -25,7 +25,7 @@ export interface ServerOptions extends EntryOptions {
    * declarations.
    */
   readonly answered?: (route: Route, outcome: Outcome) => void;
-  /** Called for an error that is a bug or damaged data, with only the request's id. Called before `served`. */
+  /** Called with a request's id and an error that is a bug or damaged data, before `served`. */
   readonly failed: (requestId: string, error: unknown) => void;
 }
 

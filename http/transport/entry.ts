@@ -27,7 +27,7 @@ export interface EntryOptions {
   readonly authenticate: (request: Credentials) => CallerNow;
   readonly clientAddress: ClientAddress;
   readonly admission: Admission;
-  /** Whether to answer a request with this `Host` header. Default: any. */
+  /** Whether to answer a request with this `Host` header. By default, the service answers all requests. */
   readonly admitsHost?: ((host: string | undefined) => boolean) | undefined;
   /** Whether the service runs with `--read-only` and changes nothing. */
   readonly isReadOnly?: boolean;

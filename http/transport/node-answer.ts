@@ -3,10 +3,9 @@ import { commonHeaders } from "../wire/headers.js";
 import { sendPieces } from "./stream-body.js";
 import { DROP_IDLE_MS, type StreamedAnswer, type TransportAnswer, type WholeAnswer } from "./transport.js";
 
-/** Maximum size of a body that surely fits into the system's buffers, in bytes. */
+/** Maximum size of a body that is certain to fit into the system's buffers, in bytes. */
 const BIG_BODY = 64 * 1024;
 
-/** Options for sending a response. */
 interface Writing {
   readonly isHead: boolean;
   /** Whether to close the connection after this response. */

@@ -3,7 +3,7 @@ import type { BodyBytes } from "./body-bytes.js";
 import { BodyTimeout, ClientGone, DROP_BYTES, DROP_MS } from "./transport.js";
 
 /**
- * Reads the body into `bytes`. Rejects with an error that `bytes` throws, {@link BodyTimeout} or {@link ClientGone}.
+ * Reads the body into `bytes`. Rejects with {@link BodyTimeout}, {@link ClientGone}, or an error that `bytes` throws.
  */
 export function readBody(incoming: IncomingMessage, bytes: BodyBytes, timeoutMs: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {

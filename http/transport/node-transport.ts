@@ -33,7 +33,7 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: 1_000,
-    // Node's own refusal has no problem body.
+    // Checked in `lookUpFault`, because Node's own refusal has no problem body.
     requireHostHeader: false,
   });
   const sockets = new Set<WebSocket>();
@@ -240,8 +240,8 @@ async function upgrade(
     stream.end(rawAnswer(answer.refused));
     return;
   }
-  // One upgrader serves all endpoints. So set the endpoint's own limit for this connection, and add the headers of this
-  // request.
+  // One upgrader serves all endpoints. So set this endpoint's message limit and this response's headers before the
+  // upgrade.
   upgrader.options.maxPayload = answer.maxMessageBytes;
   const addHeaders = (lines: string[]) => {
     for (const [name, value] of Object.entries(answer.headers)) lines.push(`${name}: ${value}`);
@@ -252,7 +252,7 @@ async function upgrade(
     ws.once("close", () => sockets.delete(ws));
     connect(ws, answer.open);
   });
-  // A malformed upgrade emits no headers.
+  // A malformed upgrade emits no `headers` event, so the listener may still be there.
   upgrader.off("headers", addHeaders);
 }
 

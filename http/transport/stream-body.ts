@@ -13,7 +13,7 @@ export interface Outlet {
   cut(): void;
 }
 
-/** Sends a body piece by piece, as {@link StreamedBody} specifies. The outlet ends the response after the last byte. */
+/** Sends a body piece by piece, as {@link StreamedBody} specifies. Does not end the response after the last byte. */
 export async function sendPieces(body: StreamedBody, outlet: Outlet): Promise<void> {
   let sent = 0;
   let error: unknown;

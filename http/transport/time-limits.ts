@@ -34,8 +34,8 @@ export class TimeLimits {
   }
 
   /**
-   * Calls `done` or `failed` when `work` settles, or `late` after `maxMs`. After that, calls `unused` with a late
-   * result, and ignores a late error.
+   * Calls `done` or `failed` when `work` settles, or `late` after `maxMs`. After `late`, calls `unused` if a result
+   * still arrives, and ignores an error.
    */
   watch<Result>(work: Promise<Result>, maxMs: number, ends: Ends<Result>): void {
     const latestMs = this.#options.elapsedMs() + maxMs;

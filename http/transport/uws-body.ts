@@ -58,8 +58,8 @@ export class IncomingBody {
   }
 
   /**
-   * Reads the body into the buffer that `allocate` creates. Rejects with an error that the buffer throws, {@link
-   * BodyTimeout} or {@link ClientGone}.
+   * Reads the body into the buffer that `allocate` creates. Rejects with {@link BodyTimeout}, {@link ClientGone}, or an
+   * error that the buffer throws.
    */
   read(allocate: () => BodyBytes, timeoutMs: number): Promise<Uint8Array> {
     try {
@@ -149,8 +149,8 @@ export class IncomingBody {
 let watching: (() => void)[] = [];
 
 /**
- * Most bodies arrive with their headers, in one round of the event loop, and need no timers. Only the others get
- * timers, after the round.
+ * Calls `watch` after this round of the event loop. Most bodies arrive with their headers, in one round, and need no
+ * timers.
  */
 function watchWhenLate(watch: () => void): void {
   if (watching.length === 0) {

@@ -139,7 +139,7 @@ class UnderWay {
     this.#count += 1;
   }
 
-  /** Ends one request, now or when the promise settles. */
+  /** Removes one request from the count, now or when the promise settles. */
   end(settled: Promise<void> | null): void {
     if (settled === null) this.#end();
     else settled.then(this.#end, this.#end);
@@ -167,8 +167,8 @@ function bind(app: uws.TemplatedApp, host: string, port: number): us_listen_sock
 }
 
 /**
- * Finds a free port and releases it; null if the host cannot be bound. The library does not set SO_REUSEADDR if the
- * system chooses the port.
+ * Finds a free port and releases it, to bind it by its number: the library does not set SO_REUSEADDR if the system
+ * chooses the port. Returns null if the host cannot be bound.
  */
 function freePort(app: uws.TemplatedApp, host: string): number | null {
   const socket = bind(app, host, 0);
@@ -234,8 +234,8 @@ function serve(
 }
 
 /**
- * Refuses a request whose end is unknown. By responding later than in the first tick, it makes the library close the
- * connection instead of parsing the rest as the next request.
+ * Refuses a malformed request. By responding later than in the first tick, it makes the library close the connection
+ * instead of parsing the rest as the next request.
  */
 async function refuse(
   handlers: TransportHandlers,

@@ -20,7 +20,7 @@ export class BoundedList<Item extends object> {
     return `[${this.#texts.join(",")}]`;
   }
 
-  /** Adds an item. Returns false when the item exceeds the remaining bytes. */
+  /** Adds an item, or returns false if it exceeds the remaining bytes. */
   add(item: Item): boolean {
     const text = writeJson(item);
     this.#bytesLeft -= Buffer.byteLength(text);

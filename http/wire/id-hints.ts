@@ -2,8 +2,8 @@ import type { Kind } from "../../actors/resources/kind.js";
 import type { Found, Router } from "./router.js";
 
 /**
- * Returns a hint for a path that has a key, an address or another resource's id in place of an id. Returns null if the
- * path has the right form.
+ * Returns a hint for a path that has a key, an address or another resource's id in place of an id, or an id in place of
+ * a key. Returns null if the path has the right form.
  */
 export type HintOf = (method: string, path: string, find: Router) => string | null;
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * A process's start, in kernel ticks since boot. Pid and start together are unique. Null if there is no such process,
- * or on systems without `/proc`.
+ * Returns the start of a process, in kernel ticks since boot. Pid and start together are unique. Returns null if there
+ * is no such process, or on systems without `/proc`.
  */
 export function startTime(pid: number): string | null {
   try {

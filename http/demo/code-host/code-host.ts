@@ -29,7 +29,7 @@ export type HostedFault =
  */
 export class CodeHost {
   readonly installations: Map<number, HostedInstallation>;
-  /** `<organisation>/<person>` */
+  /** By `<organization>/<login>`. */
   readonly memberships: HostedSignIn["memberships"];
   /** The repositories of `GET /installation/repositories`, by installation. */
   readonly repositories: Map<number, readonly string[]>;
@@ -87,7 +87,6 @@ export class CodeHost {
     return host;
   }
 
-  /** The code host's web address. */
   get origin(): string {
     return this.work.origin;
   }
@@ -109,7 +108,7 @@ export class CodeHost {
     return token;
   }
 
-  /** Resolves after `count` requests whose method and path match `pattern`. */
+  /** Resolves once at least `count` requests so far match `pattern` with their method and path. */
   asking(pattern: RegExp, count = 1): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {
@@ -195,7 +194,7 @@ export class CodeHost {
     return { status: 404, json: { message: "Not Found" } };
   }
 
-  /** Redirects from a repository's old name to its number; null if the name is in use or unknown. */
+  /** Returns a redirect from a repository's former name to its number; null if the name is in use or was never used. */
   #redirect(method: string, path: string, query: URLSearchParams): HostedReply | null {
     const [, owner = "", name = "", ...rest] = path.slice(1).split("/");
     const former = path.startsWith("/repos/") ? this.work.formerNames.get(`${owner}/${name}`) : undefined;

@@ -2,7 +2,6 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 
-/** An object of a repository. */
 interface GitObject {
   readonly id: string;
   readonly type: string;
@@ -46,7 +45,7 @@ export class GitObjects {
     });
   }
 
-  /** Ends the process after the reads under way have finished. */
+  /** Ends the process after the in-flight reads have finished. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#process === null) return;

@@ -13,7 +13,7 @@ const CLIENT = { id: "Iv1.8a61f9b3a7aba766", secret: `client-${randomBytes(16).t
 
 /** Signs people in at the code host, and answers requests with their tokens. */
 export class HostedSignIn {
-  /** `<organisation>/<person>` */
+  /** By `<organization>/<login>`. */
   readonly memberships = new Map<string, { readonly state: string; readonly role: string }>();
   /** The account that signs in if the browser does not name one; null at first. */
   readonly browser: { person: HostedAccount | null } = { person: null };
@@ -22,7 +22,7 @@ export class HostedSignIn {
   readonly #codes = new Map<string, Grant>();
   readonly #people = new Map<string, HostedAccount>();
 
-  /** `findAccount` finds an organisation by its name. */
+  /** `findAccount` finds an organization by its name. */
   constructor(secrets: SecretLog, findAccount: (login: string) => HostedAccount | undefined) {
     this.#secrets = secrets;
     this.#accountOf = findAccount;
