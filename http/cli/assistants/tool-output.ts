@@ -8,7 +8,7 @@ export interface ToolOutput<Data extends object = object> {
   readonly says: string;
   /** Texts that people and agents wrote. */
   readonly texts?: readonly UntrustedText[];
-  /** The same for programs. Untrusted texts are in members with the name `untrusted`. */
+  /** The result as structured data. Untrusted texts are in members with the name `untrusted`. */
   readonly data: Data;
 }
 
@@ -38,7 +38,7 @@ export function toResult({ says, texts = [], data }: ToolOutput, secrets: readon
   };
 }
 
-/** Converts an error to a result. */
+/** Converts an error message to an MCP result. */
 export function toErrorResult(message: string, secrets: readonly string[]): CallToolResult {
   return { content: [{ type: "text", text: cut(cleaner(secrets)(message), MAX_ERROR, "") }], isError: true };
 }
@@ -65,7 +65,7 @@ export function takePart(text: string, from: number, max: number): Part {
   return { text: text.slice(from, end), from, total: text.length, next: end < text.length ? end : null };
 }
 
-/** Says which part of a text this is, and how to read the rest. */
+/** Says which part of a text this is, and how to read the rest. Empty if the part is the whole text. */
 export function describePart({ from, text, total, next }: Part, tool: string): string {
   if (from === 0 && next === null) return "";
   const rest = next === null ? "this is the end" : `call ${tool} with from: ${next} for the rest`;

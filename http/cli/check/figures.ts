@@ -1,6 +1,5 @@
 import type { CheckAnswer, CheckSide, Money } from "./check-answer.js";
 
-/** Formats the figures of a check, for the terminal and the summary. */
 
 /** Formats an amount: `3.2 EUR`, or `nothing` for null. Rounds to a hundredth of a cent. */
 export function moneyText(money: Money | null): string {

@@ -33,7 +33,7 @@ export type Access =
       readonly requestToken: string;
     };
 
-/** Completes the options from the environment. Throws a {@link CommandError} if they do not go together. */
+/** Completes the options from the environment. Throws a {@link CommandError} if they are incomplete or conflict. */
 export function readWish(options: CheckOptions, plan: string, environment: Environment): CheckWish {
   const { username, password } = new URL(options.url);
   // Check the address for credentials here and not in the option's parser, because a parser's errors print the value.
