@@ -14,7 +14,10 @@ export const DEV_FOLDER = ".signalbox";
  * toOwnDevFolder}.
  */
 export const DEV_LOGIN = "login.json";
-/** The file in the person's own folder for a repository in which `signalbox dev` was started. */
+/**
+ * The file with the mark of a checkout, in the person's own folder for a repository in which `signalbox dev` was
+ * started; see `claim.ts`.
+ */
 export const DEV_MARK = "mark.json";
 
 /**
