@@ -18,7 +18,7 @@ export interface Problem {
 }
 
 /**
- * A call was answered with another status than 2xx, by the service or a proxy. The message is the problem's detail, its
+ * A call was answered with a status other than 2xx, by the service or a proxy. The message is the problem's detail, its
  * invalid fields and its hint; without a problem, it is the status.
  */
 export class ApiError extends Error {

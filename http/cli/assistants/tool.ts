@@ -6,7 +6,7 @@ import type { Decision } from "./decisions.js";
 import type { ToolOutput } from "./tool-output.js";
 
 export interface ToolCall {
-  /** The context of this call only. It reads the person's credential again. */
+  /** The context of this call. Each call has its own, which reads the person's credential again. */
   readonly context: Context;
   /** Like the context's client, but keeps all digits of integers beyond 2^53, which inputs of tool calls may have. */
   readonly exact: Client;

@@ -91,7 +91,10 @@ function wrong(message: string): CommandError {
 interface CiJob {
   readonly commit: string | null;
   readonly pullRequest: number | null;
-  /** The workflow run and its attempt. Another attempt starts a new check. Null outside of GitHub Actions. */
+  /**
+   * The value that identifies the attempt; another value starts a new check. In GitHub Actions, the workflow run and
+   * its attempt; elsewhere null without `--attempt`.
+   */
   readonly attempt: string | null;
 }
 

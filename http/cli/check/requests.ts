@@ -5,7 +5,8 @@ import { CouldNotAsk } from "./could-not-ask.js";
 export interface Asked {
   readonly url: string;
   /**
-   * The target's name in messages: `the checks of https://…`. Never the address itself, because it may contain a token.
+   * The target's name in messages, such as `the token exchange`. Never the address of the request, because it may
+   * contain a token.
    */
   readonly what: string;
   readonly method: "GET" | "POST";

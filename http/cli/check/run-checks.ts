@@ -12,7 +12,7 @@ export interface CheckRunOptions {
   readonly requests: Requests;
   readonly commit: string | null;
   readonly pullRequest: number | null;
-  /** How often each run is replayed; null for the service's default. */
+  /** The number of replays of each run; null for the service's default. */
   readonly repeats: number | null;
   readonly attempt: string;
   /** The interval between reads of a check, in milliseconds. The first reads come sooner. */
@@ -102,7 +102,7 @@ async function readCheck(outcome: Running, { service }: CheckRunOptions): Promis
   return answer.status === 200 ? toOutcome(title, answer, check) : lost(refusal("The read failed", answer).message);
 }
 
-/** `before` is the check as last read; null if it was not read before. */
+/** Converts a response to an outcome. `before` is the check as last read; null if it was not read before. */
 function toOutcome(title: string, { body }: Answered, before: CheckAnswer | null): Outcome {
   const { data } = checkSchema.safeParse(body);
   if (data === undefined) {

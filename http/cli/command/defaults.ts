@@ -33,8 +33,8 @@ const fileSchema = z.array(z.tuple([z.string(), z.string(), defaultsSchema]));
 const KEPT = 200;
 
 /**
- * Returns the defaults for a service in the repository of this folder, or in the folder itself outside of a repository.
- * Empty if there are none.
+ * Returns the defaults for a service. They belong to the repository that this folder is in, or else to the folder
+ * itself. Empty if there are none.
  */
 export function readDefaults(terminal: Terminal, url: string): Defaults {
   const place = findRepository(terminal.folder);

@@ -30,7 +30,7 @@ export const devLoginSchema = loginSchema.extend({
 });
 
 const loginsSchema = z.object({
-  /** The address of the service that was signed in at last; null if there is none or it was signed out of. */
+  /** The address of the last sign-in; null if there is none, or after signing out there. */
   current: z.string().nullable(),
   /** The sign-ins, by the service's address. */
   logins: z.record(z.string(), loginSchema),

@@ -55,7 +55,10 @@ export function toOwnDevFolder(terminal: Pick<Terminal, "env">, top: string): st
   return join(configFolder(terminal), "dev", toPathHash(top));
 }
 
-/** Returns the {@link toOwnDevFolder} of {@link findStartedDev}; null if there is none. */
+/**
+ * Returns the person's own folder for the `signalbox dev` that was started in this folder or one above it; null if
+ * there is none.
+ */
 export function findDevFolder(terminal: Pick<Terminal, "env" | "folder">): string | null {
   const top = findStartedDev(terminal);
   return top === null ? null : toOwnDevFolder(terminal, top);

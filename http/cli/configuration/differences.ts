@@ -79,7 +79,7 @@ function listItemChanges(field: string, old: readonly Value[], now: readonly Val
   ];
 }
 
-/** The attributes that can name the items of a list. The first that all items have is used. */
+/** The attributes that can name the items of a list. The first that gives each item a different name is used. */
 const NAMES = ["key", "name", "path", "tool"];
 
 function byName(items: readonly Value[]): ReadonlyMap<string, Value> | null {

@@ -4,7 +4,7 @@ import type { Value } from "./value.js";
 
 /** A file of HCL or of variables. */
 export interface SourceFile {
-  /** The path relative to the folder. */
+  /** The path relative to the folder. For values of variables, the name of their source in messages. */
   readonly path: string;
   readonly text: string;
   /** Whether it has values of variables, which messages must not quote. */
@@ -23,7 +23,10 @@ export interface Placed {
   readonly place: Place;
 }
 
-/** The folder has something that the commands do not understand, or that is wrong. The message has file and line. */
+/**
+ * The folder has something that the commands do not understand, or that is wrong. The message has file and line if they
+ * are known.
+ */
 export class Refused extends CommandError {}
 
 /** Formats a place as `path:line`. */

@@ -129,7 +129,10 @@ class VariableReader {
     return { name: file.path, values };
   }
 
-  /** Reads the value of a variable from a text. For a list or a map, the text is HCL; otherwise it is the value. */
+  /**
+   * Reads the value of a variable from a text. Without a type, or with the type string, number or bool, the text is the
+   * value; otherwise it is HCL.
+   */
   async #fromText(name: string, text: string, path: string): Promise<Value> {
     const { type = null } = this.#module.variables.get(name) ?? {};
     if (type === null || /^(string|number|bool)$/.test(type)) return text;

@@ -8,7 +8,10 @@ import { cacheFolder, DEV_FOLDER, DEV_LOGIN, DEV_MARK, toOwnDevFolder, toPathHas
 import { readPrivateFile, writePrivateFile } from "../command/private-file.js";
 import type { Terminal } from "../command/terminal.js";
 
-/** The places of `signalbox dev` for one checkout. */
+/**
+ * The folder in the checkout that holds all of these places except {@link own}, {@link ownMark}, {@link login} and
+ * {@link runner}.
+ */
 export interface DevPlaces {
   /** The folder in the checkout that holds all of these places except {@link own}, {@link login} and {@link runner}. */
   readonly folder: string;
@@ -26,7 +29,7 @@ export interface DevPlaces {
   /** The file with the sign-in of the commands. */
   readonly login: string;
   readonly state: string;
-  /** A folder with a link to each repository, at `<owner>/<name>`. */
+  /** A folder with a link to the checkout, at the repository's `<owner>/<name>`. */
   readonly repositories: string;
   /**
    * The runner's folder. It is outside the checkout. Otherwise the agents' tools would find the checkout's

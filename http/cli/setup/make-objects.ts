@@ -45,8 +45,8 @@ const PROMPTS = {
 
 /**
  * Creates what is missing: the workspace, the team, the runner pool and the line. Existing objects stay as they are, so
- * an interrupted call can be repeated; only a pool's token that `isNew` is replaced. `onPool` gets the pool before the
- * line is created, because the token of a new pool is shown only once.
+ * an interrupted call can be repeated; only a pool token with `isNew` replaces that of an existing pool. `onPool` gets
+ * the pool before the line is created, because the token of a new pool is shown only once.
  */
 export async function makeObjects(
   client: Client,

@@ -39,7 +39,7 @@ export function findLink(root: string, file: string): string | null {
   return outermostFirst.find((folder) => statLink(join(root, folder))?.isSymbolicLink() === true) ?? null;
 }
 
-/** Returns the folders that a file is in, innermost first, relative to the same folder. */
+/** Returns the folders that a file is in, innermost first, relative to the same folder as the file's path. */
 export function listFolders(file: string): readonly string[] {
   const folder = dirname(file);
   return folder === "." || folder === dirname(folder) ? [] : [folder, ...listFolders(folder)];
