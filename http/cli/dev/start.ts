@@ -17,7 +17,7 @@ import { makeFirstObjects } from "./first-objects.js";
 import { openLogFile } from "./log-file.js";
 import { signIn, signOut, toLocalEmail } from "./sign-in.js";
 
-/** The number of runs at the same time. Replays use half of the slots. */
+/** The number of runs at the same time. By default, replays use at most half of these slots. */
 const SLOTS = 2;
 
 export interface StartOptions {
