@@ -18,7 +18,8 @@ import { addStoreCommands } from "./store/store.commands.js";
 import { addWorkCommands } from "./work/work.commands.js";
 
 /*
- * The command `signalbox`. Its commands share one frame (`command/`). Code is loaded only when it runs.
+ * The command `signalbox`. `command/` has the code that its commands share. The code of a command is loaded when it
+ * runs.
  */
 
 /**
@@ -54,8 +55,8 @@ function toHelpOption(args: readonly string[]): readonly string[] {
 }
 
 /**
- * Removes `--help` after an unknown command. Otherwise commander shows the help of the group and reports success; without
- * it, commander names the command that is unknown.
+ * Removes `--help` after an unknown command, so that commander says which command is unknown. Otherwise it would show
+ * the help of the group and report success.
  */
 function withoutHelpOfUnknown(program: Command, args: readonly string[]): readonly string[] {
   let command = program;
@@ -82,7 +83,7 @@ function addCompletionHelp(program: Command): void {
     );
 }
 
-/** Adds `complete`, which prints a shell's completion script and answers its questions. */
+/** Adds `complete`, which prints a shell's completion script and, for that script, completes command lines. */
 async function addCompletion(program: Command): Promise<void> {
   const { default: complete } = await import("@bomb.sh/tab/commander");
   complete(program);

@@ -18,8 +18,8 @@ export interface Problem {
 }
 
 /**
- * A call was answered with an error status, by the service or a proxy. The message is the problem's detail, its invalid
- * fields and its hint; without a problem, it is the status.
+ * A call was answered with a status other than 2xx, by the service or a proxy. The message is the problem's detail, its
+ * invalid fields and its hint; without a problem, it is the status.
  */
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -51,10 +51,10 @@ export class ApiError extends Error {
   }
 }
 
-/** No complete response arrived: the service is not reachable, or the connection was lost. */
+/** No complete response arrived, or the service closed the stream for good. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
-  /** The address of the service that cannot be reached. Null if the service closed the stream. */
+  /** The client's `baseUrl`; null if it has none, or if the service closed the stream. */
   readonly url: string | null;
 
   constructor(message: string, { url = null, cause }: { readonly url?: string | null; readonly cause?: unknown } = {}) {

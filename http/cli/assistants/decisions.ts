@@ -1,4 +1,4 @@
-/** What an assistant may decide for the person, once the person allows it with `--allow`. */
+/** The decisions that a person can allow an assistant to make with `--allow`. */
 export const DECISIONS = [
   "answer",
   "message",

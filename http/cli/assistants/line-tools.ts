@@ -2,7 +2,6 @@ import { z } from "zod";
 import { defineTool } from "./tool.js";
 import { describeList, toTitle, untrusted } from "./views.js";
 
-/** Maximum number of lines to list. */
 const MAX_LINES = 200;
 
 const lineView = z.object({

@@ -10,7 +10,6 @@ import { taskDecisionTools } from "./task-decision-tools.js";
 import { taskTools } from "./task-tools.js";
 import type { Tool } from "./tool.js";
 
-/** The options of `mcp`. */
 export interface McpOptions extends CommonOptions {
   readonly allow?: readonly Decision[];
   readonly listTools?: true;
@@ -25,7 +24,7 @@ const TOOLS: readonly Tool[] = [
   ...runDecisionTools,
 ];
 
-/** Serves an assistant until it ends the input, or lists the tools that it would get. */
+/** Serves an assistant until the input ends. With `--list-tools`, lists the tools instead. */
 export async function mcp(context: Context, options: McpOptions): Promise<void> {
   const { allow = [], listTools } = options;
   const tools = TOOLS.filter(({ decision }) => decision === null || allow.includes(decision));

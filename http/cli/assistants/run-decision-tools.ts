@@ -83,14 +83,17 @@ const message = defineTool({
   },
 });
 
-/** Throws a {@link CommandError} for integers that have lost digits when the message was read. */
+/**
+ * Throws a {@link CommandError} if the value contains an integer beyond 2^53, which may have lost digits when the
+ * message was parsed.
+ */
 function refuseRounded(value: unknown): void {
   if (typeof value === "object" && value !== null) for (const each of Object.values(value)) refuseRounded(each);
   if (!Number.isInteger(value) || Number.isSafeInteger(value)) return;
   throw new CommandError(`the inputs have a whole number beyond 2^53 (${value}), which loses digits here`);
 }
 
-/** Finds the run of an approval. */
+/** Returns the path parameters of an approval. Throws a {@link CommandError} if the id is not that of an approval. */
 async function toPath({ exact }: ToolCall, id: string) {
   const { approval } = await exact.get("/api/inbox/{id}", { path: { id } });
   if (approval !== null) return { runId: approval.runId, approvalId: id };
@@ -101,5 +104,8 @@ function toAnswered(approval: Schema<"ApprovalOutput">) {
   return { says: `${approval.id} of ${approval.runId} is ${approval.state}.`, data: toApprovalView(approval) };
 }
 
-/** The tools that decide about a run, each under the decision that allows it. */
+/**
+ * The tools that make a decision about a run. Each tool is offered only if the person allows its `decision`
+ * (`--allow`).
+ */
 export const runDecisionTools = [message, approve, edit, dismiss];

@@ -18,7 +18,6 @@ import {
 
 const { team } = commonInputs;
 
-/** The input that names a run. */
 export const runInput = z
   .string()
   .max(100)
@@ -176,7 +175,7 @@ const showLogs = defineTool({
   },
 });
 
-/** Takes steps until they fill one result; always at least one. Cuts a long one. */
+/** Converts steps until one result is full, but at least the first step. Shortens a long step. */
 async function toStepViews(
   { context }: Pick<ToolCall, "context">,
   { id, taskId }: Schema<"Run">,

@@ -60,7 +60,7 @@ function toValue(cookie = ""): string {
   return cookie.slice(cookie.indexOf("=") + 1);
 }
 
-/** The transport of the library, with a promise of its end. */
+/** A stdio transport whose `ended` resolves when it closes. */
 class EndingTransport extends StdioServerTransport {
   #end: () => void = () => undefined;
   readonly ended = new Promise<void>((resolve) => {
@@ -81,8 +81,9 @@ function createServer(tools: readonly Tool[], call: CallTool): McpServer {
 }
 
 /**
- * Returns the function that handles all calls. Each call reads the credential again, so that a new sign-in needs no
- * new start. It does not change the defaults of the folder: they belong to the person.
+ * Returns the function that handles all calls. Each call has its own context, which reads the credential again, so that
+ * a new sign-in takes effect without a restart. Calls do not change the defaults of the folder: they belong to the
+ * person.
  */
 function createCalls(context: Context, options: CommonOptions, log: (text: string) => void): CallTool {
   const { terminal, signal, onInterruptedAgain } = context;

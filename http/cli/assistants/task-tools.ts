@@ -18,10 +18,8 @@ import {
 
 const { team, idempotencyKey } = commonInputs;
 
-/** The input that names a task. */
 export const taskInput = z.string().max(100).describe("Task id, or a unique prefix of it");
 
-/** Maximum numbers of notes and runs of a task to show: the latest. */
 const NOTES_SHOWN = 20;
 const RUNS_SHOWN = 20;
 

@@ -1,19 +1,20 @@
 import { ApiError, ConnectionError } from "../../client/entry.js";
 import { CommandError } from "../command/exit-codes.js";
 
-/** Where and how a call failed. */
 interface Failure {
   readonly error: unknown;
   /** The address of the service; null if none is configured. */
   readonly url: string | null;
   /** Whether the credential is a workspace token. */
   readonly isToken: boolean;
-  /** The key of the call's write. */
   readonly idempotencyKey: string;
   readonly isWrite: boolean;
 }
 
-/** Says what failed and what to do about it. Null for an error of the program itself, which only the log may show. */
+/**
+ * Returns a message that says what failed and what to do about it. Returns null for an unexpected error, which is none
+ * of {@link CommandError}, `ConnectionError` and `ApiError`.
+ */
 export function describeFailure({ error, url, isToken, idempotencyKey, isWrite }: Failure): string | null {
   if (error instanceof CommandError) return error.message;
   if (error instanceof ConnectionError) {

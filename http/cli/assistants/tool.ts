@@ -5,9 +5,8 @@ import type { Context } from "../command/context.js";
 import type { Decision } from "./decisions.js";
 import type { ToolOutput } from "./tool-output.js";
 
-/** The service and the options of a tool call. */
 export interface ToolCall {
-  /** The client with the person's credential. Each call reads the credential again. */
+  /** The context of this call. Each call has its own, which reads the person's credential again. */
   readonly context: Context;
   /** Like the context's client, but keeps all digits of integers beyond 2^53, which inputs of tool calls may have. */
   readonly exact: Client;
@@ -15,7 +14,7 @@ export interface ToolCall {
   readonly idempotencyKey: string;
 }
 
-/** Inputs that several tools have. The frame of a call reads them. */
+/** Inputs that several tools have. {@link CallTool} applies them to the call's {@link ToolCall}. */
 export const commonInputs = {
   team: z
     .string()
@@ -34,7 +33,6 @@ const commonSchema = z.object(commonInputs);
 /** The inputs of a call that {@link commonInputs} describes. */
 export type CommonInputs = z.output<typeof commonSchema>;
 
-/** The work of a call. */
 interface Work {
   readonly isWrite: boolean;
   readonly run: (call: ToolCall) => Promise<ToolOutput>;
@@ -48,8 +46,8 @@ interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> 
   /** For the assistant: what the tool does, and when to use it. */
   readonly description: string;
   /**
-   * `reads`: changes nothing. `adds`: creates objects, and changes none. `decides`: may end or release work; offered
-   * only if the person allows `decision`.
+   * `reads`: changes nothing. `adds`: creates objects or adds notes. `decides`: makes a decision for the person;
+   * offered only if the person allows it (`--allow`).
    */
   readonly effect: { readonly kind: "reads" | "adds" } | { readonly kind: "decides"; readonly decision: Decision };
   readonly input: Input;
@@ -57,7 +55,6 @@ interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodObject> 
   readonly run: (call: ToolCall, input: z.output<Input>) => Promise<ToolOutput<z.input<Output>>>;
 }
 
-/** A tool of the server. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
@@ -66,7 +63,7 @@ export interface Tool {
   readonly register: (server: McpServer, call: CallTool) => void;
 }
 
-/** Defines a tool. The library validates its inputs and its structured output. */
+/** Defines a tool. The MCP library validates its inputs and its structured output. */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: ToolDefinition<Input, Output>,
 ): Tool {

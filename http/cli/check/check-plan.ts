@@ -10,7 +10,7 @@ export interface CheckPlanOptions extends CheckRunOptions, PlanLinesOptions {}
 
 /**
  * Starts the checks of a plan and waits for them. Returns their outcomes, and an outcome for each other part of the
- * plan.
+ * plan that has something to report.
  */
 export async function checkPlan(lines: readonly PlannedLine[], options: CheckPlanOptions): Promise<readonly Outcome[]> {
   const planned = await planLines(lines, options);
@@ -37,8 +37,8 @@ interface PlanLinesOptions {
 }
 
 /**
- * Determines what to check of a plan's lines. Throws `CouldNotAsk` if the requested line cannot be read. Reports
- * requested stations that no line has. Otherwise a mistyped name would let every change pass.
+ * Determines what to check in a plan's lines. Throws `CouldNotAsk` if the line of `--line` cannot be read. Reports each
+ * station of `--station` that none of these lines has, because otherwise a mistyped name would let every change pass.
  */
 async function planLines(lines: readonly PlannedLine[], options: PlanLinesOptions): Promise<readonly Planned[]> {
   const { service, line, stations } = options;
@@ -66,7 +66,7 @@ interface LinePlan {
 
 const nowhere: LinePlan = { planned: [], keys: [] };
 
-/** `named` is the requested line; null for all lines. */
+/** Determines what to check in a line of the plan. `named` is the line of `--line`; null if the option is not set. */
 async function planLine(
   line: PlannedLine,
   named: LiveLine | null,

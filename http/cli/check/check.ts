@@ -33,10 +33,9 @@ const MAX_BYTES = 256 * 1024 ** 2;
 /** Maximum length of a printed line, in characters. */
 const MAX_CHARACTERS = 2_000;
 
-/** What the command prints with, and the values that it must not print. */
 interface Speech {
   readonly context: Context;
-  /** The list grows as tokens are exchanged. */
+  /** The values that must not be printed. The list grows as tokens are exchanged. */
   secrets: () => readonly string[];
 }
 
@@ -47,7 +46,10 @@ function say({ context: { terminal, isJson }, secrets }: Speech, line: string): 
   else terminal.print(text);
 }
 
-/** Starts the checks of a plan and waits for their verdicts. Returns the exit code of the worst. */
+/**
+ * Starts the checks of a plan and waits for their verdicts. Returns the exit code of the worst verdict, or of the
+ * signal that ended the wait.
+ */
 export async function check(context: Context, options: CheckOptions, plan: string): Promise<ExitCode> {
   const wish = readWish(options, plan, context.terminal.env);
   const speech: Speech = { context, secrets: () => [] };

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CommonOptions } from "../command/context.js";
 
-/** The options of the command line. */
 export interface CheckOptions extends Pick<CommonOptions, "json"> {
   readonly url: string;
   readonly token?: string;

@@ -86,8 +86,8 @@ export function trustedToken({ requests, url, trust, proof }: TrustOptions): Cre
 }
 
 /**
- * Reads the job's OIDC token from a file, which the platform creates and renews. `get` throws {@link CouldNotAsk} if
- * the file cannot be read.
+ * Returns a {@link Proof} that reads the job's OIDC token from a file, which the platform creates and renews. `get`
+ * throws {@link CouldNotAsk} if the file cannot be read.
  */
 export function fileProof(file: string): Proof {
   return {
@@ -115,7 +115,10 @@ export interface GithubProofOptions {
 
 const issued = z.looseObject({ value: z.string().min(1) });
 
-/** Requests an OIDC token for the audience from GitHub Actions. `get` throws {@link CouldNotAsk} if that fails. */
+/**
+ * Returns a {@link Proof} that requests an OIDC token for the audience from GitHub Actions. `get` throws {@link
+ * CouldNotAsk} if that fails.
+ */
 export function githubProof({ requests, audience, requestUrl, requestToken }: GithubProofOptions): Proof {
   return {
     hidden: () => [requestToken],

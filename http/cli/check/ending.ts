@@ -6,8 +6,8 @@ export const signalCodes = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.t
 type Signal = keyof typeof signalCodes;
 
 /**
- * Ends the wait at the time limit or at the first signal. If the same signal arrives again, it ends the process at
- * once.
+ * Ends the wait at the time limit or at the first SIGINT or SIGTERM. A second signal of the same kind ends the process
+ * at once.
  */
 export class Ending {
   readonly #controller = new AbortController();

@@ -1,6 +1,5 @@
 import type { CheckAnswer, CheckSide, Money } from "./check-answer.js";
 
-/** Formats the figures of a check, for the terminal and the summary. */
 
 /** Formats an amount: `3.2 EUR`, or `nothing` for null. Rounds to a hundredth of a cent. */
 export function moneyText(money: Money | null): string {
@@ -36,7 +35,7 @@ export function resultsText(copies: readonly unknown[]): string {
   return `${succeeded} of ${scored.length} succeeded${unscored === 0 ? "" : `, ${unscored} not scored`}`;
 }
 
-/** A copy is either its result, or an object with a member `result`. */
+/** Returns the result of a copy, which is the result itself or an object with a member `result`. */
 function toResult(copy: unknown): unknown {
   return typeof copy === "object" && copy !== null && "result" in copy ? copy.result : copy;
 }

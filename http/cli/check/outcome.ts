@@ -37,7 +37,7 @@ export function toVerdict(outcome: Outcome): Verdict {
   return verdict === "running" ? "undecided" : verdict;
 }
 
-/** Returns the worst verdict. Without outcomes there was nothing to replay. */
+/** Returns the worst verdict; `nothing to replay` if there are no outcomes. */
 export function toWorst(outcomes: readonly Outcome[]): Verdict {
   const verdicts = new Set(outcomes.map(toVerdict));
   return worstFirst.find((verdict) => verdicts.has(verdict)) ?? "nothing to replay";

@@ -1,7 +1,7 @@
 /**
  * Makes untrusted text (titles, reasons, messages of a service) printable on one line. Control, bidirectional and
- * invisible characters become a space. CI logs interpret commands in printed lines. GitHub reads a command at the start
- * of a line after `::`, and anywhere in a line after `##[`.
+ * invisible characters become a space. GitHub Actions runs commands in printed lines that begin with `::` or contain
+ * `##[`.
  */
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;

@@ -69,7 +69,7 @@ function parseJson(text: string, file: string): unknown {
 }
 
 /**
- * Lists the members of a station block, in the API's form, that stations do not have. They are reported, not ignored: a
+ * Lists the unknown members of a station block in the API's form. They are reported, not ignored: a block with a
  * mistyped name would look like a block that changes nothing. The values are not checked here; the service checks them.
  * `at` is the path of the block.
  */

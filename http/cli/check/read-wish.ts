@@ -33,7 +33,7 @@ export type Access =
       readonly requestToken: string;
     };
 
-/** Completes the options from the environment. Throws a {@link CommandError} if they do not go together. */
+/** Completes the options from the environment. Throws a {@link CommandError} if they are incomplete or conflict. */
 export function readWish(options: CheckOptions, plan: string, environment: Environment): CheckWish {
   const { username, password } = new URL(options.url);
   // Check the address for credentials here and not in the option's parser, because a parser's errors print the value.
@@ -91,7 +91,10 @@ function wrong(message: string): CommandError {
 interface CiJob {
   readonly commit: string | null;
   readonly pullRequest: number | null;
-  /** The workflow run and its attempt. Another attempt starts a new check. Null outside of GitHub Actions. */
+  /**
+   * The value that identifies the attempt; another value starts a new check. In GitHub Actions, the workflow run and
+   * its attempt; elsewhere null without `--attempt`.
+   */
   readonly attempt: string | null;
 }
 

@@ -2,11 +2,11 @@ import { readJson } from "../../../actors/exact-json.js";
 import { ApiError, createClient } from "../../client/entry.js";
 import { CouldNotAsk } from "./could-not-ask.js";
 
-/** A request to send. */
 export interface Asked {
   readonly url: string;
   /**
-   * The target's name in messages: `the checks of https://…`. Never the address itself, because it may contain a token.
+   * The target's name in messages, such as `the token exchange`. Never the address of the request, because it may
+   * contain a token.
    */
   readonly what: string;
   readonly method: "GET" | "POST";
@@ -23,7 +23,7 @@ export interface Answered {
 /** Sends requests, and retries if the response is lost or the other side is temporarily unavailable. */
 export interface Requests {
   /**
-   * Throws {@link CouldNotAsk} if no usable response arrives, also after retries, and {@link Interrupted} if the
+   * Throws {@link CouldNotAsk} if no usable response arrives, even after retries, and {@link Interrupted} if the
    * command must end.
    */
   send(asked: Asked): Promise<Answered>;
@@ -56,7 +56,7 @@ const LONGEST_RETRY_AFTER_MS = 5 * 60_000;
 /** Maximum total wait before the retries of a request, in milliseconds. */
 const PATIENCE_MS = 10 * 60_000;
 
-/** Creates requests on the API's client, which follows no redirects. */
+/** Returns {@link Requests} that use the API's client, which follows no redirects. */
 export function createRequests({ nowMs, wait, ended, log }: RequestsOptions): Requests {
   const checked = async (ms: number): Promise<void> => {
     await wait(ms, ended);

@@ -12,7 +12,7 @@ export interface CheckRunOptions {
   readonly requests: Requests;
   readonly commit: string | null;
   readonly pullRequest: number | null;
-  /** The number of repeats; null for the service's default. */
+  /** The number of replays of each run; null for the service's default. */
   readonly repeats: number | null;
   readonly attempt: string;
   /** The interval between reads of a check, in milliseconds. The first reads come sooner. */
@@ -28,7 +28,7 @@ export interface TitledCheck {
   readonly check: PlannedCheck;
 }
 
-/** The wait before the first read, in milliseconds. It doubles up to the usual interval. */
+/** The wait before the first read, in milliseconds. It doubles with each read, up to `everyMs`. */
 const FIRST_LOOK_MS = 1_000;
 
 const NOTHING_TO_REPLAY = "urn:service:problem:nothing-to-replay";
@@ -102,7 +102,7 @@ async function readCheck(outcome: Running, { service }: CheckRunOptions): Promis
   return answer.status === 200 ? toOutcome(title, answer, check) : lost(refusal("The read failed", answer).message);
 }
 
-/** `before` is the check as last read; null if it was not read before. */
+/** Converts a response to an outcome. `before` is the check as last read; null if it was not read before. */
 function toOutcome(title: string, { body }: Answered, before: CheckAnswer | null): Outcome {
   const { data } = checkSchema.safeParse(body);
   if (data === undefined) {
@@ -126,7 +126,7 @@ function teamPath(teamId: string): string {
   return `/api/teams/${teamId}`;
 }
 
-/** Awaits a promise. Returns its value, or the expected error that it rejects with. */
+/** Awaits a promise. Returns its value, or the {@link CouldNotAsk} or {@link Interrupted} that it rejects with. */
 async function settled<Value>(promise: Promise<Value>): Promise<Value | CouldNotAsk | Interrupted> {
   try {
     return await promise;

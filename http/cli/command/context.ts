@@ -7,14 +7,14 @@ import { findStartedDev } from "./places.js";
 import { toJson } from "./printable.js";
 import type { Interruption, Terminal } from "./terminal.js";
 
-/** The options that every command has. */
+/** The common options of commands. */
 export interface CommonOptions extends LoginWish {
   readonly json?: true;
   /** `<workspace slug>/<team key>`, a team's key, or its id. */
   readonly team?: string | undefined;
 }
 
-/** The terminal, the service with its credential, and the defaults of one command. */
+/** What a command works with: the terminal, the service with its credential, and the defaults of the folder. */
 export class Context {
   readonly terminal: Terminal;
   /** Whether to print JSON for programs instead of text for people. */
@@ -38,8 +38,8 @@ export class Context {
   }
 
   /**
-   * The service and the credential. Throws a {@link CommandError} if no service is known, or if the person signed out of
-   * the service of `signalbox dev`. At another service, the credential is omitted if there is none.
+   * The service and the credential. Throws a {@link CommandError} if no service is known, or if the person signed out
+   * of the service of `signalbox dev`. At another service, the credential is omitted if there is none.
    */
   get login(): Login {
     this.#login ??= chooseLogin(this.terminal, this.#options);
@@ -77,8 +77,8 @@ export class Context {
   }
 
   /**
-   * Changes defaults of this folder for later commands. Defaults that are not given stay, unless the workspace or team
-   * changes. If they cannot be saved, for example in a home folder that is read-only, prints a note: the work is done.
+   * Changes defaults of this folder for later commands. Omitted defaults stay, unless the workspace or team changes. If
+   * they cannot be saved, for example in a read-only home folder, prints a note once: the command does not fail.
    */
   remember(change: Defaults): void {
     try {

@@ -1,13 +1,12 @@
 import { InvalidArgumentError, Option } from "commander";
 
 interface CountBounds {
-  /** The largest value. */
   readonly max?: number;
-  /** The value if the option is omitted. Without it, the option is undefined then. */
+  /** The value if the option is omitted. If there is no default, the value is then undefined. */
   readonly default?: number;
 }
 
-/** Creates an option that takes a whole number from 1. */
+/** Creates an option that takes a whole number from 1 to `max` (default: 999,999). */
 export function countOption(
   flags: string,
   description: string,

@@ -32,7 +32,10 @@ const fileSchema = z.array(z.tuple([z.string(), z.string(), defaultsSchema]));
 /** Maximum number of entries in the file. The oldest are dropped. */
 const KEPT = 200;
 
-/** Returns the defaults at a service, of this folder or of the repository that it is in; empty if there are none. */
+/**
+ * Returns the defaults for a service. They belong to the repository that this folder is in, or else to the folder
+ * itself. Empty if there are none.
+ */
 export function readDefaults(terminal: Terminal, url: string): Defaults {
   const place = findRepository(terminal.folder);
   const found = readFile(terminal).find(([service, folder]) => service === url && folder === place);
@@ -40,8 +43,8 @@ export function readDefaults(terminal: Terminal, url: string): Defaults {
 }
 
 /**
- * Changes some of the defaults that {@link readDefaults} returns. A change of the workspace or the team removes the defaults that belong to the
- * previous one.
+ * Changes some of the defaults that {@link readDefaults} returns. A change of the workspace or the team removes the
+ * defaults that belong to the previous one.
  */
 export function saveDefaults(terminal: Terminal, url: string, change: Defaults): void {
   const before = readDefaults(terminal, url);
@@ -61,7 +64,7 @@ function readFile(terminal: Terminal): z.output<typeof fileSchema> {
 
 /**
  * Returns the path of the file. If `signalbox dev` was started in this folder or one above it, the file is in the
- * person's own folder for it, and a reset removes it.
+ * {@link findDevFolder}, and `signalbox dev --reset` removes it.
  */
 function path(terminal: Terminal): string {
   return join(findDevFolder(terminal) ?? configFolder(terminal), "defaults.json");

@@ -21,7 +21,6 @@ export type Run<Options, Args extends readonly CommandArgument[]> = (
   ...args: Args
 ) => Promise<ExitCode | undefined | void>;
 
-/** A command for people and programs. */
 export interface CommandDefinition<Options, Args extends readonly CommandArgument[]> {
   /** The name and the arguments, such as `show [task]`. */
   readonly usage: string;
@@ -31,11 +30,13 @@ export interface CommandDefinition<Options, Args extends readonly CommandArgumen
   readonly example: string;
   /** More text for `--help`. */
   readonly details?: string;
-  /** Whether it works without a service, and so has no `--url`, `--token` and `--team`. */
+  /**
+   * Whether the command has no `--url`, `--token` and `--team`: it needs no service, or declares such options itself.
+   */
   readonly isLocal?: boolean;
   /**
-   * Whether the command leaves SIGINT and SIGTERM to the code that it loads, or to their default, which ends the process
-   * at once. The signal of its context never aborts.
+   * Whether the command leaves SIGINT and SIGTERM to the code that it loads, or to their default, which ends the
+   * process at once. If so, the signal of its context never aborts.
    */
   readonly handlesSignals?: boolean;
   /** Whether it has no result to print, and so no `--json`. */
@@ -69,8 +70,8 @@ export class CommandTree {
   }
 
   /**
-   * Adds a command with the common options: `--json` and, unless the command is local, `--url`, `--token` and `--team`.
-   * Returns the command as a group, for commands under it, such as `replay show` under `replay`.
+   * Adds a command with the common options: `--json` unless it has no result, and `--url`, `--token` and `--team`
+   * unless it is local. Returns the command as a group, for commands under it, such as `replay show` under `replay`.
    */
   add<Options, Args extends readonly CommandArgument[] = []>(
     definition: CommandDefinition<Options, Args>,
@@ -110,8 +111,8 @@ export class CommandTree {
 }
 
 /**
- * Ends a command line that is not run with this exit code if it is wrong, and with 0 if it asks for the help or the
- * version: throws a `CommanderError` with the code.
+ * Returns a handler for the case that the parser ends the program. It throws a `CommanderError` with `usageCode` for a
+ * wrong command line, and with 0 after the help or the version.
  */
 export function endWith(usageCode: ExitCode): (error: CommanderError) => never {
   return ({ exitCode, code, message }) => {

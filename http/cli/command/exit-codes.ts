@@ -22,8 +22,8 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /**
- * Ends a command with a message for the person and an exit code. If the cause is an error of the service, `--json` prints
- * its problem too.
+ * Ends a command with a message for the person and an exit code. If the cause is an error of the service, `--json`
+ * prints its problem too.
  */
 export class CommandError extends Error {
   override readonly name = "CommandError";
@@ -35,7 +35,10 @@ export class CommandError extends Error {
   }
 }
 
-/** Whether an error is how a wait or a call ends when the signal aborts. Other errors may happen after that too. */
+/**
+ * Whether a wait or a call rejected with this error because the signal aborted. After an abort, other errors are still
+ * possible.
+ */
 export function isInterruption(error: unknown, signal: AbortSignal): boolean {
   return signal.aborted && (error === signal.reason || (error instanceof Error && error.name === "AbortError"));
 }

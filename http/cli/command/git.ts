@@ -3,10 +3,9 @@ import { CommandError } from "./exit-codes.js";
 
 /** Variables that make git work on another repository. Git sets some of them for its hooks. */
 const OTHER_REPOSITORY = /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|PREFIX|OBJECT_DIRECTORY|NAMESPACE)$/;
-/** Maximum size of git's output. A binary diff may list many files. */
+/** Maximum size of git's output, in bytes. */
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 
-/** The end of a git command. */
 interface GitResult {
   /** The exit code; null if a signal ended git. */
   readonly status: number | null;

@@ -35,8 +35,8 @@ export function toIdAfter(kind: string, { text }: IdPrefix): string | undefined 
 }
 
 /**
- * Returns the id that equals the text, or the only id in the list with this prefix (see {@link parseIdPrefix}). Throws a
- * {@link CommandError} if several ids have the prefix. If none has it, returns the text, because it may be a whole id
+ * Returns the id that equals the text, or the only id in the list with this prefix (see {@link parseIdPrefix}). Throws
+ * a {@link CommandError} if several ids have the prefix. If none has it, returns the text, because it may be a whole id
  * that is not in the list: `listed` may contain only the latest ids.
  */
 export function pickId(text: string, listed: readonly string[]): string {

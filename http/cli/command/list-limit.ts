@@ -30,7 +30,7 @@ export interface Limited<Item> {
   readonly hasMore: boolean;
 }
 
-/** Reads at most `limit` items. */
+/** Returns the first `limit` items, and whether there are more. */
 export async function takeItems<Item>(items: AsyncIterable<Item>, limit: number): Promise<Limited<Item>> {
   const taken: Item[] = [];
   for await (const item of items) {

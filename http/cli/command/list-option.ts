@@ -1,6 +1,9 @@
 import { InvalidArgumentError, Option } from "commander";
 
-/** Creates an option that takes words from a list, separated by commas. It can be repeated; its value is all words. */
+/**
+ * Creates an option that takes words from `words`, separated by commas. It can be repeated; its value has each given
+ * word once.
+ */
 export function listOption<Word extends string>(flags: string, description: string, words: readonly Word[]): Option {
   return new Option(flags, description).argParser<readonly Word[]>((text, before = []) => {
     const given = text.split(",").map((each) => words.find((word) => word === each.trim()));

@@ -30,7 +30,7 @@ export const devLoginSchema = loginSchema.extend({
 });
 
 const loginsSchema = z.object({
-  /** The address of the service that commands use. */
+  /** The address of the last sign-in; null if there is none, or after signing out there. */
   current: z.string().nullable(),
   /** The sign-ins, by the service's address. */
   logins: z.record(z.string(), loginSchema),
@@ -43,10 +43,13 @@ export interface LoginWish {
 }
 
 /**
- * Returns the service and the credential for a command; null if no service is known. The address comes from the first
- * of: `--url`, `SIGNALBOX_URL`, the service that `signalbox dev` runs in this folder or one above it, the last sign-in. In
- * a folder in which `signalbox dev` was started, the last sign-in is not used, even if `signalbox dev` has stopped: the
- * person works with that service there, and a command must not reach another one by accident. The credential comes from `--token`, `SIGNALBOX_TOKEN`, or the sign-in at that address; it is omitted if there is
+ * Returns the service and the credential for a command; null if no service is known.
+ *
+ * The address comes from the first of: `--url`, `SIGNALBOX_URL`, the service that `signalbox dev` runs in this folder
+ * or one above it, the last sign-in. If `signalbox dev` was started in this folder or one above it, the last sign-in is
+ * not used, even after `signalbox dev` has stopped: a command must not reach another service by accident.
+ *
+ * The credential comes from `--token`, `SIGNALBOX_TOKEN`, or the sign-in at that address; it is omitted if there is
  * none. A token goes only to an address that the person has given or signed in at, so not to the service of `signalbox
  * dev` by default. Throws a {@link CommandError} for a token without an address.
  */
@@ -78,19 +81,24 @@ export function findDefaultService(terminal: Terminal): string | null {
   return findDevService(terminal) ?? findSignedIn(terminal);
 }
 
-/** Returns the address of the service that `signalbox dev` runs in this folder or one above it; null if it runs none. */
+/**
+ * Returns the address of the service that `signalbox dev` runs in this folder or one above it; null if it runs none.
+ */
 export function findDevService(terminal: Terminal): string | null {
   return readDevLogin(terminal)?.login.url ?? null;
 }
 
-/** Returns the service of the last sign-in; null where `signalbox dev` was started. */
+/**
+ * Returns the address of the last sign-in; null if there is none, or if `signalbox dev` was started in this folder or
+ * one above it.
+ */
 function findSignedIn(terminal: Terminal): string | null {
   return findStartedDev(terminal) === null ? readLogins(terminal).current : null;
 }
 
 /**
- * Stores a sign-in. Later commands use its service by default. A sign-in at the service that `signalbox dev` runs in
- * this folder or one above it replaces the one there.
+ * Stores a sign-in. Later commands use its service by default. For the service that `signalbox dev` runs in this folder
+ * or one above it, replaces the sign-in of `signalbox dev`.
  */
 export function saveLogin(terminal: Terminal, login: Login): void {
   const dev = readDevLogin(terminal);
@@ -100,8 +108,8 @@ export function saveLogin(terminal: Terminal, login: Login): void {
 }
 
 /**
- * Removes the credential for an address; also that of `signalbox dev` in this folder or one above it, whose address
- * stays known while it runs.
+ * Removes the credential for an address. If `signalbox dev` runs a service at the address, in this folder or one above
+ * it, its credential is removed too, but commands still find its address.
  */
 export function removeLogin(terminal: Terminal, url: string): void {
   const dev = readDevLogin(terminal);
@@ -150,7 +158,7 @@ function isAlive({ pid, started }: z.output<typeof devLoginSchema>["process"]): 
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // The process of another user also runs.
+    // EPERM: the process runs, and belongs to another user.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

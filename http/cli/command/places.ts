@@ -5,25 +5,31 @@ import { dirname, isAbsolute, join } from "node:path";
 import type { Terminal } from "./terminal.js";
 
 /**
- * The folder of `signalbox dev` in a repository: its store and its log. A repository can bring such a folder, so nothing
- * in it selects a service or a credential.
+ * The folder of `signalbox dev` in a repository: its store and its log. A cloned repository can contain such a folder,
+ * so nothing in it selects a service or a credential.
  */
 export const DEV_FOLDER = ".signalbox";
-/** The sign-in that `signalbox dev` writes into the person's own folder for a repository; see {@link toOwnDevFolder}. */
+/**
+ * The file with the sign-in of `signalbox dev`, in the person's own folder for a repository; see {@link
+ * toOwnDevFolder}.
+ */
 export const DEV_LOGIN = "login.json";
-/** The file in the person's own folder for a repository in which `signalbox dev` was started. */
+/**
+ * The file with the mark of a checkout, in the person's own folder for a repository in which `signalbox dev` was
+ * started; see `claim.ts`.
+ */
 export const DEV_MARK = "mark.json";
 
 /**
- * The folder of the person's own files: `$XDG_CONFIG_HOME/signalbox`, otherwise `~/.config/signalbox`. Relative paths in
- * `XDG_CONFIG_HOME` (as in the XDG Base Directory Specification) and `HOME` have no effect: they could lead into a
+ * The folder of the person's own files: `$XDG_CONFIG_HOME/signalbox`, otherwise `~/.config/signalbox`. Relative paths
+ * in `XDG_CONFIG_HOME` (as in the XDG Base Directory Specification) and `HOME` have no effect: they could lead into a
  * repository.
  */
 export function configFolder({ env }: Pick<Terminal, "env">): string {
   return join(toAbsolute(env.XDG_CONFIG_HOME) ?? join(homeFolder(env), ".config"), "signalbox");
 }
 
-/** The folder of files that can be made again: `$XDG_CACHE_HOME/signalbox`, otherwise `~/.cache/signalbox`. */
+/** The folder of files that can be recreated: `$XDG_CACHE_HOME/signalbox`, otherwise `~/.cache/signalbox`. */
 export function cacheFolder({ env }: Pick<Terminal, "env">): string {
   return join(toAbsolute(env.XDG_CACHE_HOME) ?? join(homeFolder(env), ".cache"), "signalbox");
 }
@@ -36,7 +42,7 @@ function toAbsolute(path = ""): string | null {
   return isAbsolute(path) ? path : null;
 }
 
-/** A short name for a folder, from its real path. */
+/** Returns a short name for a folder: a hash of its real path. */
 export function toPathHash(path: string): string {
   return createHash("sha256").update(path).digest("hex").slice(0, 16);
 }
@@ -49,7 +55,10 @@ export function toOwnDevFolder(terminal: Pick<Terminal, "env">, top: string): st
   return join(configFolder(terminal), "dev", toPathHash(top));
 }
 
-/** Returns the {@link toOwnDevFolder} of {@link findStartedDev}; null if there is none. */
+/**
+ * Returns the person's own folder for the `signalbox dev` that was started in this folder or one above it; null if
+ * there is none.
+ */
 export function findDevFolder(terminal: Pick<Terminal, "env" | "folder">): string | null {
   const top = findStartedDev(terminal);
   return top === null ? null : toOwnDevFolder(terminal, top);
@@ -64,8 +73,8 @@ export function findRepository(folder: string): string {
 }
 
 /**
- * Finds the nearest repository in which `signalbox dev` was started, of this folder or one above it; null if none. It
- * may have stopped.
+ * Returns the nearest folder, from this one upwards, in which `signalbox dev` was started; null if there is none. It
+ * may have stopped since.
  */
 export function findStartedDev({ env, folder }: Pick<Terminal, "env" | "folder">): string | null {
   for (let at = realpathSync.native(folder); ; at = dirname(at)) {

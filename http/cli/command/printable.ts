@@ -3,8 +3,8 @@ import { inspect } from "node:util";
 import { writeJson } from "../../../actors/exact-json.js";
 
 /**
- * Control, bidirectional and invisible characters. They are removed from untrusted text, because a terminal may act on
- * them.
+ * Control, bidirectional and invisible characters. Untrusted text is not printed with them, because a terminal may act
+ * on them.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 /** The same characters without the line break and the tab. */

@@ -9,7 +9,7 @@ export class PromptLine {
   readonly #input: Readable;
   readonly #output: Output;
   #open: Interface | null = null;
-  /** Whether the cursor is behind the question. */
+  /** Whether the cursor is on the question's line. */
   #isShown = false;
 
   constructor(input: Readable, output: Output) {
@@ -25,7 +25,7 @@ export class PromptLine {
     const reader = createInterface({ input: this.#input, output: this.#output });
     this.#open = reader;
     this.#isShown = true;
-    // The reader then ends the line itself.
+    // If the question is aborted, the reader ends the line itself.
     const withdraw = (): void => {
       this.#isShown = false;
     };
@@ -47,8 +47,8 @@ export class PromptLine {
   }
 
   /**
-   * Writes a line to a stream. If that is a terminal with an open question, the line follows on a new line, and then the
-   * question with what the person has typed.
+   * Writes a line to a stream. If the stream is a terminal with an open question, the line begins on a new line, and
+   * the question is then shown again with what the person has typed.
    */
   write(stream: Output, line: string): void {
     const reader = this.#open;
@@ -59,7 +59,7 @@ export class PromptLine {
     stream.write(`${line}\n`);
   }
 
-  /** Starts a new line if the cursor is behind the question. */
+  /** Starts a new line if the cursor is on the question's line. */
   #leave(): void {
     if (this.#isShown) this.#output.write("\n");
     this.#isShown = false;

@@ -67,7 +67,7 @@ function toProblem({ status, requestId, problem }: ApiError): object {
   return { status, requestId, ...problem };
 }
 
-/** Returns the message of an error without a hint that names a request of the API, where people use commands. */
+/** Returns the message of an error. Removes a hint that names an API request, because people use commands instead. */
 function withoutRequest({ message, problem }: ApiError): string {
   const { hint = "" } = problem ?? {};
   return hint.includes("GET /api/") ? message.replace(`\n${hint}`, "") : message;

@@ -27,8 +27,9 @@ export interface Terminal {
   /** Characters in a line. */
   readonly columns: number;
   /**
-   * Writes a line of the result to standard output. If it cannot be written, the command ends with an error, which says
-   * `ifLost` if that is given. Without it, a reader that has ended, such as `head`, is no error.
+   * Writes a line of the result to standard output. If that fails, the process ends with an error, which says `ifLost`
+   * if this or an earlier call gave it. If none did and the reader, such as `head`, has ended, the process ends without
+   * an error.
    */
   print(line: string, ifLost?: string): void;
   /** Writes text to standard output as it is. Only for programs: use it only if standard output is no terminal. */
@@ -124,7 +125,10 @@ export function listenForSignals(): Interruption {
   };
 }
 
-/** Follows https://no-color.org and `FORCE_COLOR`, as most programs do. */
+/**
+ * Whether to print colours: follows `NO_COLOR` (https://no-color.org) and `FORCE_COLOR`; otherwise prints colours in a
+ * terminal.
+ */
 function hasColours(env: Terminal["env"], isTerminal: boolean): boolean {
   if ((env.NO_COLOR ?? "") !== "") return false;
   if ((env.FORCE_COLOR ?? "") !== "") return env.FORCE_COLOR !== "0";

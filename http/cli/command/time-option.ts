@@ -10,7 +10,7 @@ export function timeOption(flags: string, description: string): Option {
   );
 }
 
-/** Creates an option that takes a time to come: RFC 3339, or how long from now, such as `90d`. The value is RFC 3339. */
+/** Creates an option that takes a time: RFC 3339, or how long from now, such as `90d`. The value is RFC 3339. */
 export function laterOption(flags: string, description: string): Option {
   return new Option(flags, `${description}: RFC 3339, or a time from now such as 12h or 90d`).argParser((text) =>
     toTime(text, Date.now(), 1),
@@ -18,8 +18,8 @@ export function laterOption(flags: string, description: string): Option {
 }
 
 /**
- * Parses a time to RFC 3339; a period counts from now, back or ahead. Throws an `InvalidArgumentError`, which commander
- * reports, for any other text.
+ * Converts a time to RFC 3339. A period counts from now: ahead if `direction` is 1, back if it is -1. Throws an
+ * `InvalidArgumentError`, which commander reports, for any other text.
  */
 function toTime(text: string, nowMs: number, direction: 1 | -1): string {
   const [, number, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];

@@ -15,13 +15,12 @@ export interface Topics {
   close(): void;
 }
 
-/** What to do while the connection is lost. */
 interface ConnectionListener {
   readonly onLost?: () => void;
   readonly onConnected?: () => void;
 }
 
-/** Opens the stream. After a lost connection it says so, connects again and continues after the last messages. */
+/** Opens the stream. After a lost connection, prints a note, connects again and continues after the last messages. */
 export function openTopics(
   { login, signal, terminal }: Context,
   { onLost, onConnected }: ConnectionListener = {},

@@ -2,8 +2,8 @@
 type Fields<Value> = Readonly<Record<string, Value>>;
 
 /**
- * Removes the value at a path. Returns the rest, and the value; undefined if nothing is there. An object in a list of
- * one counts as the object, because a block is read as such a list.
+ * Removes the value at a path. Returns the rest, and the value; undefined if nothing is there. A list with a single
+ * object counts as that object, because blocks are read as lists.
  */
 export function takeAt<Value>(
   from: Fields<Value>,
@@ -19,7 +19,7 @@ export function takeAt<Value>(
   return { rest: { ...from, [name]: (isBlock ? [rest] : rest) as Value }, value };
 }
 
-/** Returns the fields with a value at a path. Objects on the way are created. */
+/** Returns the fields with the value set at the path. Creates missing objects on the way. */
 export function putAt(
   into: Fields<unknown>,
   [name = "", ...below]: readonly string[],

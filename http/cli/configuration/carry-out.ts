@@ -15,7 +15,6 @@ export interface Progress {
   readonly notDone: readonly Step[];
 }
 
-/** The parts that carry out steps. */
 export interface Work {
   readonly folder: Folder;
   readonly api: ResourceApi;
@@ -25,9 +24,9 @@ export interface Work {
 }
 
 /**
- * Carries out steps in order, and stops at the first refusal. A step that fails because something is still in use is
- * tried again after the others: a later step may end that use. So is an invalid step while another one waits, because
- * it may need that one.
+ * Carries out steps in order, and stops at the first error, with two exceptions. A step that fails because something is
+ * still in use is tried again after the others, because a later step may end that use. An invalid step is tried again
+ * if another step waits already, because it may need that one. Stops when all remaining steps fail again.
  */
 export async function carryOut(steps: readonly Step[], work: Work): Promise<Progress> {
   const done: Step[] = [];

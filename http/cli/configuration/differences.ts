@@ -41,7 +41,7 @@ function isHclList(value: HclValue): value is readonly HclValue[] {
   return Array.isArray(value);
 }
 
-/** Lists the fields that differ between two resources of a kind, in the order of the schema. */
+/** Lists the attributes that differ between two versions of a resource. */
 export function listChanges(before: ValueMap, after: ValueMap): readonly FieldChange[] {
   return mapChanges("", before, after);
 }
@@ -79,7 +79,7 @@ function listItemChanges(field: string, old: readonly Value[], now: readonly Val
   ];
 }
 
-/** The attributes that name the items of a list. */
+/** The attributes that can name the items of a list. The first that gives each item a different name is used. */
 const NAMES = ["key", "name", "path", "tool"];
 
 function byName(items: readonly Value[]): ReadonlyMap<string, Value> | null {
@@ -95,7 +95,10 @@ function byName(items: readonly Value[]): ReadonlyMap<string, Value> | null {
   return null;
 }
 
-/** Whether two values are equal. HCL has text in Unicode form C only, so other forms of a text are equal to it. */
+/**
+ * Whether two values are equal. Texts that differ only in their Unicode normalization are equal, because HCL converts
+ * text to NFC.
+ */
 export function isSame(left: unknown, right: unknown): boolean {
   return left === right || canonicalJson(left).normalize("NFC") === canonicalJson(right).normalize("NFC");
 }

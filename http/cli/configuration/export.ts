@@ -44,7 +44,7 @@ export async function exportFolder(context: Context, options: ExportOptions, giv
   ]);
 }
 
-/** Throws a {@link CommandError} if the folder, or the nearest one above it that exists, is none. */
+/** Throws a {@link CommandError} if the path, or its nearest ancestor that exists, is not a folder. */
 function checkFolder(path: string): void {
   if (!existsSync(path)) return checkFolder(dirname(path));
   if (!statSync(path).isDirectory()) throw new CommandError(`${path} is no folder`);
@@ -54,7 +54,10 @@ function counted(count: number): string {
   return count === 1 ? "1 file" : `${count} files`;
 }
 
-/** Compares a file of the export with the file in the folder. Throws a {@link CommandError} if it may not be written. */
+/**
+ * Compares a file of the export with the file in the folder. Throws a {@link CommandError} if its path leads outside of
+ * the folder or through a link, or is not that of a regular file.
+ */
 function differs(folder: string, { path, content }: ExportedFile): "new" | "other" | "same" {
   const parts = path.split("/");
   if (
@@ -87,7 +90,10 @@ function write(folder: string, { path, content }: ExportedFile): void {
   }
 }
 
-/** Makes a folder and those above it, one by one: Node's recursive call does not end where none can be made. */
+/**
+ * Makes a folder and its missing ancestors one by one, because Node's recursive `mkdir` does not return if none can be
+ * made.
+ */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));

@@ -11,7 +11,7 @@ import type { Expression, ReferencePart } from "./expression.js";
 import { heredocSplices } from "./heredoc.js";
 import { refuse, type SourceFile } from "./refused.js";
 
-/** The children of a template that are its text or its ends. */
+/** Matches the node types in a template that are literal text or delimiters. */
 const TEXT = /^(quoted_template|heredoc_template|heredoc)_(start|end)$|^heredoc_(identifier|start)$|^template_literal$/;
 
 /** What people call the expressions that are not understood. */
@@ -100,7 +100,6 @@ export class ExpressionReader {
     });
   }
 
-  /** Reads an expression. */
   #read(node: SyntaxNode): Expression {
     const inner = toInner(node);
     const place = { file: this.#file, node: inner };
@@ -167,7 +166,7 @@ export class ExpressionReader {
     return { kind: "value", place: { file: this.#file, node }, value: isExact ? value : BigInt(text) };
   }
 
-  /** Whether the parser of values may round a whole number. */
+  /** Whether the node is an integer of at least 16 digits, which HashiCorp's parser may round. */
   #isLongNumber(node: SyntaxNode): boolean {
     return /^-?\s*\d{16,}$/.test(this.#text(node));
   }

@@ -3,9 +3,8 @@ import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
 import { Refused, type SourceFile } from "./refused.js";
 
-/** Limits on what a folder may have. */
 const MAX_FILES = 500;
-/** Maximum length of a file of HCL; the parsers run out of memory far above it. */
+/** Maximum length of an HCL file, in characters. The parsers run out of memory far above it. */
 const MAX_SOURCE = 4 * 1024 * 1024;
 const MAX_BYTES = 16 * 1024 * 1024;
 

@@ -32,7 +32,7 @@ export interface WantedResource {
 /** The attributes that name the holder. */
 const holders = { none: null, workspace: "workspace_id", team: "team_id", station: null } as const;
 
-/** Attributes that only order the work. */
+/** The attribute that only affects the order of the resources. */
 const ORDER = "depends_on";
 
 /** The resources of a folder, with the ids that the service has. Methods throw {@link Refused}. */
@@ -42,7 +42,7 @@ export class Folder {
   readonly #live: ReadonlyMap<string, LiveResource>;
   readonly #teams: ReadonlyMap<string, string>;
   readonly #scope: Scope;
-  /** The resources that were created. */
+  /** The ids of the created resources, by name. */
   readonly #created = new Map<string, string>();
   readonly #addresses = new Map<string, string>();
 
@@ -86,7 +86,7 @@ export class Folder {
     return address;
   }
 
-  /** Evaluates a resource. The values of resources that are not created yet contain a text instead of their ids. */
+  /** Evaluates a resource. The id of a resource that does not exist yet is replaced by {@link unknownId}. */
   evaluate(resource: ResourceBlock): WantedResource {
     const { kind, block, name } = resource;
     const address = this.address(resource);
@@ -195,7 +195,10 @@ export class Folder {
   }
 }
 
-/** Moves hidden values that an object from elsewhere contains (`signing = local.signing`) to the hidden values. */
+/**
+ * Moves hidden values from `given` to `hidden`, and returns the other fields. `given` has hidden values if the folder
+ * sets a whole object by a reference (`signing = local.signing`).
+ */
 function takeHidden({ kind }: ResourceBlock, given: Fields, hidden: Map<string, () => Value>): Fields {
   let fields = given;
   for (const { path } of kind.hidden) {
@@ -206,7 +209,7 @@ function takeHidden({ kind }: ResourceBlock, given: Fields, hidden: Map<string, 
   return fields;
 }
 
-/** Returns the path of a hidden field's attribute: `signing`, `secret_wo`. */
+/** Returns the path of a hidden field's attribute: `signing`, `secret_wo` for `signing.secret`. */
 export function hiddenAttribute(path: string): readonly string[] {
   const names = path.split(".").map(snakeCase);
   return [...names.slice(0, -1), `${names.at(-1)}_wo`];

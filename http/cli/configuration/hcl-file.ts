@@ -14,7 +14,7 @@ import { ExpressionReader } from "./expression-reader.js";
 import { type Place, type Placed, Refused, refuse, type SourceFile } from "./refused.js";
 import { isMap, type Value, type ValueMap } from "./value.js";
 
-/** A block at the top of a file. */
+/** A block at the top level of a file. */
 export interface FileBlock {
   readonly type: string;
   readonly labels: readonly string[];
@@ -34,7 +34,10 @@ export interface HclFile {
   readonly literals: ValueMap;
 }
 
-/** The blocks that are understood: the number of their labels, and the attributes whose values are read. */
+/**
+ * The blocks that are understood: the number of their labels, the attributes whose values are read, and whether they
+ * may contain blocks.
+ */
 const blockTypes: Readonly<
   Record<string, { readonly labels: number; readonly reads: "all" | readonly string[]; readonly nested: boolean }>
 > = {
@@ -55,8 +58,8 @@ const understood = Object.keys(blockTypes).join(", ");
 const metaBlocks = ["connection", "dynamic", "lifecycle", "provisioner"];
 
 /**
- * Parses a file. HashiCorp's parser gives the values; expressions are replaced by marks before, and read separately by
- * their syntax tree. Throws {@link Refused} for anything that is not understood.
+ * Parses a file. Replaces its expressions by marks, reads them from the syntax tree, and lets HashiCorp's parser decode
+ * the rest. Throws {@link Refused} for anything that is not understood.
  */
 export async function parseHcl(syntax: Syntax, file: SourceFile): Promise<HclFile> {
   const root = await parseSyntax(syntax, file);
@@ -138,7 +141,7 @@ function checkBlock(file: SourceFile, { type, labels, node }: InnerBlock) {
   return known;
 }
 
-/** Returns the splices of the blocks in a resource: objects that are written as blocks. */
+/** Returns the splices in the nested blocks of a resource: objects that are written as blocks. */
 function nestedSplices(
   reader: ExpressionReader,
   file: SourceFile,
@@ -159,8 +162,8 @@ function nestedSplices(
 }
 
 async function parseSyntax(syntax: Syntax, file: SourceFile): Promise<SyntaxNode> {
-  // Two gaps of the grammar are filled by text of the same length: it reads `$$${` as the start of an expression, which
-  // HCL reads as text, and it does not read `1e3`.
+  // The grammar misreads two things, which are replaced by text of the same length: it reads `$$${` as the start of an
+  // expression, which HCL reads as text, and it does not read `1e3`.
   const text = file.text
     .replace(/([$%])\1\{/g, "$1$1(")
     .replace(/(?<![\w.])\d+[eE][+-]?\d+/g, (number) => "1".repeat(number.length));

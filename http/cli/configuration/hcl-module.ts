@@ -9,7 +9,9 @@ import { type FileBlock, parseHcl } from "./hcl-file.js";
 import { Faults, type Place, type Placed, placeText, refuse, type SourceFile } from "./refused.js";
 import type { Value, ValueMap } from "./value.js";
 
-/** The exported kinds, each after the kinds that it refers to. Only their forms are used, not the deployment's rules. */
+/**
+ * The exported kinds, each after the kinds that it refers to. Only their schemas are used, not the deployment's rules.
+ */
 export const exportedKinds: readonly Kind[] = createKinds({ allowList: parseAllowList(""), signsTokens: false }).filter(
   ({ hcl }) => hcl !== null,
 );
@@ -130,7 +132,7 @@ function addBlock(module: OpenModule, block: FileBlock): void {
   }
 }
 
-/** The attributes of a variable that are understood. Rules for values (`validation`) are refused as blocks. */
+/** The attributes that a variable may have. Its blocks, such as `validation`, are refused. */
 const variableAttributes = ["default", "description", "ephemeral", "nullable", "sensitive", "type"];
 
 function addVariable(module: OpenModule, { labels: [name = ""], place, body, holder }: FileBlock): void {

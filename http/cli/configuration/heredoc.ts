@@ -1,9 +1,9 @@
 import type { Splice } from "../../../actors/config-pull-requests/edit/splice.js";
 
 /**
- * Writes a heredoc as a quoted text, because the time of HashiCorp's parser is quadratic in the lines of a heredoc.
- * `start` is the offset of the heredoc, and `parts` replace its expressions. An indented heredoc (`<<-`) remains as it is
- * if its indentation is not plain.
+ * Returns the splices that rewrite a heredoc as a quoted text, because HashiCorp's parser takes quadratic time in the
+ * lines of a heredoc. `start` is the offset of the heredoc, and `parts` replace its expressions. An indented heredoc
+ * (`<<-`) stays a heredoc if its indentation is not plain.
  */
 export function heredocSplices(text: string, start: number, parts: readonly Splice[]): readonly Splice[] {
   const head = text.slice(0, text.indexOf("\n") + 1);
@@ -24,7 +24,10 @@ export function heredocSplices(text: string, start: number, parts: readonly Spli
   return [...result, { start: to, end: start + text.length, text: text.endsWith("\n") ? '"\n' : '"' }];
 }
 
-/** Returns the indentation of the lines; null if it is not of spaces alone, or an expression has several lines. */
+/**
+ * Returns the smallest indentation of the lines. Null if it is not plain (a line has only spaces, other whitespace in
+ * its indentation or a carriage return), if an expression spans several lines, or if there is no text.
+ */
 function plainIndent(text: string, lines: string, start: number, parts: readonly Splice[]): number | null {
   if (parts.some((part) => text.slice(part.start - start, part.end - start).includes("\n"))) return null;
   let least = Number.POSITIVE_INFINITY;

@@ -19,9 +19,9 @@ export interface IssuedToken {
 type Create = (body: unknown) => Promise<LiveResource>;
 
 /**
- * Issues the tokens of new resources whose token the folder does not set, such as runner pools. A token is written to a
- * file that only its owner can read before the service gets it, so that a lost response does not lose the token. Each
- * attempt has a file of its own, which moves to its place when the service accepts the token.
+ * Issues the tokens of new resources whose token the folder does not set, such as runner pools. Before the service gets
+ * a token, the token is written to a file that only its owner can read, so that a lost response does not lose it. Each
+ * attempt has a file of its own, which moves to its final path when the service accepts the token.
  */
 export class IssuedTokens {
   readonly issued: IssuedToken[] = [];

@@ -10,7 +10,7 @@ import type { Place } from "./refused.js";
 
 /** Where a field of a resource is written. */
 export interface Located {
-  /** The nearest place in the file: the value, or what it is missing in. */
+  /** The place of the value or, if it is missing, of the nearest object around it. */
   readonly place: Place;
   /** The path in the form of attributes. */
   readonly path: string;

@@ -22,7 +22,10 @@ export type Step =
       readonly wanted: WantedResource;
       readonly fields: readonly FieldChange[];
       readonly hidden: readonly HiddenValue[];
-      /** The address of its import block, if the key is another one now. That resource stays, unless it is pruned. */
+      /**
+       * The address in the import block of the resource, if it is not the resource's address now; otherwise null. The
+       * resource with that address stays, unless it is pruned.
+       */
       readonly was: string | null;
     }
   | {
@@ -34,7 +37,7 @@ export type Step =
     }
   | { readonly action: "delete"; readonly live: LiveResource };
 
-/** A hidden value that the folder sets. */
+/** A hidden value of the folder that is not compared with the service. */
 export interface NotCompared {
   readonly kind: string;
   readonly address: string;
@@ -140,7 +143,10 @@ function hiddenValues(wanted: WantedResource, live?: LiveResource): readonly Hid
   });
 }
 
-/** Refuses a changed field that the service does not let change, besides the key. */
+/**
+ * Throws {@link Refused} if a fixed field differs from the service's. Does not check the key: another key is another
+ * resource.
+ */
 function refuseFixed({ resource: { kind, block, name }, complete, address }: WantedResource, live: LiveResource): void {
   for (const path of kind.fixed.slice(1)) {
     const [old, now] = [valueAt(live.fields, path.split(".")), valueAt(complete, path.split("."))];
@@ -180,7 +186,7 @@ function inReferenceOrder(wanted: readonly WantedResource[]): readonly WantedRes
   const ordered = new Set<WantedResource>();
   const open = new Set<WantedResource>();
   const visit = (each: WantedResource): void => {
-    // In a circle, the kinds decide.
+    // In a cycle of references, the order by kind decides.
     if (ordered.has(each) || open.has(each)) return;
     open.add(each);
     for (const before of [
@@ -220,7 +226,10 @@ function refuseCircles(folder: Folder, ordered: readonly WantedResource[]): void
   }
 }
 
-/** Reads the import blocks: the addresses in this workspace, by resource. Other workspaces' imports have no effect. */
+/**
+ * Returns the addresses in the import blocks for this workspace, by resource name, and a note if other import blocks
+ * are for another workspace. Those have no effect.
+ */
 function readImports(folder: Folder, target: TargetWorkspace) {
   const { imports } = folder.module;
   const addresses = new Map<string, string>();

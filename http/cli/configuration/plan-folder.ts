@@ -10,7 +10,6 @@ import { Scope } from "./scope.js";
 import type { Secrets } from "./secrets.js";
 import { readVariables, type VariableOptions, type Variables } from "./variables.js";
 
-/** The options of `plan` and `apply`. */
 export interface PlanOptions extends CommonOptions, VariableOptions {
   readonly workspace?: string;
   readonly prune?: true;
@@ -46,7 +45,10 @@ async function planModule(
   return { plan, folder, api, secrets: variables.secrets };
 }
 
-/** Returns the workspace that the folder has; without one, that of `--workspace`, `--team` or the defaults. */
+/**
+ * Returns the workspace that the folder describes. If it describes none, returns that of `--workspace`, `--team` or the
+ * defaults, or the only one.
+ */
 async function findTarget(
   context: Context,
   module: Module,

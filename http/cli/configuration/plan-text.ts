@@ -73,7 +73,7 @@ export function stepText(step: Step, secrets: Secrets): string {
 
 const signs = { create: ["+", "green"], update: ["~", "yellow"], delete: ["-", "red"] } as const;
 
-/** Lays out a plan: each step, its fields, and how many there are. */
+/** Lays out a plan: each step with its fields, and the number of steps. */
 export function planLines(terminal: Terminal, plan: Plan, secrets: Secrets): string[] {
   const { steps, others, target, notCompared } = plan;
   const lines = steps.flatMap((step) => {
@@ -117,7 +117,10 @@ function wasText(
   return toLine(`a key cannot change, so this is a new resource${isDeleted ? `; ${was} is deleted` : stays}`);
 }
 
-/** Says of a workspace whose import block names another one that it is new. */
+/**
+ * Returns a remark if the step creates a workspace although import blocks name another workspace; otherwise an empty
+ * string.
+ */
 function newWorkspaceText(step: Step, { isElsewhere, target }: Plan): string {
   const isNew = isElsewhere && step.action === "create" && step.wanted.resource.kind.heldBy === "none";
   return isNew ? toLine(`: creates a new workspace ${JSON.stringify(target.slug)}`) : "";
@@ -129,10 +132,10 @@ function fieldText({ action }: Step, { field, old, new: now, isSecret }: FieldCh
   return action === "create" ? `${toLine(field)}: ${after}` : `${toLine(field)}: ${before} → ${after}`;
 }
 
-/** The length of a value in a line. */
+/** Maximum length of a value in a line, in characters. */
 const SHOWN = 70;
 
-/** Writes two values on one line each, from the first difference on if they are long. */
+/** Converts two values to one line each. Cuts long values so that their first difference is visible. */
 function shortened(old: Value, now: Value): readonly [string, string] {
   const [before, after] = [valueText(old), valueText(now)];
   let same = 0;

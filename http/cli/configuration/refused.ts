@@ -2,9 +2,9 @@ import type { SyntaxNode } from "../../../actors/config-pull-requests/edit/hcl-s
 import { CommandError } from "../command/exit-codes.js";
 import type { Value } from "./value.js";
 
-/** A file of the folder. */
+/** A file of HCL or of variables. */
 export interface SourceFile {
-  /** The path relative to the folder. */
+  /** The path relative to the folder. For values of variables, the name of their source in messages. */
   readonly path: string;
   readonly text: string;
   /** Whether it has values of variables, which messages must not quote. */
@@ -23,7 +23,10 @@ export interface Placed {
   readonly place: Place;
 }
 
-/** The folder has something that the commands do not understand, or that is wrong. The message has file and line. */
+/**
+ * The folder has something that the commands do not understand, or that is wrong. The message has file and line if they
+ * are known.
+ */
 export class Refused extends CommandError {}
 
 /** Formats a place as `path:line`. */
@@ -31,7 +34,10 @@ export function placeText({ file, node }: Place): string {
   return `${file.path}:${file.text.slice(0, node.start).split("\n").length}`;
 }
 
-/** Throws {@link Refused} for a place. `unquoted` is the message for a file of values: it quotes nothing of the file. */
+/**
+ * Throws {@link Refused} for a place. In a file of variables, the message is `unquoted`, which quotes nothing of the
+ * file.
+ */
 export function refuse(place: Place, message: string, unquoted = ONLY_VALUES): never {
   throw new Refused(`${placeText(place)}: ${place.file.isOfValues === true ? unquoted : message}`);
 }
@@ -45,7 +51,10 @@ const MAX_REPORTED = 20;
 export class Faults {
   readonly #messages: string[] = [];
 
-  /** Runs a part of the work. Records its {@link Refused}; returns undefined then. */
+  /**
+   * Runs a part of the work and returns its result. If it throws {@link Refused}, records the error and returns
+   * undefined.
+   */
   try<Result>(work: () => Result): Result | undefined {
     try {
       return work();

@@ -23,23 +23,23 @@ const TWICE = "an object has a name twice";
 const MARK = /signalbox[0-9a-f]{24}x\d+x/g;
 const WHOLE_MARK = /^signalbox[0-9a-f]{24}x\d+x$/;
 
-/** Maximum number of references in references. */
+/** Maximum depth of references to values that have references themselves. */
 const MAX_DEPTH = 200;
 
-/** Maximum length of the text of all templates. */
+/** Maximum length of the text of all templates together, in characters. */
 const MAX_TEXT = 16 * 1024 * 1024;
 
 /** Evaluates values of a module. Throws {@link Refused} for a value that cannot be evaluated. */
 export class Scope {
   readonly #module: Module;
   readonly #given: Given;
-  /** The local values so far. */
+  /** The local values that were evaluated so far, by name. */
   readonly #locals = new Map<string, Evaluated>();
   /** The length of the text of templates so far. */
   #length = 0;
   /** What is being evaluated, from outside to inside. */
   readonly #open: string[] = [];
-  /** The resources that the value which is being evaluated refers to. */
+  /** The names of the resources that the current value refers to. */
   #references = new Set<string>();
 
   constructor(module: Module, given: Given) {
@@ -53,7 +53,6 @@ export class Scope {
     this.#locals.clear();
   }
 
-  /** Evaluates a value. */
   evaluate({ value, place }: Placed): Evaluated {
     const before = this.#references;
     this.#references = new Set();
@@ -104,7 +103,10 @@ export class Scope {
     return isTemplate ? joined.normalize("NFC") : joined;
   }
 
-  /** Counts the text of templates. Templates in templates can make much text of little. */
+  /**
+   * Counts a part of a template's text and returns the part. The limit is needed because nested templates can expand to
+   * much text.
+   */
   #counted(part: string, isTemplate: boolean, place: Place): string {
     if (isTemplate) this.#length += part.length;
     if (this.#length > MAX_TEXT) refuse(place, `the templates have more than ${MAX_TEXT / 1024 ** 2} MiB of text`);

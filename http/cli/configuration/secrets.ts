@@ -5,10 +5,10 @@ import { isList, isMap, type Value } from "./value.js";
 /** What is printed in place of a secret text. */
 const HIDDEN = "(sensitive value)";
 
-/** A shorter secret is not replaced in messages: it is part of common words and line numbers. */
+/** Minimum length of a secret to replace in messages. Shorter texts are also parts of common words and line numbers. */
 const SHORTEST = 3;
 
-/** The values of sensitive variables, which are never printed. Texts are compared in Unicode form C, as HCL has them. */
+/** The values of sensitive variables, which are never printed. Texts are compared in Unicode form C, which HCL uses. */
 export class Secrets {
   readonly #texts: readonly string[];
   readonly #pattern: RegExp | null;
@@ -32,12 +32,12 @@ export class Secrets {
     return this.#texts.some((secret) => text.includes(secret));
   }
 
-  /** Returns a message without secret texts. */
+  /** Replaces the secret texts in a message, except very short ones. */
   hide(message: string): string {
     return this.#pattern === null ? message : message.normalize("NFC").replace(this.#pattern, HIDDEN);
   }
 
-  /** Runs a part of the work. Its errors do not contain secret texts. */
+  /** Runs a part of the work, and removes secret texts from its errors. */
   async guard<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();

@@ -61,7 +61,7 @@ export async function readVariables(
   return { values, secrets: new Secrets(secrets.map(({ name }) => values.get(name) ?? null)) };
 }
 
-/** The files of values that Terraform reads without being asked, in its order. */
+/** The files of values that Terraform loads automatically, in its order. */
 function automaticFiles(names: readonly string[]): readonly string[] {
   const automatic = names.filter((name) => /\.auto\.tfvars(\.json)?$/.test(name));
   return [...["terraform.tfvars", "terraform.tfvars.json"].filter((name) => names.includes(name)), ...automatic];
@@ -129,7 +129,10 @@ class VariableReader {
     return { name: file.path, values };
   }
 
-  /** Reads the text of a variable: itself, or HCL if the variable is a list or a map. */
+  /**
+   * Reads the value of a variable from a text. Without a type, or with the type string, number or bool, the text is the
+   * value; otherwise it is HCL.
+   */
   async #fromText(name: string, text: string, path: string): Promise<Value> {
     const { type = null } = this.#module.variables.get(name) ?? {};
     if (type === null || /^(string|number|bool)$/.test(type)) return text;
@@ -184,7 +187,7 @@ function toType({ name, type, place }: VariableBlock, value: Value, source: stri
   throw new Refused(`${source}: the variable ${name} must be of the type ${type}`);
 }
 
-/** Returns the converted value, or null if it does not have the type. */
+/** Returns the converted value; null if it does not have the type; `unknown-type` if the type is not understood. */
 function convert(value: Value, type: string): { readonly value: Value } | "unknown-type" | null {
   const [, holder, inner = ""] = /^(list|map)\((.*)\)$/.exec(type) ?? [];
   if (holder === undefined && !["any", "string", "number", "bool"].includes(type)) return "unknown-type";

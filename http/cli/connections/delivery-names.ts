@@ -65,7 +65,7 @@ export async function findDelivery(
   );
 }
 
-/** Lists the ids of an integration's deliveries that begin with the given text, at most 200. */
+/** Lists the delivery ids of an integration that have the prefix `beginning`, at most 200. */
 async function listBeginning(
   context: Context,
   integration: Schema<"Integration">,

@@ -18,7 +18,7 @@ interface RedeliverOptions extends IntegrationOption {
   readonly state?: readonly (typeof endedStates)[number][];
 }
 
-/** Processes a delivery again and shows its result, or starts to process those of a period again. */
+/** Redelivers one delivery and shows its result, or starts to redeliver the deliveries of a period. */
 export async function redeliver(
   context: Context,
   { from, to, state, integration }: RedeliverOptions,

@@ -5,7 +5,6 @@ export type DeliveryState = Schema<"DeliveryItem">["state"];
 /** The states in which deliveries of a period may be processed again. */
 export const endedStates = ["done", "failed", "ignored", "unrouted"] as const satisfies readonly DeliveryState[];
 
-/** The states of a delivery. */
 export const deliveryStates = [
   "accepted",
   "working",

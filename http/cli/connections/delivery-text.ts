@@ -10,7 +10,7 @@ const COLOURS: Partial<Readonly<Record<Delivery["state"], Colour>>> = {
   waiting: "yellow",
 };
 
-/** A time without its milliseconds. */
+/** Returns a time without its milliseconds; null for null. */
 export function toTimeText(at: string | null): string | null {
   return at === null ? null : at.replace(/\.\d+(?=Z$)/, "");
 }

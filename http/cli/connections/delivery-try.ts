@@ -10,7 +10,7 @@ import { isUnsuccessful } from "./delivery-states.js";
 type Try = Schema<"DeliveryTry">;
 
 interface TryOptions extends IntegrationOption {
-  /** Name and value, by lower-case name. */
+  /** The headers, by lowercase name. */
   readonly header?: Readonly<Record<string, string>>;
 }
 

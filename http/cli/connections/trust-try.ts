@@ -20,7 +20,6 @@ interface Trust extends Terms {
   readonly grants: "workspace tokens" | "pool tokens";
 }
 
-/** How a token compares with a trust. */
 interface Comparison {
   readonly trust: Trust;
   readonly isAccepted: boolean;

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { whyNotStarted } from "../../runner/process/find-program.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
 
-/** The program that works the runs. */
+/** The program that the runner starts for each run. */
 export interface Agent {
   /** The program with its arguments. */
   readonly command: readonly string[];
@@ -16,9 +16,10 @@ export interface Agent {
 const EXAMPLE = fileURLToPath(new URL("./example-agent.js", import.meta.url));
 
 /**
- * Returns the given agent, or the example agent if none is given. A path is resolved against the folder if the program
- * exists there, because agents start in checkouts, which do not have uncommitted programs. Otherwise it is relative to
- * the checkout, whose top folder is `top`. Throws a {@link CommandError} if the program cannot start.
+ * Returns the given agent, or the example agent if none is given. A program with a slash that exists relative to
+ * `folder` gets its absolute path, because agents start in other checkouts, which do not have uncommitted files.
+ * Otherwise its path is relative to the checkout in which it starts; it must exist in the person's checkout `top`.
+ * Throws a {@link CommandError} if the program cannot start.
  */
 export async function toAgent(
   { folder, top }: { readonly folder: string; readonly top: string },

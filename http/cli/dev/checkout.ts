@@ -9,9 +9,9 @@ export interface Checkout {
   /** The top folder: of the repository, or of the worktree. */
   readonly top: string;
   readonly branch: string;
-  /** The address of git's configuration; null if the person has set none. */
+  /** The email address in git's configuration; null if there is none. */
   readonly email: string | null;
-  /** The name of git's configuration; null if the person has set none. */
+  /** The name in git's configuration; null if there is none. */
   readonly name: string | null;
 }
 

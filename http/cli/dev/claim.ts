@@ -9,23 +9,23 @@ import { readPrivateFile, writePrivateFile } from "../command/private-file.js";
 import type { DevPlaces } from "./dev-folder.js";
 
 /*
- * A repository can bring a folder `.signalbox`: committed, or in a copy of somebody's checkout. A store in it holds tasks
- * that would start programs here, and a link in it leads anywhere. So `signalbox dev` uses only a folder that it has made
- * itself, for this checkout on this machine.
+ * A cloned or copied repository can contain a folder `.signalbox`. A store in it has tasks that would start programs
+ * here, and a link in it can lead anywhere. So `signalbox dev` uses only a folder that it has made itself, for this
+ * checkout on this machine.
  */
 
 const markSchema = z.object({
-  /** The checkout, for a person who looks into the folder. */
+  /** The path of the checkout, for a person who reads the file. */
   top: z.string(),
   mark: z.string(),
 });
 
 /**
- * Throws a {@link CommandError} if git tracks something in `.signalbox`, or if it has something other than the files and
- * folders that `signalbox dev` makes there, such as a link. Reads and changes nothing through links.
+ * Throws a {@link CommandError} if git tracks something in `.signalbox`, if one of the {@link DevPlaces} in it exists
+ * but is not a file or folder as it should be, or if the data folder contains a symbolic link. Follows no links.
  */
 export function refuseBrought(places: DevPlaces, top: string): void {
-  // Git fails if the environment forbids the option. It applies on file systems that ignore the case of names.
+  // The option ignores case, as some file systems do. Git fails if the environment forbids the option.
   const tracked = askGit(top, "--icase-pathspecs", "ls-files", "-z", "--", DEV_FOLDER);
   if (tracked !== "") {
     throw new CommandError(
@@ -44,8 +44,8 @@ export function refuseBrought(places: DevPlaces, top: string): void {
 }
 
 /**
- * Marks the folder as made for this checkout. Throws a {@link CommandError} if it has parts of a `signalbox dev` and not
- * the mark of this machine for this checkout.
+ * Marks the folder as made for this checkout on this machine, unless it has that mark already. Throws a {@link
+ * CommandError} if the folder has data of `signalbox dev` without that mark.
  */
 export function claim(places: DevPlaces, top: string): void {
   const { folder, data, repositories, mark, ownMark } = places;
@@ -67,7 +67,7 @@ function listFiles({ log, state, mark }: DevPlaces): readonly string[] {
   return [log, `${log}.1`, state, mark];
 }
 
-/** Throws a {@link CommandError} if something else is at the path. Nothing may be there. */
+/** Throws a {@link CommandError} if something exists at the path that is not the wanted kind. */
 function assertKind(path: string, wanted: "file" | "folder"): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined || (wanted === "file" ? stat.isFile() : stat.isDirectory())) return;

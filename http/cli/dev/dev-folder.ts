@@ -8,22 +8,28 @@ import { cacheFolder, DEV_FOLDER, DEV_LOGIN, DEV_MARK, toOwnDevFolder, toPathHas
 import { readPrivateFile, writePrivateFile } from "../command/private-file.js";
 import type { Terminal } from "../command/terminal.js";
 
-/** The places of `signalbox dev` for one checkout. */
+/**
+ * The folder in the checkout that holds all of these places except {@link own}, {@link ownMark}, {@link login} and
+ * {@link runner}.
+ */
 export interface DevPlaces {
   /** The folder in the checkout that holds all of these places except {@link own}, {@link login} and {@link runner}. */
   readonly folder: string;
   /** The data folder of the service. */
   readonly data: string;
   readonly log: string;
-  /** Has the same text as the {@link ownMark}; see `claim.ts`. */
+  /** Has the mark that {@link ownMark} has too; see `claim.ts`. */
   readonly mark: string;
-  /** The person's own folder for this checkout. It is outside the checkout, because a repository can bring files. */
+  /**
+   * The person's own folder for this checkout. It is outside the checkout, because a cloned repository can contain any
+   * files.
+   */
   readonly own: string;
   readonly ownMark: string;
-  /** The session of the command line. */
+  /** The file with the sign-in of the commands. */
   readonly login: string;
   readonly state: string;
-  /** A folder with a link to each repository, at `<owner>/<name>`. */
+  /** A folder with a link to the checkout, at the repository's `<owner>/<name>`. */
   readonly repositories: string;
   /**
    * The runner's folder. It is outside the checkout. Otherwise the agents' tools would find the checkout's
@@ -51,7 +57,7 @@ export function toPlaces(terminal: Pick<Terminal, "env">, top: string): DevPlace
 }
 
 const stateSchema = z.object({
-  /** The address of the local person's account. */
+  /** The email address of the local person's account. */
   email: z.string(),
   /** The repository's name in lines. */
   repository: z.string(),
@@ -71,7 +77,7 @@ export function readState({ state }: DevPlaces): DevState | null {
   return readPrivateFile(state, stateSchema);
 }
 
-/** Returns the last port of the service; null if there is none. A reset keeps it, also if the state is not valid. */
+/** Returns the last port of the service, which a reset keeps; null if there is none, or if the state is not valid. */
 export function readLastPort(places: DevPlaces): number | null {
   try {
     return readState(places)?.port ?? null;

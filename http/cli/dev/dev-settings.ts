@@ -16,7 +16,7 @@ export interface DevSettings {
 
 /**
  * Reads the settings from the environment and the settings file, like the service. Throws a {@link CommandError} for a
- * wrong one, and for a `HOST` that other machines can reach: everybody who reached it could start programs here.
+ * wrong setting, and for a `HOST` that other machines can reach: everybody who reached it could start programs here.
  */
 export function readSettings(
   { env, note }: Terminal,
@@ -68,8 +68,8 @@ const MAX_PORT = 65_535;
 const PORTS_TRIED = 20;
 
 /**
- * Returns the given port; otherwise the last one or the first one from the default on, if it is free; otherwise 0, for
- * any free port.
+ * Returns the given port. Without one, returns the first free port among the last one and {@link PORTS_TRIED} ports
+ * from the default on, or else 0, for any free port.
  */
 export async function choosePort({ config, isPortGiven }: DevSettings, last: number | null): Promise<number> {
   if (isPortGiven) return config.port;

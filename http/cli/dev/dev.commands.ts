@@ -1,7 +1,7 @@
 import type { CommandTree } from "../command/define-command.js";
 import type { DevOptions } from "./dev.js";
 
-/** Adds the command that starts everything in a git repository. */
+/** Adds the command `dev`. */
 export function addDevCommands(program: CommandTree): void {
   program.add<DevOptions, [readonly string[]]>({
     usage: "dev [program...]",

@@ -69,7 +69,7 @@ export async function dev(
   return undefined;
 }
 
-/** Says that `signalbox dev` already runs for this checkout; null if its service does not answer yet. */
+/** Says that `signalbox dev` already runs for this checkout; null if it is still starting and has no sign-in yet. */
 function toInUse({ login }: DevPlaces, advice: string): string | null {
   const running = readPrivateFile(login, devLoginSchema);
   return running === null ? null : `signalbox dev already runs here, at ${running.url}\n${advice}`;
@@ -85,7 +85,7 @@ function noteOtherStations({ terminal }: Context, there: readonly string[] | nul
   terminal.note(`--stations has no effect: ${why}; change lines in the service, or use --reset`);
 }
 
-/** Removes everything after a confirmation; returns whether it was given. */
+/** Asks for confirmation, removes everything that `signalbox dev` has made, and returns whether it was confirmed. */
 async function reset({ terminal, signal }: Context, places: DevPlaces, isGiven: boolean): Promise<boolean> {
   const question = `Remove all tasks, runs and settings in ${places.folder}?`;
   const isConfirmed = await confirm(terminal, question, { isGiven, signal });

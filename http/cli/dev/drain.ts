@@ -4,9 +4,9 @@ import { exitCodes } from "../command/exit-codes.js";
 import type { Running } from "./start.js";
 
 /**
- * Runs until the person interrupts the command, or until the store fails. Then finishes the active runs and stops the
- * service. A second interruption stops the runs, a third kills them. If the store fails, kills the runs, stops both, and
- * rejects.
+ * Runs until the person interrupts the command. Then finishes the active runs and stops the service. A second
+ * interruption stops the runs; a third kills them and ends the process. If the store fails, kills the runs, stops the
+ * service and the runner, and rejects.
  */
 export async function runUntilInterrupted(
   {
@@ -34,7 +34,7 @@ export async function runUntilInterrupted(
     await Promise.race([runner.drain(), failed]);
     await service.stop();
   } catch (error) {
-    // First the service, so that the runner does not wait for its acknowledgments.
+    // Stop the service first, so that the runner does not wait for its acknowledgments.
     kill();
     await service.stop();
     await runner.stop();

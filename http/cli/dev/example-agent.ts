@@ -62,14 +62,14 @@ function listFiles(): readonly string[] {
   return runGit("ls-files", "-z");
 }
 
-/** Lists the files that contain a longer word of the text. */
+/** Lists the files that contain a word of the text with at least {@link SHORT} characters. */
 function findWords(text: string): readonly string[] {
   const words = text.match(/[\p{L}\p{N}]+/gu)?.filter((word) => word.length >= SHORT) ?? [];
   if (words.length === 0) return [];
   return runGit("grep", "-z", "-l", "-I", "-i", "-F", ...words.flatMap((word) => ["-e", word]));
 }
 
-/** Returns what git prints, split at zero bytes; nothing if git finds nothing. */
+/** Returns git's output, split at zero bytes; empty if git finds nothing or fails. */
 function runGit(...args: readonly string[]): readonly string[] {
   try {
     const out = execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });

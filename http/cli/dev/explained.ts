@@ -5,11 +5,10 @@ import { toDetail } from "../../wire/problem.js";
 import { Refused } from "../../wire/refused.js";
 import { CommandError } from "../command/exit-codes.js";
 
-/** How to say errors of a start. */
 interface Explaining {
-  /** Whether the port was given with `--port`, which is not in the error of the setting. */
+  /** Whether the port was given with `--port`, so that errors name the option instead of the setting. */
   readonly isPortOption?: boolean;
-  /** Says that the store is in use; null for the error of the store. */
+  /** Returns the message for a store that is in use; null to use the store's own message. */
   readonly toInUse?: () => string | null;
 }
 
@@ -22,7 +21,7 @@ export async function explained<Value>(
     return await part;
   } catch (error) {
     if (error instanceof Refused) throw new CommandError(toDetail(error.refusal));
-    // The person cannot choose the folder here.
+    // The error's own message advises `--work-folder`, an option that `signalbox dev` does not have.
     if (error instanceof FolderTaken) {
       throw new CommandError(`the runner with process id ${error.pid} uses ${error.folder}: stop that runner first`);
     }

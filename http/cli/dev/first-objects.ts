@@ -11,9 +11,9 @@ interface FirstObjects {
 }
 
 /**
- * Creates what is missing: a workspace, a team, the runner's pool and, if there are no lines, a line with these
- * stations. A new token replaces the pool's. Returns the keys of the stations of the line `main`; null if there are only
- * other lines.
+ * Creates what is missing: a workspace, a team, the runner's pool and, if there are no lines, the line `main` with
+ * these stations. A new token replaces the pool's token. Returns the keys of the stations of the line `main`; null if
+ * there are only other lines.
  */
 export async function makeFirstObjects(
   client: Client,

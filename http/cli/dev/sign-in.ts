@@ -12,11 +12,11 @@ import type { Checkout } from "./checkout.js";
 import type { DevPlaces } from "./dev-folder.js";
 
 /**
- * The mail domain for a person whose git has no address. No mail is ever sent there: the name is reserved for this
- * machine.
+ * The email domain for a person without an email address in git's configuration. No mail is ever sent there: the name
+ * is reserved for this machine.
  */
 const DEFAULT_DOMAIN = "signalbox.localhost";
-/** Time limit for a service that stops to end a session, in milliseconds. */
+/** Timeout of a request that ends a session while the service stops, in milliseconds. */
 const STOP_MS = 2_000;
 
 /** Returns the address of the local person's account: git's if it is valid, otherwise one in {@link DEFAULT_DOMAIN}. */
@@ -77,7 +77,7 @@ async function endSession(client: Client): Promise<void> {
   }
 }
 
-/** Gives a new account the name of git's configuration. A name that the person has set stays. */
+/** Gives a new account the name in git's configuration. A name that the person has set stays. */
 async function setName(
   url: string,
   cookie: string,

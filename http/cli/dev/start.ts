@@ -17,7 +17,7 @@ import { makeFirstObjects } from "./first-objects.js";
 import { openLogFile } from "./log-file.js";
 import { signIn, signOut, toLocalEmail } from "./sign-in.js";
 
-/** The number of runs at the same time. Replays use half of the slots. */
+/** The number of runs at the same time. By default, replays use at most half of these slots. */
 const SLOTS = 2;
 
 export interface StartOptions {
@@ -79,7 +79,7 @@ export async function start(options: StartOptions): Promise<Running> {
       stations: options.stations,
     });
     const link = await service.signInLink(state.email);
-    // The last step, because nothing stops the runner if a later one fails.
+    // The last step, because nothing stops the runner if a step after it fails.
     const runner = await openRunner(options, { url, state, log });
     return { service, runner, url, link, stations, failed: failure.promise };
   } catch (error) {
@@ -88,7 +88,7 @@ export async function start(options: StartOptions): Promise<Running> {
   }
 }
 
-/** A service that first ends the session of the commands in this folder when it stops. */
+/** Returns a service whose `stop` first ends the session of the commands in this folder. */
 function signingOut(service: Service, end: () => Promise<void>): Service {
   let stopped: Promise<void> | null = null;
   return {

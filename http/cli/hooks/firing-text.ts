@@ -12,7 +12,7 @@ const COLOURS: Readonly<Record<Firing["state"], Colour>> = {
   refused: "yellow",
 };
 
-/** A time without its milliseconds. */
+/** Returns a time without its milliseconds. */
 export function toTimeText(at: string): string {
   return at.replace(/\.\d+(?=Z$)/, "");
 }

@@ -27,7 +27,10 @@ export interface Forwarded {
 
 const TIMEOUT_MS = 30_000;
 
-/** Checks the address to forward to. */
+/**
+ * Parses the address to forward to. Throws a {@link CommandError} if it is not an http or https address, or has a user
+ * name or password.
+ */
 export function toTarget(text: string): string {
   const url = parseHttpAddress(text);
   if (url !== null) return url.href;
@@ -42,7 +45,9 @@ export function createSecret(): string {
   return `whsec_${randomBytes(24).toString("base64")}`;
 }
 
-/** Checks a given signing secret: `whsec_` and 24 to 64 bytes in base64. */
+/**
+ * Returns the given signing secret. Throws a {@link CommandError} unless it is `whsec_` and 24 to 64 bytes in base64.
+ */
 export function toSecret(text: string): string {
   if (isSigningSecret(text)) return text;
   throw new CommandError("--secret takes whsec_ and 24 to 64 bytes in base64", exitCodes.usage);

@@ -19,7 +19,7 @@ export function isOccurrence(text: string): boolean {
   return /^occ_/i.test(text);
 }
 
-/** Lists the hooks of a team, by key. */
+/** Lists the hooks of a team. */
 export async function listTeamHooks({ client, signal }: Context, team: NamedTeam): Promise<readonly Schema<"Hook">[]> {
   const path = { workspaceId: team.workspace.id };
   const { items } = await client.get("/api/resources/workspaces/{workspaceId}/hooks", { path, signal });

@@ -50,7 +50,7 @@ export function describeHook(terminal: Terminal, hook: Schema<"Hook">): readonly
   ]);
 }
 
-/** The hook's health in words; null if the caller cannot read it. */
+/** Describes the hook's health in words; null if the caller cannot read it. */
 function toHealth({ health }: Schema<"Hook">): string | null {
   if (health === null) return null;
   const { delivered, refused, failed, waiting } = health;
@@ -58,7 +58,7 @@ function toHealth({ health }: Schema<"Hook">): string | null {
   return counts.length === 0 ? "none" : counts.map(([name, count]) => `${count} ${name}`).join(", ");
 }
 
-/** The conditions in words: lists of names, and `when`. */
+/** Describes the conditions in words: lists of names, and `when`. Empty if there are none. */
 function toCondition({ match, when }: Schema<"Hook">): string {
   const lists = Object.entries(match).flatMap(([name, values]) =>
     values.length === 0 ? [] : [`${name}: ${values.join(", ")}`],

@@ -24,7 +24,7 @@ const MAX_MISSED = 1_000;
 /** Maximum number of requests that are remembered, so that none is forwarded twice. */
 const MAX_REMEMBERED = 10_000;
 
-/** Also sends the requests of firings to another address, until it is interrupted or has forwarded `limit` requests. */
+/** Forwards the requests of firings to another address, until it is interrupted or has forwarded `limit` requests. */
 export async function listen(context: Context, options: ListenOptions): Promise<ExitCode> {
   const target = toTarget(options.forward);
   const secret = options.secret === undefined ? createSecret() : toSecret(options.secret);
@@ -71,7 +71,8 @@ async function findSources(
 }
 
 /**
- * Subscribes to the teams. Resolves when the service has answered for each team, and so announces all later firings.
+ * Subscribes to the teams. Resolves when the service has answered for each team; from then on, it announces all
+ * firings.
  */
 async function subscribe(topics: Topics, teams: readonly NamedTeam[]): Promise<void> {
   for (const { id } of teams) topics.subscribe(`team/${id}`);

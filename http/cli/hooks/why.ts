@@ -53,7 +53,10 @@ interface FoundEvent {
   readonly others: readonly WorkEvent[];
 }
 
-/** Finds an event by its id, by a firing of it, or by a task, whose latest event it takes. */
+/**
+ * Finds the id of an event by its id, by that of its firing, or by a task, whose latest event it takes. Default: the
+ * latest event of the folder's task, or else of the team.
+ */
 async function findEvent(
   context: Context,
   team: NamedTeam,
@@ -105,7 +108,7 @@ async function readVerdicts(
   }
 }
 
-/** Says why a hook fired, or the first condition that did not hold. */
+/** Says how a hook's firing went, or why the hook did not fire; empty if there is nothing to say. */
 function explain({ firing, notFired, unknown }: Verdict): string {
   if (firing !== null) return `${firing.state}${firing.code === null ? "" : ` (${firing.code})`}: ${firing.id}`;
   if (notFired === null) return unknown ? "the service no longer stores the firings of that time" : "";

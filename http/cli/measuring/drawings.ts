@@ -1,7 +1,6 @@
 import type { Terminal } from "../command/terminal.js";
 import type { Interval } from "./figures.js";
 
-/** Draws figures with characters. */
 
 /** The number of cells of an axis. It is odd, so that there is a middle cell. */
 const WIDTH = 41;

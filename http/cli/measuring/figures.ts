@@ -63,5 +63,5 @@ export function toCount(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** The remark that each figure over too few tasks has. */
+/** The remark on a figure over too few tasks. */
 export const FEW = "too few tasks to trust";

@@ -2,7 +2,7 @@ import type { Terminal } from "../command/terminal.js";
 import { toAmount } from "./figures.js";
 import { costRange, type FrontierPoint, listPlaced } from "./frontier.js";
 
-/** Rows from 100 % to 0 %, and columns from the lowest to the highest cost. */
+/** The rows go from 100 % to 0 %, the columns from the lowest to the highest cost. */
 const ROWS = 11;
 const COLUMNS = 57;
 const LABEL_ROWS = 5;

@@ -59,7 +59,7 @@ function round(value: number): number {
   return Number(value.toFixed(1));
 }
 
-/** Escapes text for XML, without characters that XML forbids. */
+/** Escapes text for XML. Replaces control characters and lone surrogates with spaces. */
 function escapeXml(content: string): string {
   const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
   return content.replace(/\p{Cc}|\p{Cs}/gu, " ").replace(/[&<>]/g, (character) => entities[character] ?? character);

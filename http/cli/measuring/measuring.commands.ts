@@ -175,7 +175,7 @@ const REQUIRED_SET = "<set> takes a name, an id or a prefix of the id.";
 const OPTIONAL_SET =
   "[set] takes a name, an id or a prefix of the id. Default: the last set used in this folder, or the only one.";
 
-/** Options that choose a station. */
+/** Declares the options that choose a station. */
 function declarePlace(command: Command): Command {
   return command
     .option("--line <line>", "line: its key, <team>/<line>, or its id (default: the folder's last, or the only one)")

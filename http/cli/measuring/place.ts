@@ -9,7 +9,7 @@ export interface PlaceOptions extends CommonOptions {
   readonly station?: string;
 }
 
-/** A work station in its line and team. */
+/** A station in its line and team. */
 export interface Place {
   readonly team: NamedTeam;
   readonly line: Schema<"Line">;

@@ -99,7 +99,7 @@ function paintTable(terminal: Terminal, lines: readonly string[]): readonly stri
   return ["", ...lines.map((line) => paintStrips(terminal, line)), terminal.paint("dim", STRIP_LEGEND)];
 }
 
-/** A difference in cost, with its sign. */
+/** Formats a difference in cost with its sign; null for null. */
 function toDelta(delta: number | null): string | null {
   if (delta === null) return null;
   return delta > 0 ? `+${toAmount(delta)}` : toAmount(delta);

@@ -2,8 +2,8 @@ import { FEW, type Money, toCosts, toCount, toMoney, toPercent, toPoints, toRang
 import { type ComparedReplay, hasEnded, type Replay, toProgress } from "./replays.js";
 
 /**
- * Says the result of a replay in one sentence: `better: 88 % against 50 %, +37 points [13, 75], 8 tasks, 0.06 against
- * 0.04 USD a run`. Both rates are over the tasks that both sides scored.
+ * Says the result of a replay in one sentence: `better: 87.5 % against 50 %, +37.5 points [13, 75], 8 tasks, 0.06
+ * against 0.04 USD a run`. Both rates are over the tasks that both sides scored.
  */
 export function toSentence({ replay, baseline }: ComparedReplay): string {
   const { againstBaseline: gain, comparedWith } = replay;

@@ -10,7 +10,6 @@ import { type ComparedReplay, findReplay, readCompared, toExitCode, waitForRepla
 import { chooseRuns } from "./runs.js";
 import { findSet, openSetOf, rememberSet } from "./sets.js";
 
-/** The options of `replay`. */
 export interface ReplayOptions extends PlaceOptions, CandidateOptions {
   readonly runs?: readonly string[];
   readonly set?: string;
@@ -29,7 +28,7 @@ export async function replay(context: Context, options: ReplayOptions): Promise<
   const started = await context.client.post("/api/teams/{teamId}/replay-sets/{setId}/replays", {
     path: { teamId: team.id, setId },
     body: { candidate, ceiling, repeats, oracle: options.withAnswer === true },
-    // After an interruption, the command names the replay that it started.
+    // Not aborted by an interruption, so that the command can always name the replay that it started.
     signal: null,
   });
   rememberSet(context, team, setId);
@@ -62,8 +61,8 @@ interface Prepared {
 }
 
 /**
- * Finds the set or makes it, and creates the candidate. The candidate is created first, so that a wrong proposal leaves
- * no new set.
+ * Finds or makes the set, and creates the candidate. Creates the candidate before a new set, so that a wrong proposal
+ * leaves no new set.
  */
 async function prepare(context: Context, options: ReplayOptions): Promise<Prepared> {
   if (options.set !== undefined) {

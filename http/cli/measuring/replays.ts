@@ -37,7 +37,10 @@ async function findNamed(context: Context, team: NamedTeam, name: string): Promi
   throw new CommandError(`the team ${team.key} has no replay ${name}: signalbox set show lists those of a set`);
 }
 
-/** Finds the last replay in this folder. If it was deleted, forgets it and finds the team's newest. */
+/**
+ * Finds the replay that commands in this folder last used. If there is none or it was deleted, finds the team's newest
+ * replay of a proposed candidate, or else its newest.
+ */
 async function findLast(context: Context, team: NamedTeam): Promise<string> {
   const { replay: last } = context.defaults;
   if (last !== undefined) {
@@ -45,7 +48,7 @@ async function findLast(context: Context, team: NamedTeam): Promise<string> {
     context.remember({ replay: undefined });
   }
   const listed = (await listReplays(context, team)).toSorted((one, other) => (one.id < other.id ? 1 : -1));
-  // A replay of a candidate may have started one of the live config.
+  // Prefer a proposed candidate: its replay may have started a newer one of the live config.
   const newest = listed.find(({ candidate }) => candidate.kind === "proposed") ?? listed[0];
   if (newest !== undefined) return newest.id;
   throw new CommandError("no replay yet: start one with signalbox replay --prompt <file> --ceiling <money>");

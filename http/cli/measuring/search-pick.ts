@@ -35,7 +35,10 @@ export async function pickCandidate(
   return settled.state === "opened" ? exitCodes.done : exitCodes.failed;
 }
 
-/** Finds a candidate by its name, its id, or a unique beginning of the id. */
+/**
+ * Returns the id of a candidate, by its name, its id or a unique prefix of the id. Default: the best candidate. Throws
+ * a {@link CommandError} if there is none, or if the best one is the live config.
+ */
 function findCandidate({ candidates, best, bestBecause }: Search, name: string | undefined): string {
   if (name === undefined) {
     if (best !== null && !best.seed) return best.candidateId;

@@ -10,7 +10,6 @@ import { findSet } from "./sets.js";
 const ESTIMATE = "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/searches/estimate";
 const START = "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/searches";
 
-/** Options of `search estimate`. */
 export interface EstimateOptions extends CommonOptions {
   readonly iterations: number;
   readonly perIteration: number;
@@ -20,7 +19,6 @@ export interface EstimateOptions extends CommonOptions {
   readonly objective?: (typeof objectives)[number];
 }
 
-/** Options of `search start`. */
 export interface StartOptions extends EstimateOptions {
   readonly agent?: string;
   readonly model?: string;

@@ -33,7 +33,9 @@ async function findNamed({ client, signal }: Context, team: NamedTeam, name: str
   throw new CommandError(`the team ${team.key} has no search ${name}: signalbox search show shows the last one`);
 }
 
-/** Finds the last search in this folder. If it was deleted, finds the team's newest. */
+/**
+ * Finds the search that commands in this folder last used. If there is none or it was deleted, finds the team's newest.
+ */
 async function findLast(context: Context, team: NamedTeam): Promise<string> {
   const { search: last } = context.defaults;
   if (last !== undefined && (await orNull(readSearch(context, { team, searchId: last }))) !== null) return last;

@@ -6,7 +6,6 @@ import { findPlace, type Place, type PlaceOptions } from "./place.js";
 import { chooseRuns } from "./runs.js";
 import { type FoundSet, findNamed, findSet, listSets, openSet, rememberSet } from "./sets.js";
 
-/** Options of `set add`. */
 export interface AddOptions extends PlaceOptions {
   readonly new?: true;
   readonly suggested?: true;
@@ -74,7 +73,7 @@ async function listSuggested(
   return items.map(({ runId }) => runId);
 }
 
-/** Makes a set guard its station's changes, or stops it with `--off`. */
+/** Makes a set guard the changes of its station or, with `--off`, no longer guard them. */
 export async function guardWithSet(
   context: Context,
   { off }: { readonly off?: true },

@@ -8,7 +8,6 @@ import { listSets } from "./sets.js";
 
 type ReplaySet = Schema<"ReplaySet">;
 
-/** Options of lists. */
 export interface ListOptions extends PlaceOptions, LimitOption {}
 
 /** Lists the sets of a team, or of a station, newest first. */

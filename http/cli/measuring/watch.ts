@@ -13,7 +13,10 @@ interface Watched<Seen> {
   readonly again: string;
 }
 
-/** The pause before the second read; it doubles up to the longest while nothing changes. In milliseconds. */
+/**
+ * The pause after the first read, and after each change, in milliseconds. It doubles up to {@link LONGEST_PAUSE_MS}
+ * while nothing changes.
+ */
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 /** How long the service may be unreachable, in milliseconds. */

@@ -28,8 +28,8 @@ export interface InitWishes {
 const DEFAULTS = { team: "core", line: "main", stations: "work,review", pool: "main" };
 
 /**
- * Reads the wishes from the options. In a terminal, asks for the others if a required one is missing; without one,
- * throws a {@link CommandError} that names what is missing.
+ * Reads the wishes from the options. If a required one is missing, asks in a terminal for all that are not given;
+ * without a terminal, throws a {@link CommandError} that names what is missing.
  */
 export async function readWishes(context: Context, options: InitOptions): Promise<InitWishes> {
   const { repository: repositories = [], team: given = "" } = options;
@@ -72,7 +72,7 @@ export async function readWishes(context: Context, options: InitOptions): Promis
   };
 }
 
-/** Returns the value as it is meant, or throws a {@link CommandError} that says what is wrong. */
+/** Returns the parsed value, or throws a {@link CommandError} that says what is wrong. */
 type Parse<Value> = (text: string) => Value;
 
 function parser(flag: string, schema: z.ZodType<string>): Parse<string> {
@@ -103,7 +103,10 @@ async function askUntilValid(
   }
 }
 
-/** Returns the slug of the person's only workspace, or of the folder's, as the default of the question. */
+/**
+ * Returns the slug of the folder's default workspace, or of the person's only one, as the default of the question.
+ * Empty if there is none, or if nothing is asked.
+ */
 async function findWorkspace({ defaults, names }: Context, isAsking: boolean): Promise<string> {
   if (!isAsking) return "";
   const [only, second] = await names.workspaces();

@@ -1,6 +1,6 @@
 import type { Client, Schema } from "../../client/entry.js";
 
-/** The objects that agents need to work tasks. */
+/** The objects that agents need to work on tasks. */
 export interface WantedObjects {
   readonly workspace: { readonly slug: string; readonly name: string };
   readonly team: { readonly key: string; readonly name: string };
@@ -44,9 +44,9 @@ const PROMPTS = {
 } as const;
 
 /**
- * Creates what is missing: the workspace, the team, the runner pool and the line. Existing objects stay as they are,
- * except a pool's token that `isNew`, so an interrupted call can be repeated. `onPool` gets the pool before the line is
- * created, because the token of a new pool is shown only once.
+ * Creates what is missing: the workspace, the team, the runner pool and the line. Existing objects stay as they are, so
+ * an interrupted call can be repeated; only a pool token with `isNew` replaces that of an existing pool. `onPool` gets
+ * the pool before the line is created, because the token of a new pool is shown only once.
  */
 export async function makeObjects(
   client: Client,

@@ -2,7 +2,6 @@ import type { Schema } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
 
-/** The options of `secret set`. */
 export interface SecretOptions extends CommonOptions {
   readonly workspace?: string;
   readonly host?: readonly string[];
@@ -46,7 +45,7 @@ async function write(
   return await client.put("/api/resources/secrets/{id}", { path: { id }, version, body });
 }
 
-/** Reads the value. Throws a {@link CommandError} if there is none. */
+/** Reads the value. Throws a {@link CommandError} if it is empty or is not UTF-8 text. */
 async function readValue({ terminal, signal }: Context, name: string, isExact: boolean): Promise<string> {
   const { askHidden } = terminal;
   const given = askHidden === null ? await terminal.readInput() : await askHidden(`Value of ${name} (hidden):`, signal);

@@ -3,7 +3,6 @@ import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
 import type { Scope } from "./scopes.js";
 
-/** The options of `token create`. */
 export interface TokenOptions extends CommonOptions {
   readonly workspace?: string;
   readonly scope: readonly Scope[];

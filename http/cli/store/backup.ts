@@ -21,7 +21,10 @@ export async function backup(context: Context, { data, to }: BackupOptions): Pro
   ]);
 }
 
-/** Notes the time for `signalbox status`. The data folder may be write-protected. */
+/**
+ * Records the time of the backup for `signalbox status`. Prints a note if that fails, for example in a write-protected
+ * folder.
+ */
 function noteTime({ terminal }: Context, folder: string): void {
   try {
     noteBackup(folder, Date.now());

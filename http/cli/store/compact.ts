@@ -3,7 +3,7 @@ import type { Context } from "../command/context.js";
 import type { StoppedOptions } from "./stopped-store.js";
 import { onStore } from "./store-errors.js";
 
-/** Returns the free space in a stopped service's file to the disk. */
+/** Shrinks the store file of a stopped service. */
 export async function compact(context: Context, { data }: StoppedOptions): Promise<void> {
   const { beforeBytes, afterBytes, entries } = await onStore(() => compactStoppedStore(data));
   context.show({ data, beforeBytes, afterBytes, entries }, () => [

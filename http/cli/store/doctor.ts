@@ -29,9 +29,9 @@ const PRINTED = 20;
 const BATCH = 500;
 
 /**
- * Looks for damage in the store of a stopped service, or in a backup. With `repair`, it also repairs what can be derived
- * from other rows, removes damaged rows that are not needed, and examines the store again. Returns `failed` if damage is
- * left. Prints keys, never values.
+ * Looks for damage in the store of a stopped service, or in a backup. With `repair`, it also repairs what can be
+ * derived from other rows, removes damaged rows that are not needed, and examines the store again. Returns `failed` if
+ * damage is left. Prints keys, never values.
  */
 export async function doctor(context: Context, { data, repair = false }: DoctorOptions): Promise<ExitCode> {
   const { terminal, isJson } = context;

@@ -6,7 +6,7 @@ const onStore = { isLocal: true, handlesSignals: true } as const;
 
 const STOPPED = "the data folder of a service that is stopped";
 
-/** Adds the programs on a store. */
+/** Adds the commands that work on a store. */
 export function addStoreCommands(tree: CommandTree): void {
   addCopies(tree);
   addDeadLetters(tree);

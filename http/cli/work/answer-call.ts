@@ -13,7 +13,6 @@ export interface ApprovalOption extends CommonOptions {
   readonly approval?: string;
 }
 
-/** The options of `run dismiss`. */
 export interface DismissOptions extends ApprovalOption {
   readonly reason?: string;
 }

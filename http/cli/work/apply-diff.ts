@@ -21,10 +21,11 @@ interface Applied {
 }
 
 /**
- * Applies a diff with `git apply --3way`, which stages the changes. Refuses if files that it changes have uncommitted
- * changes, or if it leads out of the checkout. Creates the branch from the current commit. If git fails, restores the files and removes the branch again.
- * Throws a {@link CommandError} with git's message, also after conflicts, which remain in the files. It then says how to
- * go back.
+ * Applies a diff with `git apply --3way`, which stages the changes. With `branch`, first creates that branch from the
+ * current commit and switches to it. Throws a {@link CommandError} and changes nothing if a file of the diff has
+ * uncommitted changes, or if the diff leads out of the checkout. After conflicts, throws one that says how to go back;
+ * the conflicts remain in the files. If git fails otherwise, restores the files, removes the branch, and throws one
+ * with git's message.
  */
 export function applyDiff({ folder, diff, branch }: DiffToApply): Applied {
   const root = findRoot(folder);
@@ -108,9 +109,9 @@ function listChanged(root: string, files: readonly string[]): readonly string[] 
 const PATHS_FROM_INPUT = ["--pathspec-from-file=-", "--pathspec-file-nul"];
 
 /**
- * Returns a function that restores files as they are now, without uncommitted changes. It returns the files that it
- * could not restore. It follows no symbolic link. It is needed because git stops at the first file that it cannot write,
- * and does not undo the files that it wrote before.
+ * Returns a function that restores the files to their present state, which has no uncommitted changes. The function
+ * returns the files that it could not restore, and follows no symbolic links. It is needed because git, when it cannot
+ * write a file, does not undo the files that it wrote before.
  */
 function prepareRestore(root: string, files: readonly string[]): () => readonly string[] {
   const inIndex = new Set(runGit(root, ["ls-files", "-z"]).stdout.split("\0"));
@@ -144,7 +145,10 @@ function attempt(call: () => unknown): boolean {
   }
 }
 
-/** The command that removes the changes of these files from the index and the checkout, from any of its folders. */
+/**
+ * Returns the command that removes the changes of these files from the index and the checkout. It works in every folder
+ * of the checkout.
+ */
 function toRestoreCommand(files: readonly string[]): string {
   return `git restore --source=HEAD --staged --worktree -- ${files.map((file) => quote(`:/${file}`)).join(" ")}`;
 }

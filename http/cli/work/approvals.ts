@@ -47,7 +47,7 @@ export async function listOpenApprovals({ client }: Context, runId: string): Pro
   return open;
 }
 
-/** The call that an approval is about, in one line. */
+/** Describes the call of an approval in one line. */
 export function describeCall({ tool, inputs, reason }: Pick<Approval, "tool" | "inputs" | "reason">): string {
   return toLine(`${tool} ${writeJson(inputs)}${reason === "" ? "" : ` (${reason})`}`);
 }

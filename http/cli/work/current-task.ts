@@ -7,15 +7,15 @@ import { orNull } from "../command/names.js";
  * command named last, if it belongs to the current task. Both are defaults of the folder.
  */
 
-/** Finds the id of the task of a command. Default: the current task. */
+/** Finds the id of the task that a command names. Default: the current task. */
 export async function nameTask(context: Context, name: string | undefined): Promise<string> {
   if (name === undefined) await forgetGone(context);
   return await context.names.task(name);
 }
 
 /**
- * Finds the run of a command, without its changes, and makes it and its task the current ones if it was named. A task's
- * name means its last run. Default: the current run, or the last run of the current task.
+ * Finds the run that a command names, without its diff. Default: the current run, or the last run of the current task.
+ * A named run and its task become the current ones. A task's name means its last run; the task becomes the current one.
  */
 export async function nameRun(context: Context, name: string | undefined): Promise<Schema<"Run">> {
   if (name === undefined) await forgetGone(context);

@@ -8,7 +8,10 @@ import { describeStep, listShown, type StepForm } from "./step-lines.js";
 type Run = Schema<"Run">;
 type Step = Schema<"Step">;
 
-/** How much of what was shown is kept, to find what a failure's output repeats. */
+/**
+ * Maximum length of the kept text of shown steps, in characters. It is kept to find the lines that a failure's output
+ * repeats.
+ */
 const KEPT_CHARACTERS = 65_536;
 
 /** The data of the topic `run/<id>`: its snapshot, or a change. */
@@ -42,7 +45,7 @@ export class RunFollower {
   #shown = -1;
   #isOver = false;
   #failure: string | null = null;
-  /** The end of what was shown of the steps: its lines, without indentation. */
+  /** The latest lines that were shown of the steps, without indentation. */
   #printed = "";
 
   constructor(context: Context, runId: string, following: RunFollowing) {
@@ -56,7 +59,7 @@ export class RunFollower {
     return this.#isOver;
   }
 
-  /** Why the run failed, if its end was shown. */
+  /** Why the run failed; null if it did not fail, or if its end was not shown yet. */
   get failure(): string | null {
     return this.#failure;
   }
@@ -117,7 +120,7 @@ export class RunFollower {
     const isNew = ({ id, state }: Pick<Approval, "id" | "state">) => state === "open" && !this.#approvals.has(id);
     for (const { id, state } of changed) if (state !== "open") this.#following.onApprovalOver?.(id);
     if (!changed.some(isNew)) return;
-    // The stream may shorten the inputs.
+    // Read the approvals, because the stream may shorten their inputs.
     for (const approval of (await listOpenApprovals(this.#context, this.runId)).toReversed().filter(isNew)) {
       this.#approvals.add(approval.id);
       const { terminal } = this.#context;

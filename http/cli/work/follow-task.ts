@@ -17,9 +17,10 @@ type TaskChange =
   | { readonly type: "note"; readonly note: Omit<Task["notes"][number], "text"> & { readonly text: unknown } };
 
 /**
- * Shows what happens to a task until it is done: steps, questions and reviews. If the agent asks, the person types the
- * answer; without a terminal, it shows the question and continues. Returns the exit code: failed if the task was
- * closed, or failed and was not retried. After an interruption, throws a {@link CommandError} that says how to go on.
+ * Shows what happens to a task until it is done or closed: steps, questions and reviews. If the agent asks, the person
+ * types the answer; without a terminal, shows the question and continues. Returns the exit code: failed if the task was
+ * closed. Throws a {@link CommandError} if the task failed and is not retried. After an interruption, throws one that
+ * says how to go on.
  */
 export async function followTask(context: Context, task: Task): Promise<ExitCode> {
   const people = await People.ofTeam(context, task.teamId);
@@ -181,7 +182,7 @@ class TaskFollower {
     const kind = item !== null && waits ? item.kind : this.#task.failure === null ? "question" : "failure";
     const does = kind === "failure" ? "failed" : "asks";
     const text = asks ?? item?.asks ?? "";
-    // The end of the run has said why it failed.
+    // Do not repeat why the task failed if the end of the run has said it.
     if (kind !== "failure" || text !== this.#run?.failure) {
       this.#say(`${terminal.paint("yellow", `${station} ${does}:`)} ${toLines(text)}`);
     }

@@ -4,7 +4,7 @@ import { toLines } from "../command/printable.js";
 import type { People } from "./people.js";
 import { toTimeText } from "./time-text.js";
 
-/** A note: who wrote it and when, and its text. */
+/** Formats a note: when it was written and by whom, and its text. */
 export function describeNote(
   { terminal }: Pick<Context, "terminal">,
   { from, at, text }: Schema<"Task">["notes"][number],

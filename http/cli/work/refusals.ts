@@ -5,8 +5,8 @@ import { toLine } from "../command/printable.js";
 import { readRun } from "./current-task.js";
 
 /**
- * Waits for a call about a task. If the task's state or its missing assignee does not permit the call, throws a {@link
- * CommandError} that names the task and says what to do.
+ * Waits for a call about a task. If the task's state or assignee does not permit the call, throws a {@link
+ * CommandError} that names the task and, if it is unassigned, says how to assign it.
  */
 export async function onTask<Result>(context: Context, taskId: string, call: Promise<Result>): Promise<Result> {
   try {

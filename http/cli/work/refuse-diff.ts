@@ -39,7 +39,7 @@ export function findLink(root: string, file: string): string | null {
   return outermostFirst.find((folder) => statLink(join(root, folder))?.isSymbolicLink() === true) ?? null;
 }
 
-/** Returns the folders that a file is in, innermost first, relative to the same folder. */
+/** Returns the folders that a file is in, innermost first, relative to the same folder as the file's path. */
 export function listFolders(file: string): readonly string[] {
   const folder = dirname(file);
   return folder === "." || folder === dirname(folder) ? [] : [folder, ...listFolders(folder)];
@@ -61,13 +61,19 @@ function listIndex(root: string): ReadonlyMap<string, string> {
   return new Map(entries.map((entry) => [entry.slice(2), entry.slice(0, 1)]));
 }
 
-/** A lower-case tag is assume-unchanged, `S` is skip-worktree. A sparse checkout has no file where it skips one. */
+/**
+ * Whether git hides local changes of a file. A lowercase tag means assume-unchanged, `S` means skip-worktree. Where a
+ * sparse checkout skips a file, there is no file and so no change.
+ */
 function isHidden(tag: string | undefined, path: string): boolean {
   if (tag === undefined) return false;
   return tag === "S" ? statLink(path) !== undefined : tag === tag.toLowerCase();
 }
 
-/** Does not follow a link. Returns undefined also below something that is no folder. */
+/**
+ * Returns the status of a path without following a link; undefined if it cannot be read, for example because nothing is
+ * there.
+ */
 function statLink(path: string): ReturnType<typeof lstatSync> | undefined {
   try {
     return lstatSync(path);

@@ -14,8 +14,8 @@ export interface RunWithChanges {
 const RUNS_READ = 10;
 
 /**
- * Finds another run of the same task that has ended with changes: the last one. A run that was stopped or failed, or only
- * answered, may have none of the changes that the task has. Null if there is none, or if the run belongs to no task.
+ * Finds the latest other run of the same task that has ended with changes, among the task's {@link RUNS_READ} latest
+ * runs. Null if there is none, or if the run belongs to no task.
  */
 export async function findRunWithChanges(
   { client }: Context,

@@ -6,7 +6,6 @@ import { applyDiff, findOwnRepository } from "./apply-diff.js";
 import { nameRun } from "./current-task.js";
 import { findRunWithChanges, type RunWithChanges } from "./run-changes.js";
 
-/** The options of `run diff`. */
 export interface DiffOptions extends CommonOptions {
   readonly repository?: string;
   readonly apply?: true;

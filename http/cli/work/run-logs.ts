@@ -7,7 +7,6 @@ import { nameRun, readRun } from "./current-task.js";
 import { RunFollower } from "./follow-run.js";
 import { People } from "./people.js";
 
-/** The options of `run logs`. */
 export interface LogOptions extends CommonOptions {
   readonly follow?: true;
 }

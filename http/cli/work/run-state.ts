@@ -2,7 +2,7 @@ import type { Schema } from "../../client/entry.js";
 
 type Run = Schema<"RunInAList">;
 
-/** Where a run is, or how it ended, in a few words. */
+/** Describes the state of a run, or how it ended, in a few words. */
 export function describeRunState(
   run: Pick<Run, "state" | "outcome" | "reason" | "failure" | "ending" | "waiting">,
 ): string {

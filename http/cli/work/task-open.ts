@@ -5,7 +5,6 @@ import { type FollowOption, report } from "./change-task.js";
 import { People } from "./people.js";
 import { readText } from "./read-text.js";
 
-/** The options of `task open`. */
 export interface TaskOpening extends CommonOptions, FollowOption {
   readonly line?: string;
   readonly station?: string;
