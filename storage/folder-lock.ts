@@ -14,6 +14,14 @@ const LOCKED = 1;
  */
 const FLOCK_TIMEOUT_MS = 10_000;
 
+export interface LockOptions {
+  /**
+   * Whether to take the first of the two locks of {@link lockFolder}. Default: true. Pass false only for a folder that no
+   * other container can see.
+   */
+  readonly locksFile?: boolean;
+}
+
 /**
  * Takes the exclusive lock of a folder and returns a function that releases it. Rejects with `in-use` if another
  * process holds the lock.
@@ -29,10 +37,10 @@ const FLOCK_TIMEOUT_MS = 10_000;
  * If `flock` is missing or the file system has no locks, only the socket protects the folder. Do not share a volume
  * between containers then.
  */
-export async function lockFolder(folder: string): Promise<() => void> {
+export async function lockFolder(folder: string, { locksFile = true }: LockOptions = {}): Promise<() => void> {
   const releaseSocket = await listen(folder);
   try {
-    const releaseFile = lockFile(folder);
+    const releaseFile = locksFile ? lockFile(folder) : () => undefined;
     return () => {
       releaseFile();
       releaseSocket();

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { open } from "lmdb";
 import { backupInto } from "./backup.js";
 import { checkDataFile, DATA_FILE } from "./data-file.js";
+import type { LockOptions } from "./folder-lock.js";
 import { LmdbCommits } from "./lmdb-commits.js";
 import { LmdbReading, type LmdbSource, LmdbView } from "./lmdb-reading.js";
 import { type LmdbRoot, openValues } from "./lmdb-values.js";
@@ -17,7 +18,7 @@ import { type Change, type CommitOptions, type Reading, type Store, StoreError, 
 import { storeError } from "./store-errors.js";
 import { prepareFolder } from "./store-folder.js";
 
-export interface LmdbOptions {
+export interface LmdbOptions extends LockOptions {
   readonly folder: string;
   /** Opens the store only for reads and backups, even while another process serves it. Commits are rejected. */
   readonly readOnly?: boolean;
@@ -45,7 +46,7 @@ export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
   };
   try {
     if (readOnly || options.mustExist === true) assertStoreIn(folder);
-    if (!readOnly) cleanups.push(await prepareFolder(folder));
+    if (!readOnly) cleanups.push(await prepareFolder(folder, options));
     // Another process may change pages of a read-only store during the check, so check its pages only if some are
     // missing.
     checkDataFile(folder, options.checksAllPages === true ? Number.POSITIVE_INFINITY : readOnly ? 0 : undefined);

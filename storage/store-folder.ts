@@ -2,7 +2,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, sta
 import { dirname, join, resolve } from "node:path";
 import { DATA_FILE } from "./data-file.js";
 import { syncToDisk } from "./durable-files.js";
-import { LOCK_FILE, lockFolder } from "./folder-lock.js";
+import { LOCK_FILE, type LockOptions, lockFolder } from "./folder-lock.js";
 import { isFormatCopy } from "./format-copy.js";
 import { StoreError } from "./store.js";
 
@@ -22,7 +22,7 @@ const OWN_FILES: ReadonlySet<string> = new Set([
  * Creates and locks the folder and its data file, readable only by this user. Returns a function that releases the
  * lock. A folder with other files keeps its mode. Rejects with `not-empty` if such a folder contains no store.
  */
-export async function prepareFolder(folder: string): Promise<() => void> {
+export async function prepareFolder(folder: string, lock: LockOptions = {}): Promise<() => void> {
   makeFolder(folder);
   const isNew = !existsSync(join(folder, DATA_FILE));
   const foreign = readdirSync(folder).find((name) => !OWN_FILES.has(name) && !isFormatCopy(name));
@@ -33,7 +33,7 @@ export async function prepareFolder(folder: string): Promise<() => void> {
         `the store, such as ${join(folder, "signalbox")}`,
     );
   }
-  const unlock = await lockFolder(folder);
+  const unlock = await lockFolder(folder, lock);
   try {
     if (foreign === undefined) chmodSync(folder, 0o700);
     const file = join(folder, DATA_FILE);

@@ -59,17 +59,22 @@ export class Behaviours {
 }
 
 function actorBehaviour(type: ActorType): Behaviour {
-  const stepper = createActorStepper(type);
+  // Compiled with the first actor of its kind, because a service has many kinds.
+  let compiled: Stepper | null = null;
+  const stepper = (): Stepper => {
+    compiled ??= createActorStepper(type);
+    return compiled;
+  };
   if (type.version > 1 && type.migrate === undefined) {
     throw new Error(`the actor kind ${type.kind} is at version ${type.version} and has no migrate`);
   }
   return {
     supervision: type.supervision ?? defaultSupervision,
     version: type.version,
-    initial: stepper.initial,
-    restore: (stored, version) => stepper.restore(migrateState(type, stored, version)),
-    store: stepper.store,
-    take: (state, message, turn) => takeStep(stepper, state, message, turn),
+    initial: (find) => stepper().initial(find),
+    restore: (stored, version) => stepper().restore(migrateState(type, stored, version)),
+    store: (state) => stepper().store(state),
+    take: (state, message, turn) => takeStep(stepper(), state, message, turn),
   };
 }
 

@@ -8,6 +8,7 @@ import { createLog } from "../../http/process/log.js";
 import { startService } from "../../http/process/service.js";
 import type { Clock } from "../../runtime/clock.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Store } from "../../storage/store.js";
 import { differenceFrom } from "./declared.js";
 
@@ -86,6 +87,12 @@ export interface Cleaning {
  */
 export async function startTestService(t: Cleaning, options: TestServiceOptions = {}): Promise<TestService> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "signalbox-test-")));
+  // No other container sees the folder, and a lock that it could see would start a process.
+  const ownStore =
+    options.store !== undefined || options.folder !== undefined
+      ? null
+      : await openLmdbStore({ folder, locksFile: false });
+  const store = options.store ?? ownStore;
   const config = readConfig({ ...testSettings, DATA_DIR: folder, ...options.settings });
   const lines = new LogLines();
   const differences: string[] = [];
@@ -98,8 +105,11 @@ export async function startTestService(t: Cleaning, options: TestServiceOptions 
     log: createLog(config.logLevel, lines),
     answered: (route, outcome) => void differences.push(...[differenceFrom(route, outcome) ?? []].flat()),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
-    ...(options.store === undefined ? {} : { store: options.store }),
+    ...(store === null ? {} : { store }),
     ...(options.isReadOnly === undefined ? {} : { isReadOnly: options.isReadOnly }),
+  }).catch(async (error: unknown) => {
+    await ownStore?.close();
+    throw error;
   });
   const address = `http://127.0.0.1:${service.port}`;
   // A rejected request closes its connection. A pool opens a new connection, whereas an agent would create a new pool.
@@ -107,10 +117,10 @@ export async function startTestService(t: Cleaning, options: TestServiceOptions 
   const toClient = (credentials: Readonly<Record<string, string>>) =>
     createClient({ address, pool, credentials, checkDeclared });
   const anonymous = toClient({});
-  let stopped: Promise<void> | null = null;
-  const stop = (): Promise<void> => {
-    stopped ??= service.stop().then(() => pool.destroy());
-    return stopped;
+  let stopped: Promise<unknown> | null = null;
+  const stop = async (): Promise<void> => {
+    stopped ??= service.stop().then(() => Promise.all([ownStore?.close(), pool.destroy()]));
+    await stopped;
   };
   t.teardown(async () => {
     await stop();
