@@ -1,6 +1,7 @@
 import { type Colour, toLine, toLines } from "../command/printable.js";
 import { toFields, toTable } from "../command/table.js";
 import type { Terminal } from "../command/terminal.js";
+import { toTimeText } from "../command/time-text.js";
 import type { Delivery } from "./delivery-names.js";
 
 const COLOURS: Partial<Readonly<Record<Delivery["state"], Colour>>> = {
@@ -10,20 +11,15 @@ const COLOURS: Partial<Readonly<Record<Delivery["state"], Colour>>> = {
   waiting: "yellow",
 };
 
-/** A time without its milliseconds. */
-export function toTimeText(at: string | null): string | null {
-  return at === null ? null : at.replace(/\.\d+(?=Z$)/, "");
-}
-
 /** Shows a delivery with its headers, its body and the result of each entry. */
 export function describeDelivery(terminal: Terminal, delivery: Delivery): readonly string[] {
   const { id, state, reason, source, key, keyProblem, receivedAt, endedAt, retryAt, repeated, skipped } = delivery;
   const fields: readonly (readonly [string, string | number | null])[] = [
     ["delivery", id],
     ["source", source],
-    ["received", toTimeText(receivedAt)],
-    ["ended", toTimeText(endedAt)],
-    ["next attempt", toTimeText(retryAt)],
+    ["received", toTimeText(terminal, receivedAt)],
+    ["ended", toTimeText(terminal, endedAt)],
+    ["next attempt", toTimeText(terminal, retryAt)],
     ["key", key],
     ["no key", keyProblem],
     ["repeated", repeated === 0 ? null : `${repeated} times`],

@@ -4,8 +4,8 @@ import { CommandError } from "../command/exit-codes.js";
 import { isNotFound, type NamedTeam } from "../command/names.js";
 import { toLine } from "../command/printable.js";
 import { toTable } from "../command/table.js";
+import { toTimeText } from "../command/time-text.js";
 import type { EventName } from "./event-names.js";
-import { toTimeText } from "./firing-text.js";
 import { isOccurrence, readFiring, toId } from "./hook-names.js";
 
 type Verdict = Schema<"EventVerdicts">["hooks"][number];
@@ -28,7 +28,7 @@ export async function explainEvent(
   });
   const { on, occurrence, taskId } = event;
   context.show({ ...event, hooks }, () => [
-    toLine(`${on} of the task ${taskId} at ${toTimeText(event.event.at)} (${occurrence})`),
+    toLine(`${on} of the task ${taskId}, ${toTimeText(terminal, event.event.at)} (${occurrence})`),
     ...(hooks.length === 0
       ? [`the team ${team.key} has no hooks`]
       : toTable(
