@@ -2,14 +2,13 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Formats a duration in seconds with its largest unit: `3 days`, `1 hour`. */
+/** Formats a duration in seconds with its largest unit: `3 days`, `1 h`, `12 min`, `40 s`. */
 export function toDuration(seconds: number): string {
   const units = [
-    [DAY, "day"],
-    [HOUR, "hour"],
-    [MINUTE, "minute"],
+    [DAY, seconds < 2 * DAY ? "day" : "days"],
+    [HOUR, "h"],
+    [MINUTE, "min"],
   ] as const;
-  const [size, name] = units.find(([unit]) => seconds >= unit) ?? [1, "second"];
-  const count = Math.floor(seconds / size);
-  return `${count} ${name}${count === 1 ? "" : "s"}`;
+  const [size, name] = units.find(([unit]) => seconds >= unit) ?? [1, "s"];
+  return `${Math.floor(seconds / size)} ${name}`;
 }

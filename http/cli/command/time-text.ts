@@ -2,7 +2,7 @@ import { toDuration } from "./duration.js";
 import type { Terminal } from "./terminal.js";
 
 /**
- * Formats a time of the API for people: how long ago or ahead it is on a terminal, such as `5 minutes ago`; otherwise
+ * Formats a time of the API for people: how long ago or ahead it is on a terminal, such as `5 min ago`; otherwise
  * RFC 3339 without the fraction of the second. Null stays null.
  */
 export function toTimeText<Time extends string | null>({ isTerminal }: Pick<Terminal, "isTerminal">, at: Time): Time;

@@ -35,10 +35,10 @@ export async function listDeliveries(
         [
           { title: "delivery", of: ({ id }) => id },
           { title: "received", of: ({ receivedAt }) => toTimeText(terminal, receivedAt) },
-          { title: "source", of: ({ source }) => source },
+          { title: "source", of: ({ source }) => source, isMinor: true },
           { title: "state", of: (delivery) => delivery.state },
-          { title: "key", of: ({ key }) => key },
-          { title: "why", of: ({ reason, keyProblem }) => reason ?? keyProblem },
+          { title: "key", of: ({ key }) => key, isFlexible: true },
+          { title: "why", of: ({ reason, keyProblem }) => reason ?? keyProblem, isFlexible: true },
         ],
         list.items,
       ),

@@ -43,11 +43,11 @@ export function describeDelivery(terminal: Terminal, delivery: Delivery): readon
 function describeEntries(terminal: Terminal, { entries }: Delivery): readonly string[] {
   if (entries.length === 0) return [];
   const columns = [
-    { title: "event", of: ({ event }: Delivery["entries"][number]) => event },
-    { title: "entry", of: ({ item }: Delivery["entries"][number]) => item },
+    { title: "event", of: ({ event }: Delivery["entries"][number]) => event, isFlexible: true },
+    { title: "entry", of: ({ item }: Delivery["entries"][number]) => item, isFlexible: true },
     { title: "outcome", of: ({ outcome }: Delivery["entries"][number]) => outcome },
     { title: "task", of: ({ taskId }: Delivery["entries"][number]) => taskId },
-    { title: "why", of: ({ reason }: Delivery["entries"][number]) => reason },
+    { title: "why", of: ({ reason }: Delivery["entries"][number]) => reason, isFlexible: true },
   ];
   return ["", ...toTable(terminal, columns, entries)];
 }

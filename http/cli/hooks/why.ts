@@ -34,9 +34,9 @@ export async function explainEvent(
       : toTable(
           terminal,
           [
-            { title: "hook", of: ({ hook }) => hook },
+            { title: "hook", of: ({ hook }) => hook, isFlexible: true },
             { title: "fired", of: ({ firing, unknown }) => (firing === null ? (unknown ? "unknown" : "no") : "yes") },
-            { title: "why", of: explain },
+            { title: "why", of: explain, isFlexible: true },
           ],
           hooks,
         )),

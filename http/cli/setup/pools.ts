@@ -40,10 +40,10 @@ export async function listPools(context: Context, options: WorkspaceOption): Pro
           terminal,
           [
             { title: "pool", of: ({ key }) => key },
-            { title: "kind", of: ({ kind }) => kind },
+            { title: "kind", of: ({ kind }) => kind, isMinor: true },
             { title: "runners", of: ({ runners: { connected } }) => connected },
             { title: "free slots", of: ({ runners: { free, slots } }) => `${free} of ${slots}` },
-            { title: "max runs", of: ({ concurrency }) => concurrency },
+            { title: "max runs", of: ({ concurrency }) => concurrency, isMinor: true },
             { title: "labels", of: ({ labels }) => labels.join(", "), isFlexible: true },
             { title: "id", of: ({ id }) => id },
           ],

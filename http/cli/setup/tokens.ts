@@ -37,7 +37,7 @@ export async function listTokens(context: Context, options: WorkspaceOption): Pr
             { title: "id", of: ({ id }) => id },
             { title: "name", of: ({ name }) => name },
             { title: "scopes", of: ({ scopes }) => scopes.join(", "), isFlexible: true },
-            { title: "created", of: ({ issuedAt }) => toTimeText(terminal, issuedAt) },
+            { title: "created", of: ({ issuedAt }) => toTimeText(terminal, issuedAt), isMinor: true },
             { title: "expires", of: ({ expiresAt }) => toTimeText(terminal, expiresAt) ?? "never" },
             { title: "description", of: ({ description }) => description, isFlexible: true },
           ],

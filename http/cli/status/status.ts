@@ -62,9 +62,9 @@ export async function status(context: Context): Promise<void> {
 }
 
 const toColumns = (terminal: Terminal) => [
-  { title: "hook", of: ({ hook }: FailingHook) => hook },
-  { title: "delivered", of: ({ delivered }: FailingHook) => delivered },
-  { title: "refused", of: ({ refused }: FailingHook) => refused },
+  { title: "hook", of: ({ hook }: FailingHook) => hook, isFlexible: true },
+  { title: "delivered", of: ({ delivered }: FailingHook) => delivered, isMinor: true },
+  { title: "refused", of: ({ refused }: FailingHook) => refused, isMinor: true },
   { title: "failed", of: ({ failed }: FailingHook) => failed },
   { title: "waiting", of: ({ waiting }: FailingHook) => waiting },
   { title: "next retry", of: ({ nextRetryAt }: FailingHook) => toTimeText(terminal, nextRetryAt) },

@@ -32,11 +32,15 @@ export async function showInbox(context: Context, options: InboxFilter & LimitOp
         terminal,
         [
           { title: "since", of: ({ since }) => toTimeText(terminal, since) },
-          { title: "team", of: ({ task }) => teams.get(task.teamId) },
-          { title: "kind", of: ({ kind }) => kind },
+          { title: "team", of: ({ task }) => teams.get(task.teamId), isMinor: true },
+          { title: "kind", of: ({ kind }) => kind, isMinor: true },
           { title: "id", of: ({ id }) => id },
           { title: "task", of: ({ task }) => task.title, isFlexible: true },
-          { title: "what", of: ({ asks, approval }) => (approval === null ? asks : describeCall(approval)) },
+          {
+            title: "what",
+            of: ({ asks, approval }) => (approval === null ? asks : describeCall(approval)),
+            isFlexible: true,
+          },
         ],
         list.items,
       ),

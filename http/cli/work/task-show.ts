@@ -107,10 +107,10 @@ function describeRuns({ terminal }: Context, runs: readonly RunItem[]): readonly
     terminal,
     [
       { title: "run", of: ({ id }) => id },
-      { title: "station", of: ({ station }) => station },
-      { title: "queued", of: ({ queuedAt }) => toTimeText(terminal, queuedAt) },
-      { title: "steps", of: ({ steps }) => steps },
-      { title: "state", of: (run) => describeRunState(run) },
+      { title: "station", of: ({ station }) => station, isFlexible: true },
+      { title: "queued", of: ({ queuedAt }) => toTimeText(terminal, queuedAt), isMinor: true },
+      { title: "steps", of: ({ steps }) => steps, isMinor: true },
+      { title: "state", of: (run) => describeRunState(run), isFlexible: true },
     ],
     runs,
   );

@@ -122,6 +122,6 @@ t.test("tasks, runs and the inbox", async (t) => {
     const { headers } = await person.request("POST", path, body, { "idempotency-key": "token" });
     const env = { SIGNALBOX_URL: service.baseUrl, SIGNALBOX_TOKEN: String(headers["service-workspace-token"]) };
     t.match(await run('task open "From CI"', { env }), { code: 0, out: /^task_\S+: opened/ });
-    t.match(await run("task show", { env }), { code: 0, out: /opened +\S+ \S+ by token ci/ });
+    t.match(await run("task show", { env }), { code: 0, out: /opened +\S+Z by token ci/ });
   });
 });
