@@ -1,3 +1,4 @@
+import { readJson } from "../../../actors/exact-json.js";
 import { ApiError, ConnectionError } from "../../client/entry.js";
 import { type CommonOptions, Context } from "./context.js";
 import { CommandError, type ExitCode, exitCodes, isInterruption } from "./exit-codes.js";
@@ -63,8 +64,8 @@ function adviseSignIn({ env }: Terminal, { token }: CommonOptions): string {
   return "Run signalbox login to sign in, or set SIGNALBOX_TOKEN.";
 }
 
-function toProblem({ status, requestId, problem }: ApiError): object {
-  return { status, requestId, ...problem };
+function toProblem({ status, requestId, problem, text }: ApiError): object {
+  return { status, requestId, ...(problem === null ? {} : (readJson(text) as object)) };
 }
 
 /** Returns the message of an error without a hint that names a request of the API, where people use commands. */

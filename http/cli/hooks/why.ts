@@ -2,7 +2,7 @@ import type { Answer, Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
 import { isNotFound, type NamedTeam } from "../command/names.js";
-import { toLine } from "../command/printable.js";
+import { toJson, toLine } from "../command/printable.js";
 import { toTable } from "../command/table.js";
 import { toTimeText } from "../command/time-text.js";
 import type { EventName } from "./event-names.js";
@@ -113,11 +113,11 @@ function explain({ firing, notFired, unknown }: Verdict): string {
   if (condition === "on") return `it fires on ${String(wanted)}`;
   if (condition === "written") return `its current definition is of ${String(saw)}, after the event`;
   if (error !== null) return `${expression ?? condition} failed: ${error}`;
-  if (condition === "when") return `when is false: ${expression ?? ""} with ${JSON.stringify(saw)}`;
+  if (condition === "when") return `when is false: ${expression ?? ""} with ${toJson(saw)}`;
   return `${condition} must include one of ${toNames(wanted)}; the event has ${toNames(saw)}`;
 }
 
 function toNames(value: unknown): string {
-  const names = [value].flat().map((name) => (typeof name === "string" ? name : JSON.stringify(name)));
+  const names = [value].flat().map((name) => (typeof name === "string" ? name : toJson(name)));
   return names.length === 0 ? "none" : names.join(", ");
 }
