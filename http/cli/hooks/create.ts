@@ -2,6 +2,7 @@ import { ApiError } from "../../client/entry.js";
 import { confirm } from "../command/ask.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
+import { inOptions } from "../command/in-options.js";
 import type { EventName } from "./event-names.js";
 import { createSecret } from "./forwarding.js";
 import { findHook } from "./hook-names.js";
@@ -15,13 +16,22 @@ export interface CreateOptions extends CommonOptions {
   readonly when?: string;
 }
 
+/** How the error for a field of the body begins. */
+const FIELD_NAMES = {
+  key: "<key>: ",
+  "steps[0].request.url": "--receiver: ",
+  "match.lines": "--line: ",
+  "match.stations": "--station: ",
+  when: "--when: ",
+};
+
 /** Creates a hook that sends a signed request. Prints the signing secret alone to standard output. */
 export async function createHook(context: Context, options: CreateOptions, key: string): Promise<void> {
   const { client, names, terminal } = context;
   const { receiver, event, line: lines = [], station: stations = [], when = null } = options;
   const team = await names.team();
   const secret = createSecret();
-  const hook = await client
+  const call = client
     .post("/api/resources/teams/{teamId}/hooks", {
       path: { teamId: team.id },
       body: {
@@ -37,6 +47,7 @@ export async function createHook(context: Context, options: CreateOptions, key: 
       if (!(error instanceof ApiError) || error.slug !== "already-exists") throw error;
       throw new CommandError(`the team ${team.key} already has a hook ${key}: choose another key`);
     });
+  const hook = await inOptions(call, FIELD_NAMES);
   context.remember({ workspace: team.workspace.slug, team: team.key });
   const ifLost = `the hook ${hook.address} was created, but its secret is lost: run signalbox hook delete ${key}, and create it again`;
   context.show({ ...hook, secret }, () => [secret], ifLost);

@@ -42,8 +42,8 @@ export function addHookCommands(program: CommandTree): void {
     usage: "why [event]",
     summary: "explain for one event which hooks fired, which did not, and why",
     details:
-      "[event] takes an event id, a firing id, or a task id (its latest event). Default: the latest event of the last\n" +
-      "task in this folder, or of the team.",
+      "[event] takes an event id, a firing id, or a task id. Default: the last task in this folder, or the team. Of a task\n" +
+      "or a team, it explains the latest event that a hook is for; --event chooses another.",
     example: "signalbox hook why task_01M83Z897Q3J2DWBGNTTE4RP3Z --event task.opened",
     declare: (command) => command.addOption(eventOption()),
     load: async () => (await import("./why.js")).explainEvent,

@@ -6,7 +6,7 @@ import { toJson, toLine } from "../command/printable.js";
 import { toTable } from "../command/table.js";
 import { toTimeText } from "../command/time-text.js";
 import type { EventName } from "./event-names.js";
-import { isOccurrence, readFiring, toId } from "./hook-names.js";
+import { isOccurrence, listTeamHooks, readFiring, toId } from "./hook-names.js";
 
 type Verdict = Schema<"EventVerdicts">["hooks"][number];
 type WorkEvent = Answer<"get", "/api/teams/{teamId}/events">["items"][number];
@@ -19,7 +19,7 @@ export async function explainEvent(
 ): Promise<void> {
   const { names, terminal } = context;
   const team = await names.team();
-  const { id, others } = await findEvent(context, team, options.event, name);
+  const { id, others, because } = await findEvent(context, team, options.event, name);
   const { event, hooks } = await readVerdicts(context, team, id);
   context.remember({
     workspace: team.workspace.slug,
@@ -41,6 +41,7 @@ export async function explainEvent(
           hooks,
         )),
   ]);
+  if (because !== null) terminal.note(because);
   if (others.length > 0) {
     terminal.note("other events of the task:");
     for (const { on, occurrence } of others) terminal.note(`  ${occurrence}  ${on}`);
@@ -51,9 +52,19 @@ export async function explainEvent(
 interface FoundEvent {
   readonly id: string;
   readonly others: readonly WorkEvent[];
+  /** Why this event was chosen; null if the person chose it. */
+  readonly because: string | null;
 }
 
-/** Finds an event by its id, by a firing of it, or by a task, whose latest event it takes. */
+/** How many of the latest events are searched for one that a hook is for. */
+const SEARCHED = 50;
+/** How many other events to show. */
+const OTHERS = 9;
+
+/**
+ * Finds an event by its id, by a firing of it, or by a task. Of a task, it takes the latest event that a hook of the team
+ * is for, or else the latest.
+ */
 async function findEvent(
   context: Context,
   team: NamedTeam,
@@ -63,20 +74,27 @@ async function findEvent(
   if (name !== undefined && isOccurrence(name)) {
     // A test and a resent firing have an id of their own, which is not their event's.
     const firing = await readFiring(context, team, toId(name));
-    return { id: firing?.occurrence ?? toId(name), others: [] };
+    return { id: firing?.occurrence ?? toId(name), others: [], because: null };
   }
   const { client, names, defaults, signal } = context;
   const task = name === undefined && defaults.task === undefined ? undefined : await names.task(name);
   const { items } = await client.get("/api/teams/{teamId}/events", {
     path: { teamId: team.id },
-    query: { limit: 10, ...(task === undefined ? {} : { task }), ...(event === undefined ? {} : { event }) },
+    query: { limit: SEARCHED, ...(task === undefined ? {} : { task }), ...(event === undefined ? {} : { event }) },
     signal,
   });
-  const [latest, ...others] = items;
+  const [latest] = items;
   const of = task === undefined ? `the team ${team.key}` : `the task ${task}`;
   const what = event === undefined ? "event" : `${event} event`;
   if (latest === undefined) throw new CommandError(`${of} has no ${what} in the team ${team.key} yet`);
-  return { id: latest.occurrence, others: task === undefined ? [] : others };
+  const wanted = new Set((await listTeamHooks(context, team)).map(({ on }) => on));
+  const hooked = event === undefined ? items.find(({ on }) => wanted.has(on)) : undefined;
+  const chosen = hooked ?? latest;
+  const others = task === undefined ? [] : items.filter((item) => item !== chosen).slice(0, OTHERS);
+  const which = hooked === undefined ? "the latest event" : "the latest event with a hook";
+  const because =
+    event === undefined ? `this is ${which} of ${of}: --event <event> or an event's id chooses another` : null;
+  return { id: chosen.occurrence, others, because };
 }
 
 /** Reads the verdict of every hook of the team. */

@@ -110,6 +110,12 @@ function toDelta(delta: number | null): string | null {
   return delta > 0 ? `+${toAmount(delta)}` : toAmount(delta);
 }
 
+/** Explains the gain that noise alone rarely exceeds. */
+function toNoise(detectableGain: number): string {
+  const points = toPoints(detectableGain).replace("+", "");
+  return `two replays of the same config can differ by up to ${points} points by chance: only a larger gain counts`;
+}
+
 function toFacts(terminal: Terminal, { replay, baseline }: ComparedReplay): readonly string[] {
   const { id, candidate, setId, detectableGain, pairsAgainstBaseline: pairs, search } = replay;
   return toFields(terminal, [
@@ -119,7 +125,7 @@ function toFacts(terminal: Terminal, { replay, baseline }: ComparedReplay): read
     ["set", setId],
     ["compared with", baseline === null ? null : `${baseline.id}, the live config, ${toProgress(baseline)}`],
     ["spent", toMoney(replay.totals.spent)],
-    ...(detectableGain === null ? [] : [["noise alone", `up to ${toPoints(detectableGain)} points`] as const]),
+    ...(detectableGain === null ? [] : [["noise", toNoise(detectableGain)] as const]),
     ...(pairs === null || pairs.wins + pairs.losses + pairs.ties === 0
       ? []
       : [["side by side", `${pairs.wins} won, ${pairs.losses} lost, ${pairs.ties} tied`] as const]),

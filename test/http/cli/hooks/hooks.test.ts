@@ -30,7 +30,11 @@ t.test("why: the condition that did not match, and the values that it saw, witho
   t.notOk(out.includes("\u001b"));
   const [firing] = /occ_\S+-\w+/.exec(out) ?? [];
   t.match(await signalbox.run(["hook", "why", String(firing)]), { code: 0, out: /^task\.opened of/ }, "by a firing");
-  t.match(await signalbox.run(["hook", "why"]), { code: 0 }, "the task is remembered");
+  t.match(
+    await signalbox.run(["hook", "why"]),
+    { code: 0, out: /^task\.opened of/, err: `this is the latest event with a hook of the task ${taskId}` },
+    "the task is remembered",
+  );
   t.match(await signalbox.run(["hook", "why", "occ_1"]), {
     code: 1,
     err: /the team core has no event occ_1: give a task/,
@@ -56,7 +60,14 @@ t.test(
     const shown = [await run(["hook", "show", "tell", "--json"]), await run(["hook", "log", "--json"])];
     t.notOk(JSON.stringify([shown, service.logLines]).includes(out.slice(6)));
     t.match(await run(args), { code: 1, err: /core already has a hook tell: choose another key/ });
-    t.match(await run([...args.slice(0, 2), "other", ...args.slice(3), "--line", "none"]), { code: 1, err: /none/ });
+    t.match(await run([...args.slice(0, 2), "other", ...args.slice(3), "--line", "none"]), {
+      code: 1,
+      err: /^error: --line: .*none/,
+    });
+    t.match(await run([...args.slice(0, 2), "other", "--event", "task.moved", "--receiver", "http://192.0.2.1"]), {
+      code: 1,
+      err: /^error: --receiver: .*OUTBOUND_ALLOW/,
+    });
     t.match(await run(["hook", "delete", "tell"]), { code: 64, err: /use --yes/ });
     t.match(await run(["hook", "delete", "tell"], { answers: ["n"] }), {
       code: 1,
@@ -66,6 +77,15 @@ t.test(
     t.match(await run(["hook", "list"]), { err: /has no hooks/ });
   },
 );
+
+t.test("a task that is opened without a connected runner says that it waits for one", async (t) => {
+  const { signalbox } = await openCommandHookScene(t);
+  const { code, err } = await signalbox.run(["task", "open", "Wait"]);
+  t.same(
+    [code, err.split("\n")[0]],
+    [0, "no runner is connected: the task waits for one (signalbox runner --help says how to start one)"],
+  );
+});
 
 t.test("show: a beginning names a firing, a key a hook, and what does not exist is said", async (t) => {
   const { addHook, openTask, signalbox } = await openCommandHookScene(t);
