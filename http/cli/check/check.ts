@@ -121,7 +121,7 @@ function inTeam(line: string | null, team: string | undefined): string | null {
 
 function toCredential(access: Access, requests: Requests, url: string): Credential {
   if (access.kind === "token") return fixedToken(access.token);
-  if (access.kind === "session") return sessionCookie(access.cookie);
+  if (access.kind === "session") return sessionCookie(access.cookie, url);
   const { trust } = access;
   const proof = access.kind === "file" ? fileProof(access.file) : githubProof({ requests, ...access });
   return trustedToken({ requests, url, trust, proof });

@@ -7,7 +7,10 @@ import type { Requests } from "./requests.js";
 export interface Credential {
   /** Returns the headers of a request; gets a new token if necessary. Throws {@link CouldNotAsk} if there is none. */
   headers(): Promise<Readonly<Record<string, string>>>;
-  /** Call it when the service rejects the last headers. Returns whether others may be available. */
+  /**
+   * Call it when the service rejects the last headers. Returns whether others may be available. Throws {@link
+   * CouldNotAsk} if the person must sign in again.
+   */
   refused(): boolean;
   /** Secret values, which no output may contain. */
   hidden(): readonly string[];
@@ -19,9 +22,15 @@ export function fixedToken(token: string): Credential {
 }
 
 /** Returns the credential for the session of a person who is signed in. The cookie is `<name>=<value>`. */
-export function sessionCookie(cookie: string): Credential {
+export function sessionCookie(cookie: string, url: string): Credential {
   const value = cookie.slice(cookie.indexOf("=") + 1);
-  return { headers: async () => ({ cookie }), refused: () => false, hidden: () => [value] };
+  return {
+    headers: async () => ({ cookie }),
+    refused: () => {
+      throw new CouldNotAsk(`Your sign-in to ${url} has ended: run signalbox login ${url}.`);
+    },
+    hidden: () => [value],
+  };
 }
 
 function toBearer(token: string): { readonly authorization: string } {

@@ -87,7 +87,7 @@ async function findEvent(
   const of = task === undefined ? `the team ${team.key}` : `the task ${task}`;
   const what = event === undefined ? "event" : `${event} event`;
   if (latest === undefined) throw new CommandError(`${of} has no ${what} in the team ${team.key} yet`);
-  const wanted = new Set((await listTeamHooks(context, team)).map(({ on }) => on));
+  const wanted = new Set<string>((await listTeamHooks(context, team)).map(({ on }) => on));
   const hooked = event === undefined ? items.find(({ on }) => wanted.has(on)) : undefined;
   const chosen = hooked ?? latest;
   const others = task === undefined ? [] : items.filter((item) => item !== chosen).slice(0, OTHERS);

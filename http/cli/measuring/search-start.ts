@@ -87,7 +87,7 @@ async function findSetPlace(
 
 /** How the error for a field of the body begins. */
 const toFieldNames = (setName: string) => ({
-  setId: `the set ${setName} `,
+  setId: `the set "${setName}" `,
   "budget.iterations": "--iterations: ",
   "budget.perIteration": "--per-iteration: ",
   "budget.ceiling.amount": "--ceiling: ",

@@ -61,7 +61,12 @@ export async function rotatePool(
 ): Promise<ExitCode | undefined> {
   const { client, names, signal, terminal } = context;
   const workspace = await names.workspace(options.workspace);
-  const what = { what: "runner pool", where: `the workspace ${workspace.slug}`, key: ({ key }: Pool) => key };
+  const what = {
+    what: "runner pool",
+    where: `the workspace ${workspace.slug}`,
+    key: ({ key }: Pool) => key,
+    ifNone: "signalbox init creates one",
+  };
   const pool = pickResource(what, await readPools(context, workspace), name);
   const { id, version, key, kind, labels, concurrency, push } = pool;
   if (kind !== "pull") {

@@ -36,7 +36,7 @@ t.test("searches of a set", async (t) => {
     });
     t.match(await run(["set", "add", "--new", "Few", "last:1"]), { code: 0 });
     const few = await run(["search", "estimate", "Few", ...terms]);
-    t.match(few, { code: 1, err: /^error: the set Few covers too few tasks: [^\n]*$/ });
+    t.match(few, { code: 1, err: /^error: the set "Few" covers too few tasks: [^\n]*$/ });
     t.match(await run(["set", "delete", "Few", "--yes"]), { code: 0 });
     t.match((await run(["search", "start", "--help"])).out, /proposal rounds \(default: 4\)$/m);
     t.same(await readSearches(), []);
