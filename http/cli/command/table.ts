@@ -33,15 +33,7 @@ export function toTable<Row>(
     return { ...column, title, cells, width: Math.max(stringWidth(title), ...cells.map((cell) => stringWidth(cell))) };
   });
   const fitting = terminal.isTerminal ? fit(all, terminal.columns) : all;
-  if (fitting === null) {
-    return rows.flatMap((_row, index) => [
-      ...(index === 0 ? [] : [""]),
-      ...toFields(
-        terminal,
-        all.map(({ title, cells }) => [title.toLowerCase(), cells[index] ?? null] as const),
-      ),
-    ]);
-  }
+  if (fitting === null) return toRecords(terminal, all);
   const layOut = (textOf: (column: LaidOut) => string) =>
     fitting
       .map((column) => pad(shorten(textOf(column), column.width), column.width))
@@ -63,6 +55,22 @@ interface LaidOut {
   readonly width: number;
   readonly isFlexible?: boolean;
   readonly isMinor?: boolean;
+}
+
+/** Lays out each row as lines of titles and values, with an empty line between rows. */
+function toRecords(terminal: Terminal, columns: readonly LaidOut[]): readonly string[] {
+  const free = terminal.columns - GAP.length - Math.max(...columns.map(({ title }) => stringWidth(title)));
+  const toField = ({ title, cells, isFlexible }: LaidOut, index: number) => {
+    const cell = cells[index] ?? "";
+    return [title.toLowerCase(), isFlexible === true ? shorten(cell, Math.max(free, LEAST_WIDTH)) : cell] as const;
+  };
+  return (columns[0]?.cells ?? []).flatMap((_, index) => [
+    ...(index === 0 ? [] : [""]),
+    ...toFields(
+      terminal,
+      columns.map((column) => toField(column, index)),
+    ),
+  ]);
 }
 
 /** Returns the columns to show, with widths that fit; null if they cannot fit. */

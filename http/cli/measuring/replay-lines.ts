@@ -95,7 +95,7 @@ function toOwnStrips(terminal: Terminal, entries: Replay["entries"]): readonly s
   );
   const columns = [
     { title: "copies", of: (copies: Replay["entries"]) => drawStrip(copies.map(({ result }) => result)) },
-    { title: "task", of: (copies: Replay["entries"]) => copies[0]?.title },
+    { title: "task", of: (copies: Replay["entries"]) => copies[0]?.title, isFlexible: true },
   ];
   return paintTable(terminal, toTable(terminal, columns, tasks));
 }
