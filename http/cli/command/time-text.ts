@@ -1,6 +1,9 @@
 import { toDuration } from "./duration.js";
 import type { Terminal } from "./terminal.js";
 
+/** A time is `just now` for this long, in seconds. */
+const JUST_NOW = 10;
+
 /**
  * Formats a time of the API for people: how long ago or ahead it is on a terminal, such as `5 min ago`; otherwise
  * RFC 3339 without the fraction of the second. Null stays null.
@@ -10,6 +13,7 @@ export function toTimeText({ isTerminal }: Pick<Terminal, "isTerminal">, at: str
   if (at === null || !isTerminal) return at === null ? null : toTimestamp(at);
   const seconds = Math.round((Date.parse(at) - Date.now()) / 1_000);
   if (Number.isNaN(seconds)) return at;
+  if (seconds > -JUST_NOW && seconds <= 0) return "just now";
   return seconds > 0 ? `in ${toDuration(seconds)}` : `${toDuration(-seconds)} ago`;
 }
 

@@ -59,6 +59,7 @@ t.test("a time is relative on a terminal, and RFC 3339 for programs", (t) => {
     "9 days ago",
   ]);
   t.same([10 * minute + 30_000, 3 * day + hour].map(show), ["in 10 min", "in 3 days"]);
+  t.equal(show(0), "just now");
   t.equal(toTimeText({ isTerminal: false }, "2026-11-28T14:05:06.789Z"), "2026-11-28T14:05:06Z");
   t.equal(toTimeText({ isTerminal: true }, null), null);
   t.end();
