@@ -38,8 +38,10 @@ export async function runCommandLine(args: readonly string[], parts: ProcessPart
     const program = createProgram(frame);
     // The words after `--` are the line that a shell completes.
     const isHelp = args[1] === "--help" || args[2] === "--help";
-    if (args[0] === "complete" && (args[1] === "--" || !isHelp)) await addCompletion(program);
-    else addCompletionHelp(program);
+    if (args[0] === "complete" && (args[1] === "--" || !isHelp)) {
+      const { addCompletion } = await import("./command/completion.js");
+      addCompletion(program, frame.terminal);
+    } else addCompletionHelp(program);
     await program.parseAsync(withoutHelpOfUnknown(program, toHelpOption(args)), { from: "user" });
     return code;
   } catch (error) {
@@ -81,12 +83,6 @@ function addCompletionHelp(program: Command): void {
       "\nLoad the script once, in the shell's startup file. For bash it needs the package bash-completion, loaded before.\n" +
         "\nExample:\n  source <(signalbox complete bash)",
     );
-}
-
-/** Adds `complete`, which prints a shell's completion script and, for that script, completes command lines. */
-async function addCompletion(program: Command): Promise<void> {
-  const { default: complete } = await import("@bomb.sh/tab/commander");
-  complete(program);
 }
 
 /** Creates the program with all commands. */

@@ -17,6 +17,8 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
   /** Parses JSON. The default, `JSON.parse`, rounds integers above 2^53. */
   readonly parse?: (text: string) => unknown;
+  /** Writes JSON bodies. The default, `JSON.stringify`, rejects a `bigint`. */
+  readonly stringify?: (value: unknown) => string;
   /**
    * Maximum total wait before the retries of one call, in milliseconds. The client retries responses 429 and 503 that
    * have a `retry-after`. Default: 60,000.
@@ -168,7 +170,11 @@ function toRetryAfter({ status, headers }: Received): number | null {
   return Number.isNaN(ms) ? null : Math.max(ms, 0);
 }
 
-function toInit({ token, cookie, headers }: ClientOptions, verb: Verb, call: AnyOptions): RequestInit {
+function toInit(
+  { token, cookie, headers, stringify = JSON.stringify }: ClientOptions,
+  verb: Verb,
+  call: AnyOptions,
+): RequestInit {
   const { body, version } = call;
   const isJson = body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array);
   const own: Record<string, string | undefined> = {
@@ -186,7 +192,7 @@ function toInit({ token, cookie, headers }: ClientOptions, verb: Verb, call: Any
     headers: own as Record<string, string>,
     // A token must not follow a redirect to another host.
     redirect: "manual",
-    ...(body === undefined ? {} : { body: (isJson ? JSON.stringify(body) : body) as NonNullable<RequestInit["body"]> }),
+    ...(body === undefined ? {} : { body: (isJson ? stringify(body) : body) as NonNullable<RequestInit["body"]> }),
   };
 }
 

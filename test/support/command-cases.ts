@@ -1,3 +1,4 @@
+import stringWidth from "string-width";
 import type { Test } from "tap";
 import { type Cleaning, type Client, startTestService, type TestService } from "./service.js";
 import { openSignalbox, type Signalbox } from "./signalbox.js";
@@ -52,6 +53,27 @@ export async function openCommandScene(
   return { service, signalbox, person, workspaceId, teamId };
 }
 
+/** The names of commands that only print a table. */
+const LISTS = /(list|log|inbox)$/;
+
+/** Checks that no line is wider than the terminal, and that all ids of the whole output are in the narrow one. */
+async function testWidths(t: Test, { run }: Signalbox, words: readonly string[], whole: string): Promise<void> {
+  const ids = whole.match(/\b[a-z]+_[0-9A-Z]{26}(-\w{8})?\b/g) ?? [];
+  for (const columns of [60, 80, 120]) {
+    const { out } = await run(words, { columns, answers: [], env: { NO_COLOR: "1" } });
+    t.same(
+      out.split("\n").filter((line) => stringWidth(line) > columns),
+      [],
+      `no line is wider than ${columns}`,
+    );
+    t.same(
+      ids.filter((id) => !out.includes(id)),
+      [],
+      `ids are whole at ${columns}`,
+    );
+  }
+}
+
 /**
  * Runs each command for people (without a terminal, with `NO_COLOR`), with `--json`, with `--help` and with wrong
  * arguments. Checks the outputs and the exit codes.
@@ -79,6 +101,7 @@ export async function testCommands<Scene extends CommandScene>(
       const program = await run([...words, ...(await args(scene)), "--json"]);
       t.equal(program.code, code, program.err);
       t.match(JSON.parse(program.out), json);
+      if (LISTS.test(name)) await testWidths(t, signalbox, [...words, ...(await args(scene))], people.out);
       const help = await signalbox.run([...words, "--help"]);
       t.equal(help.code, 0);
       t.match(help.out, new RegExp(`^Usage: signalbox ${name}.*\\n\\n[A-Z].*\\.\\n[^]*Example:\\n  signalbox ${name}`));

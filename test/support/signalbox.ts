@@ -22,6 +22,8 @@ export interface RunOptions {
   /** The text on standard input. */
   readonly input?: string;
   readonly folder?: string;
+  /** The width of the terminal. Default: 100. */
+  readonly columns?: number;
   /** Called with each line of standard error. */
   readonly onNote?: (line: string) => void;
   /** Interrupts the command, like Ctrl+C. */
@@ -43,7 +45,16 @@ export function openSignalbox(t: Cleaning): Signalbox {
 }
 
 async function run(home: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const { env = {}, answers, input = "", folder = home, interrupted, onNote = () => undefined, printed } = options;
+  const {
+    env = {},
+    answers,
+    input = "",
+    folder = home,
+    interrupted,
+    onNote = () => undefined,
+    printed,
+    columns = 100,
+  } = options;
   const out: string[] = [];
   const err: string[] = [];
   const typed = answers?.[Symbol.iterator]();
@@ -63,7 +74,7 @@ async function run(home: string, args: readonly string[], options: RunOptions = 
       : null,
     folder,
     isTerminal,
-    columns: 100,
+    columns,
     ask: isTerminal
       ? (question: string, signal?: AbortSignal) => {
           err.push(toLines(question));

@@ -40,14 +40,14 @@ const inbox = defineTool({
     counts: z.object({ me: z.number(), none: z.number(), all: z.number() }),
     next: z.string().nullable(),
   }),
-  run: async ({ context, exact }, { assignee, workspace, limit, after }) => {
+  run: async ({ context }, { assignee, workspace, limit, after }) => {
     const query = {
       assignee: assignee ?? (context.login.token === undefined ? ("me" as const) : ("all" as const)),
       limit,
       ...(workspace === undefined ? {} : { workspace }),
       ...(after === undefined ? {} : { after }),
     };
-    const { items: waiting, counts, next } = await exact.get("/api/inbox", { query });
+    const { items: waiting, counts, next } = await context.client.get("/api/inbox", { query });
     const items = waiting.map(({ id, kind, since, task, approval, asks }) => ({
       id,
       kind,

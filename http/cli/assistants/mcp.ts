@@ -36,7 +36,7 @@ export async function mcp(context: Context, options: McpOptions): Promise<void> 
       [
         { title: "tool", of: ({ name }) => name },
         { title: "allowed by", of: ({ decision }) => (decision === null ? null : `--allow ${decision}`) },
-        { title: "what it does", of: ({ description }) => description },
+        { title: "what it does", of: ({ description }) => description, isFlexible: true },
       ],
       listed,
     ),

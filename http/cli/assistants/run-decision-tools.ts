@@ -16,7 +16,7 @@ const approve = defineTool({
   run: async (call, { approval }) => {
     const path = await toPath(call, approval);
     return toAnswered(
-      await call.exact.post("/api/runs/{runId}/approvals/{approvalId}/approve", {
+      await call.context.client.post("/api/runs/{runId}/approvals/{approvalId}/approve", {
         path,
         body: {},
         idempotencyKey: call.idempotencyKey,
@@ -39,7 +39,7 @@ const edit = defineTool({
     refuseRounded(inputs);
     const path = await toPath(call, approval);
     return toAnswered(
-      await call.exact.post("/api/runs/{runId}/approvals/{approvalId}/edit", {
+      await call.context.client.post("/api/runs/{runId}/approvals/{approvalId}/edit", {
         path,
         body: { inputs },
         idempotencyKey: call.idempotencyKey,
@@ -61,7 +61,7 @@ const dismiss = defineTool({
   run: async (call, { approval, reason = null }) => {
     const path = await toPath(call, approval);
     return toAnswered(
-      await call.exact.post("/api/runs/{runId}/approvals/{approvalId}/dismiss", {
+      await call.context.client.post("/api/runs/{runId}/approvals/{approvalId}/dismiss", {
         path,
         body: { reason },
         idempotencyKey: call.idempotencyKey,
@@ -94,8 +94,8 @@ function refuseRounded(value: unknown): void {
 }
 
 /** Returns the path parameters of an approval. Throws a {@link CommandError} if the id is not that of an approval. */
-async function toPath({ exact }: ToolCall, id: string) {
-  const { approval } = await exact.get("/api/inbox/{id}", { path: { id } });
+async function toPath({ context }: ToolCall, id: string) {
+  const { approval } = await context.client.get("/api/inbox/{id}", { path: { id } });
   if (approval !== null) return { runId: approval.runId, approvalId: id };
   throw new CommandError(`${id} is not an approval: inbox lists them`);
 }

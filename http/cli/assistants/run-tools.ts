@@ -57,10 +57,10 @@ const showRun = defineTool({
   effect: { kind: "reads" },
   input: z.strictObject({ run: runInput, team }),
   output: runDetail,
-  run: async ({ context, exact }, { run: name }) => {
+  run: async ({ context }, { run: name }) => {
     const path = { runId: await context.names.run(name) };
     const run = await context.client.get("/api/runs/{runId}", { path, query: { diff: "false" } });
-    const { items, next } = await exact.get("/api/runs/{runId}/approvals", { path, query: { limit: 200 } });
+    const { items, next } = await context.client.get("/api/runs/{runId}/approvals", { path, query: { limit: 200 } });
     const open = items.filter(({ state }) => state === "open");
     const { ending, failure, check } = run;
     const view = toRunView(run);
@@ -202,8 +202,8 @@ const showApproval = defineTool({
   effect: { kind: "reads" },
   input: z.strictObject({ approval: approvalInput, from: fromInput }),
   output: approvalView.extend({ ...partOutput }),
-  run: async ({ exact }, { approval: id, from }) => {
-    const { approval } = await exact.get("/api/inbox/{id}", { path: { id } });
+  run: async ({ context }, { approval: id, from }) => {
+    const { approval } = await context.client.get("/api/inbox/{id}", { path: { id } });
     if (approval === null) throw new CommandError(`${id} is not an approval: inbox lists them`);
     const part = takePart(toVisibleJson(approval.inputs), from, MAX_PART);
     const { text, total, next } = part;

@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type CallToolResult, McpServer } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { readJson } from "../../../actors/exact-json.js";
-import { type Client, createClient } from "../../client/entry.js";
 import { readRelease } from "../../wire/release.js";
 import { type CommonOptions, Context } from "../command/context.js";
 import { toLine } from "../command/printable.js";
@@ -43,16 +41,6 @@ export async function serve(context: Context, options: CommonOptions, tools: rea
   if (signal.aborted) close();
   await transport.ended;
   signal.removeEventListener("abort", close);
-}
-
-function createExactClient({ login: { url, token, cookie }, signal }: Context): Client {
-  return createClient({
-    baseUrl: url,
-    signal,
-    ...(token === undefined ? {} : { token }),
-    ...(cookie === undefined ? {} : { cookie }),
-    parse: readJson,
-  });
 }
 
 /** Returns the value of a cookie `name=value`. */
@@ -103,7 +91,7 @@ function createCalls(context: Context, options: CommonOptions, log: (text: strin
       const { login } = own;
       [url, isToken] = [login.url, login.token !== undefined];
       secrets = [login.token ?? "", toValue(login.cookie)];
-      return toResult(await run({ context: own, exact: createExactClient(own), idempotencyKey }), secrets);
+      return toResult(await run({ context: own, idempotencyKey }), secrets);
     } catch (error) {
       return toFailed(error);
     } finally {

@@ -1,6 +1,5 @@
 import type { CallToolResult, McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import type { Client } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import type { Decision } from "./decisions.js";
 import type { ToolOutput } from "./tool-output.js";
@@ -8,8 +7,6 @@ import type { ToolOutput } from "./tool-output.js";
 export interface ToolCall {
   /** The context of this call. Each call has its own, which reads the person's credential again. */
   readonly context: Context;
-  /** Like the context's client, but keeps all digits of integers beyond 2^53, which inputs of tool calls may have. */
-  readonly exact: Client;
   /** The `Idempotency-Key` of the call's write. */
   readonly idempotencyKey: string;
 }

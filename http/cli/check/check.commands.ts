@@ -7,6 +7,9 @@ failed, 2 while undecided, 3 when it could not be asked. For several stations, t
 worst result counts: 1, then 3, then 2. After SIGINT it ends with 130, after
 SIGTERM with 143; the checks continue at the service.
 
+Without --url, a token and a trust, it uses your sign-in (signalbox login), and the
+workspace and team of this folder (signalbox use).
+
 In a job of GitHub Actions with the permission id-token: write, --trust is
 enough; elsewhere --trust-token-file names the file with the platform's token.
 In a clone, npm run check -- runs signalbox check.`;
@@ -17,7 +20,7 @@ export function addCheckCommand(tree: CommandTree): void {
     usage: "check",
     summary: "replay past runs with a planned change, and fail if it does worse",
     details: DETAILS,
-    example: `signalbox check --url https://signalbox.example --line core/dev station.json
+    example: `signalbox check --line core/dev station.json
   terraform show -json plan.bin | signalbox check --url https://signalbox.example --trust <id> -`,
     isLocal: true,
     handlesSignals: true,

@@ -9,7 +9,7 @@ import { toJson } from "../command/printable.js";
 import { checkPlan } from "./check-plan.js";
 import type { CheckOptions } from "./command-line.js";
 import { CouldNotAsk } from "./could-not-ask.js";
-import { type Credential, fileProof, fixedToken, githubProof, trustedToken } from "./credential.js";
+import { type Credential, fileProof, fixedToken, githubProof, sessionCookie, trustedToken } from "./credential.js";
 import { Ending, signalCodes } from "./ending.js";
 import { verdictText } from "./figures.js";
 import { type Outcome, toVerdict, toWorst, verdictCodes } from "./outcome.js";
@@ -51,7 +51,7 @@ function say({ context: { terminal, isJson }, secrets }: Speech, line: string): 
  * signal that ended the wait.
  */
 export async function check(context: Context, options: CheckOptions, plan: string): Promise<ExitCode> {
-  const wish = readWish(options, plan, context.terminal.env);
+  const wish = readWish(options, plan, context.terminal);
   const speech: Speech = { context, secrets: () => [] };
   const ending = new Ending(wish.timeLimitMs);
   try {
@@ -85,8 +85,10 @@ async function settle(wish: CheckWish, ending: Ending, speech: Speech): Promise<
   const requests = createRequests({ nowMs, wait, ended: ending.ended, log });
   const credential = toCredential(wish.access, requests, wish.url);
   speech.secrets = () => credential.hidden();
-  const service = new Service({ requests, url: wish.url, credential });
-  const { line, stations, repeats, everyMs, job } = wish;
+  const { workspace = null, team } = wish.access.kind === "session" ? speech.context.defaults : {};
+  const service = new Service({ requests, url: wish.url, credential, workspace });
+  const { stations, repeats, everyMs, job } = wish;
+  const line = inTeam(wish.line, team);
   const attempt = job.attempt ?? randomUUID();
   const progress = writeProgress(log, nowMs);
   const whyEnded = () => ending.why ?? "";
@@ -113,8 +115,15 @@ async function settle(wish: CheckWish, ending: Ending, speech: Speech): Promise<
   }
 }
 
+/** Returns the address of a line's key in the selected team. An address, an id and null stay. */
+function inTeam(line: string | null, team: string | undefined): string | null {
+  const isKey = line !== null && !line.includes("/") && !/^line_/.test(line);
+  return isKey && team !== undefined ? `${team}/${line}` : line;
+}
+
 function toCredential(access: Access, requests: Requests, url: string): Credential {
   if (access.kind === "token") return fixedToken(access.token);
+  if (access.kind === "session") return sessionCookie(access.cookie, url);
   const { trust } = access;
   const proof = access.kind === "file" ? fileProof(access.file) : githubProof({ requests, ...access });
   return trustedToken({ requests, url, trust, proof });

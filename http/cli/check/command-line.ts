@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CommonOptions } from "../command/context.js";
 
 export interface CheckOptions extends Pick<CommonOptions, "json"> {
-  readonly url: string;
+  readonly url?: string;
   readonly token?: string;
   readonly trust?: string;
   readonly trustTokenFile?: string;
@@ -22,12 +22,15 @@ export interface CheckOptions extends Pick<CommonOptions, "json"> {
 export function declareCheck(command: Command): void {
   command
     .addOption(
-      new Option("--url <url>", "the service's address").env("SIGNALBOX_URL").argParser(httpUrl).makeOptionMandatory(),
+      new Option("--url <url>", "the service's address (default: where you are signed in)")
+        .env("SIGNALBOX_URL")
+        .argParser(httpUrl),
     )
     .addOption(
-      new Option("--token <token>", "a workspace token with the scope plan; better from the environment").env(
-        "SIGNALBOX_TOKEN",
-      ),
+      new Option(
+        "--token <token>",
+        "a workspace token with the scope plan; better from the environment (default: your sign-in)",
+      ).env("SIGNALBOX_TOKEN"),
     )
     .addOption(
       new Option("--trust <id>", "a token trust that admits this job, instead of a token").env("SIGNALBOX_TRUST"),

@@ -3,11 +3,14 @@ import { z } from "zod";
 import { CouldNotAsk } from "./could-not-ask.js";
 import type { Requests } from "./requests.js";
 
-/** The workspace token that the command uses. */
+/** How the command authenticates its requests. */
 export interface Credential {
-  /** Returns the current token; gets a new one if necessary. Throws {@link CouldNotAsk} if no token is available. */
-  token(): Promise<string>;
-  /** Call it when the service rejects the last token. Returns whether another token may be available. */
+  /** Returns the headers of a request; gets a new token if necessary. Throws {@link CouldNotAsk} if there is none. */
+  headers(): Promise<Readonly<Record<string, string>>>;
+  /**
+   * Call it when the service rejects the last headers. Returns whether others may be available. Throws {@link
+   * CouldNotAsk} if the person must sign in again.
+   */
   refused(): boolean;
   /** Secret values, which no output may contain. */
   hidden(): readonly string[];
@@ -15,7 +18,23 @@ export interface Credential {
 
 /** Returns the credential for a fixed workspace token. */
 export function fixedToken(token: string): Credential {
-  return { token: async () => token, refused: () => false, hidden: () => [token] };
+  return { headers: async () => toBearer(token), refused: () => false, hidden: () => [token] };
+}
+
+/** Returns the credential for the session of a person who is signed in. The cookie is `<name>=<value>`. */
+export function sessionCookie(cookie: string, url: string): Credential {
+  const value = cookie.slice(cookie.indexOf("=") + 1);
+  return {
+    headers: async () => ({ cookie }),
+    refused: () => {
+      throw new CouldNotAsk(`Your sign-in to ${url} has ended: run signalbox login ${url}.`);
+    },
+    hidden: () => [value],
+  };
+}
+
+function toBearer(token: string): { readonly authorization: string } {
+  return { authorization: `Bearer ${token}` };
 }
 
 /**
@@ -49,8 +68,8 @@ export function trustedToken({ requests, url, trust, proof }: TrustOptions): Cre
   const seen = new Set<string>();
   let cached: { readonly token: string; readonly untilMs: number } | null = null;
   return {
-    async token() {
-      if (cached !== null && requests.nowMs() < cached.untilMs) return cached.token;
+    async headers() {
+      if (cached !== null && requests.nowMs() < cached.untilMs) return toBearer(cached.token);
       const token = await proof.get();
       seen.add(token);
       const answer = await requests.send({
@@ -75,7 +94,7 @@ export function trustedToken({ requests, url, trust, proof }: TrustOptions): Cre
       // If the token already seems expired, this machine's clock is wrong. Then use the token until the service rejects
       // it with 401.
       cached = { token: given.token, untilMs: untilMs > requests.nowMs() ? untilMs : Number.POSITIVE_INFINITY };
-      return cached.token;
+      return toBearer(cached.token);
     },
     refused() {
       cached = null;

@@ -1,6 +1,5 @@
 import type { CheckAnswer, CheckSide, Money } from "./check-answer.js";
 
-
 /** Formats an amount: `3.2 EUR`, or `nothing` for null. Rounds to a hundredth of a cent. */
 export function moneyText(money: Money | null): string {
   return money === null ? "nothing" : `${Number(money.amount.toFixed(4))} ${money.currency}`;

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
+import { chooseLogin, type Login, toAddress } from "../command/logins.js";
+import type { Terminal } from "../command/terminal.js";
 import type { CheckOptions } from "./command-line.js";
 
 /** The request that the command line and the environment describe. */
@@ -24,6 +26,7 @@ export interface CheckWish {
 /** How the command authenticates. */
 export type Access =
   | { readonly kind: "token"; readonly token: string }
+  | { readonly kind: "session"; readonly cookie: string }
   | { readonly kind: "file"; readonly trust: string; readonly file: string }
   | {
       readonly kind: "github";
@@ -33,20 +36,21 @@ export type Access =
       readonly requestToken: string;
     };
 
-/** Completes the options from the environment. Throws a {@link CommandError} if they are incomplete or conflict. */
-export function readWish(options: CheckOptions, plan: string, environment: Environment): CheckWish {
-  const { username, password } = new URL(options.url);
-  // Check the address for credentials here and not in the option's parser, because a parser's errors print the value.
-  // `toAccess` checks the token for the same reason.
-  if (username !== "" || password !== "") throw wrong("--url must hold no credentials");
+/**
+ * Completes the options from the environment and the stored sign-in. Throws a {@link CommandError} if they
+ * are incomplete or conflict.
+ */
+export function readWish(options: CheckOptions, plan: string, terminal: Pick<Terminal, "env" | "folder">): CheckWish {
+  const { env: environment } = terminal;
+  const login = findLogin(terminal, options);
   const job = readCiJob(environment);
   const { line = null, station = null, repeats = null, summary = "" } = options;
   return {
-    url: options.url.replace(/\/+$/, ""),
+    url: login.url,
     file: plan,
     line,
     stations: station,
-    access: toAccess(options, environment),
+    access: toAccess(options, login, environment),
     job: {
       commit: options.commit ?? job.commit,
       pullRequest: options.pullRequest ?? job.pullRequest,
@@ -59,16 +63,35 @@ export function readWish(options: CheckOptions, plan: string, environment: Envir
   };
 }
 
-function toAccess(options: CheckOptions, environment: Environment): Access {
-  const { token = "", trust = "", trustTokenFile, audience } = options;
+/** Returns the service, and the token or the sign-in to use there if the options do not give a trust. */
+function findLogin(terminal: Pick<Terminal, "env" | "folder">, { url, token = "", trust = "" }: CheckOptions): Login {
+  const { username, password } = url === undefined ? { username: "", password: "" } : new URL(url);
+  // Check the address for credentials here and not in the option's parser, because a parser's errors print the value.
+  // `toAccess` checks the token for the same reason.
+  if (username !== "" || password !== "") throw wrong("--url must hold no credentials");
   if (token !== "" && trust !== "") throw wrong("both a token and a trust are set: use one of them");
+  if (url !== undefined && trust !== "") return { url: toAddress(url) };
+  const login = chooseLogin(terminal, { url, token: token === "" ? undefined : token });
+  if (login !== null) return login;
+  throw wrong(
+    "required option '--url <url>' not specified, and nobody is signed in: run signalbox login <url>, or set SIGNALBOX_URL",
+  );
+}
+
+function toAccess(options: CheckOptions, login: Login, environment: Environment): Access {
+  const { trust = "", trustTokenFile, audience } = options;
+  const { cookie, token = "" } = trust === "" ? login : {};
+  if (cookie !== undefined) return { kind: "session", cookie };
   if (token !== "") {
     // Other characters are not valid in a bearer token of the `Authorization` header.
     if (!/^[\x21-\x7e]+$/.test(token)) throw wrong("the token must consist of visible ASCII characters");
     return { kind: "token", token };
   }
   if (trust === "") {
-    throw wrong("a credential is required: set --trust or SIGNALBOX_TRUST, or set SIGNALBOX_TOKEN in the environment");
+    throw wrong(
+      "a credential is required: set --trust or SIGNALBOX_TRUST, set SIGNALBOX_TOKEN in the environment, or run " +
+        `signalbox login ${login.url}`,
+    );
   }
   if (trustTokenFile !== undefined) return { kind: "file", trust, file: trustTokenFile };
   const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl = "", ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken = "" } =

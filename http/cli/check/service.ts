@@ -11,6 +11,8 @@ export interface ServiceOptions {
   /** The base address of the service, without a trailing slash. */
   readonly url: string;
   readonly credential: Credential;
+  /** The slug of the selected workspace, for a person in several; null if none is selected. */
+  readonly workspace?: string | null;
 }
 
 /** Identifies a line. Ids are safe in a path. */
@@ -27,7 +29,7 @@ const lineSchema = z.looseObject({
   repositories: z.array(z.unknown()),
   stations: z.array(z.looseObject({ key: z.string() })),
 });
-const workspaces = z.looseObject({ items: z.array(z.looseObject({ id: idSchema })) });
+const workspaces = z.looseObject({ items: z.array(z.looseObject({ id: idSchema, slug: z.string() })) });
 const teamSchema = z.looseObject({ key: z.string(), workspaceId: idSchema });
 
 /** Sends requests to the service with the command's credential. All methods throw the errors of {@link Requests}. */
@@ -35,9 +37,11 @@ export class Service {
   readonly url: string;
   readonly #requests: Requests;
   readonly #credential: Credential;
+  readonly #workspace: string | null;
 
-  constructor({ requests, url, credential }: ServiceOptions) {
+  constructor({ requests, url, credential, workspace = null }: ServiceOptions) {
     this.url = url;
+    this.#workspace = workspace;
     this.#requests = requests;
     this.#credential = credential;
   }
@@ -71,12 +75,18 @@ export class Service {
     return importPath(team.workspaceId, `${team.key}/${name.key}`);
   }
 
-  /** Returns the id of the workspace that the token belongs to. */
+  /** Returns the id of the workspace that the token belongs to, or that the person selected. */
   async #workspaceId(): Promise<string> {
     const answer = await this.get("/api/resources/workspaces");
-    const [first] = workspaces.safeParse(answer.body).data?.items ?? [];
+    const items = workspaces.safeParse(answer.body).data?.items ?? [];
+    const [first, second] = items;
     if (answer.status !== 200 || first === undefined) throw refusal("Cannot read the workspace", answer);
-    return first.id;
+    const selected = items.find(({ slug }) => slug === this.#workspace);
+    if (selected !== undefined || second === undefined) return (selected ?? first).id;
+    const slugs = items.map(({ slug }) => slug).join(", ");
+    throw new CouldNotAsk(
+      `You are in several workspaces (${slugs}): run signalbox use <workspace>/<team>, or give the line's id.`,
+    );
   }
 
   /**
@@ -93,7 +103,7 @@ export class Service {
         url: `${this.url}${path}`,
         what: `the service at ${this.url}`,
         method,
-        headers: { ...headers, authorization: `Bearer ${await this.#credential.token()}` },
+        headers: { ...headers, ...(await this.#credential.headers()) },
         ...(body === undefined ? {} : { body }),
       });
     const answer = await ask();

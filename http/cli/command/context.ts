@@ -1,3 +1,4 @@
+import { readJson, writeJson } from "../../../actors/exact-json.js";
 import { type Client, createClient } from "../../client/entry.js";
 import { type Defaults, readDefaults, saveDefaults } from "./defaults.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
@@ -50,7 +51,7 @@ export class Context {
   }
 
   /**
-   * The client of the service. If a response asks to wait (`Retry-After`), it prints a note, waits and retries, for at
+   * The client of the service. It keeps all digits of integers: those beyond 2^53 are a `bigint`. If a response asks to wait (`Retry-After`), it prints a note, waits and retries, for at
    * most a minute.
    */
   get client(): Client {
@@ -58,6 +59,8 @@ export class Context {
     this.#client ??= createClient({
       baseUrl: url,
       signal: this.signal,
+      parse: readJson,
+      stringify: writeJson,
       ...(token === undefined ? {} : { token }),
       ...(cookie === undefined ? {} : { cookie }),
       onRetry: ({ message, waitMs }) => this.terminal.note(`${message}: retrying in ${Math.ceil(waitMs / 1_000)} s`),

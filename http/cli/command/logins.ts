@@ -36,6 +36,9 @@ const loginsSchema = z.object({
   logins: z.record(z.string(), loginSchema),
 });
 
+/** The environment and the folder of a command. */
+type Place = Pick<Terminal, "env" | "folder">;
+
 /** The options of a command that select the service and the credential. */
 export interface LoginWish {
   readonly url?: string | undefined;
@@ -53,7 +56,7 @@ export interface LoginWish {
  * none. A token goes only to an address that the person has given or signed in at, so not to the service of `signalbox
  * dev` by default. Throws a {@link CommandError} for a token without an address.
  */
-export function chooseLogin(terminal: Terminal, wish: LoginWish): Login | null {
+export function chooseLogin(terminal: Place, wish: LoginWish): Login | null {
   const { SIGNALBOX_URL: envUrl = "", SIGNALBOX_TOKEN: envToken = "" } = terminal.env;
   const token = wish.token ?? (envToken === "" ? undefined : envToken);
   const given = wish.url ?? (envUrl === "" ? undefined : envUrl);
@@ -77,14 +80,12 @@ export function chooseLogin(terminal: Terminal, wish: LoginWish): Login | null {
  * Returns the address of the service that commands in this folder use by default, if neither an option nor a variable
  * gives one or a token; null if there is none.
  */
-export function findDefaultService(terminal: Terminal): string | null {
+export function findDefaultService(terminal: Place): string | null {
   return findDevService(terminal) ?? findSignedIn(terminal);
 }
 
-/**
- * Returns the address of the service that `signalbox dev` runs in this folder or one above it; null if it runs none.
- */
-export function findDevService(terminal: Terminal): string | null {
+/** Returns the address of the service that `signalbox dev` runs in this folder or one above it; null if it runs none. */
+export function findDevService(terminal: Place): string | null {
   return readDevLogin(terminal)?.login.url ?? null;
 }
 
@@ -92,7 +93,7 @@ export function findDevService(terminal: Terminal): string | null {
  * Returns the address of the last sign-in; null if there is none, or if `signalbox dev` was started in this folder or
  * one above it.
  */
-function findSignedIn(terminal: Terminal): string | null {
+function findSignedIn(terminal: Place): string | null {
   return findStartedDev(terminal) === null ? readLogins(terminal).current : null;
 }
 
@@ -100,7 +101,7 @@ function findSignedIn(terminal: Terminal): string | null {
  * Stores a sign-in. Later commands use its service by default. For the service that `signalbox dev` runs in this folder
  * or one above it, replaces the sign-in of `signalbox dev`.
  */
-export function saveLogin(terminal: Terminal, login: Login): void {
+export function saveLogin(terminal: Place, login: Login): void {
   const dev = readDevLogin(terminal);
   if (dev?.login.url === login.url) return writePrivateFile(dev.path, { ...login, process: dev.login.process });
   const { logins } = readLogins(terminal);
@@ -111,7 +112,7 @@ export function saveLogin(terminal: Terminal, login: Login): void {
  * Removes the credential for an address. If `signalbox dev` runs a service at the address, in this folder or one above
  * it, its credential is removed too, but commands still find its address.
  */
-export function removeLogin(terminal: Terminal, url: string): void {
+export function removeLogin(terminal: Place, url: string): void {
   const dev = readDevLogin(terminal);
   if (dev?.login.url === url) writePrivateFile(dev.path, { url, process: dev.login.process });
   const { current, logins } = readLogins(terminal);
@@ -134,7 +135,7 @@ export function toAddress(url: string): string {
   return url.replace(/\/+$/, "");
 }
 
-function readLogins(terminal: Terminal): z.output<typeof loginsSchema> {
+function readLogins(terminal: Place): z.output<typeof loginsSchema> {
   return readPrivateFile(loginsPath(terminal), loginsSchema) ?? { current: null, logins: {} };
 }
 
@@ -143,7 +144,7 @@ function readLogins(terminal: Terminal): z.output<typeof loginsSchema> {
  * service has ended.
  */
 function readDevLogin(
-  terminal: Terminal,
+  terminal: Place,
 ): { readonly path: string; readonly login: z.output<typeof devLoginSchema> } | null {
   const folder = findDevFolder(terminal);
   if (folder === null) return null;
@@ -163,6 +164,6 @@ function isAlive({ pid, started }: z.output<typeof devLoginSchema>["process"]): 
   }
 }
 
-function loginsPath(terminal: Terminal): string {
+function loginsPath(terminal: Place): string {
   return join(configFolder(terminal), "logins.json");
 }

@@ -8,6 +8,8 @@ interface NamedKind<Resource> {
   /** Where the resources are, such as `the team core`. */
   readonly where: string;
   readonly key: (resource: Resource) => string;
+  /** What to do if there is none, such as `create one with signalbox hook create`. */
+  readonly ifNone?: string;
 }
 
 /**
@@ -15,12 +17,12 @@ interface NamedKind<Resource> {
  * CommandError} if no resource or several fit.
  */
 export function pickResource<Resource extends { readonly id: string }>(
-  { what, where, key }: NamedKind<Resource>,
+  { what, where, key, ifNone }: NamedKind<Resource>,
   listed: readonly Resource[],
   name: string | undefined,
 ): Resource {
   const [only, second] = listed;
-  if (only === undefined) throw new CommandError(`${where} has no ${what}`);
+  if (only === undefined) throw new CommandError(`${where} has no ${what}${ifNone === undefined ? "" : `: ${ifNone}`}`);
   const keys = listed.map(key).join(", ");
   if (name === undefined) {
     if (second === undefined) return only;

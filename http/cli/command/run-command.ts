@@ -1,6 +1,8 @@
+import { readJson } from "../../../actors/exact-json.js";
 import { ApiError, ConnectionError } from "../../client/entry.js";
 import { type CommonOptions, Context } from "./context.js";
 import { CommandError, type ExitCode, exitCodes, isInterruption } from "./exit-codes.js";
+import { chooseLogin } from "./logins.js";
 import { toJson, toLines } from "./printable.js";
 import type { ProcessParts, Terminal } from "./terminal.js";
 
@@ -26,7 +28,7 @@ export async function runCommand(
  * interruption is what the person wanted, and so is not called an error.
  */
 function report(terminal: Terminal, error: unknown, options: CommonOptions): ExitCode {
-  const { message, exitCode, problem } = describe(error, () => adviseSignIn(terminal, options));
+  const { message, exitCode, problem } = describe(error, (said) => explainSignIn(terminal, options, said));
   if (options.json === true) terminal.note(toJson({ error: message, ...problem }));
   else if (exitCode === exitCodes.interrupted) terminal.note(toLines(message));
   else terminal.note(`${terminal.paint("red", "error:")} ${toLines(message)}`);
@@ -35,7 +37,7 @@ function report(terminal: Terminal, error: unknown, options: CommonOptions): Exi
 
 function describe(
   error: unknown,
-  adviseSignIn: () => string,
+  explainSignIn: (said: string) => string,
 ): { message: string; exitCode: ExitCode; problem?: object } {
   if (error instanceof CommandError) {
     const { message, exitCode, cause } = error;
@@ -50,21 +52,25 @@ function describe(
     const problem = toProblem(error);
     const said = withoutRequest(error);
     if (error.status !== 401) return { message: said, exitCode: exitCodes.failed, problem };
-    return { message: `${said}\n${adviseSignIn()}`, exitCode: exitCodes["no-service"], problem };
+    return { message: explainSignIn(said), exitCode: exitCodes["no-service"], problem };
   }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { message, exitCode: exitCodes.failed };
 }
 
-/** Returns what to do about a 401. A token that the person gives takes precedence over a sign-in. */
-function adviseSignIn({ env }: Terminal, { token }: CommonOptions): string {
-  if (token !== undefined) return "Omit --token and run signalbox login.";
-  if ((env.SIGNALBOX_TOKEN ?? "") !== "") return "Unset SIGNALBOX_TOKEN and run signalbox login.";
-  return "Run signalbox login to sign in, or set SIGNALBOX_TOKEN.";
+/** Explains a 401, and what to do about it. A token that the person gives takes precedence over a sign-in. */
+function explainSignIn(terminal: Terminal, options: CommonOptions, said: string): string {
+  if (options.token !== undefined) return `${said}\nOmit --token and run signalbox login.`;
+  if ((terminal.env.SIGNALBOX_TOKEN ?? "") !== "") return `${said}\nUnset SIGNALBOX_TOKEN and run signalbox login.`;
+  const login = chooseLogin(terminal, options);
+  const next = "Run signalbox login to sign in, or set SIGNALBOX_TOKEN.";
+  if (login === null || login.token !== undefined) return `${said}\n${next}`;
+  const { url, cookie } = login;
+  return `${cookie === undefined ? `you are not signed in to ${url}` : `your sign-in to ${url} has ended`}\n${next}`;
 }
 
-function toProblem({ status, requestId, problem }: ApiError): object {
-  return { status, requestId, ...problem };
+function toProblem({ status, requestId, problem, text }: ApiError): object {
+  return { status, requestId, ...(problem === null ? {} : (readJson(text) as object)) };
 }
 
 /** Returns the message of an error. Removes a hint that names an API request, because people use commands instead. */

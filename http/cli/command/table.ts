@@ -2,46 +2,96 @@ import stringWidth from "string-width";
 import { toLine } from "./printable.js";
 import type { Terminal } from "./terminal.js";
 
-/** A column of a table. */
+/** A column of a table. A column that is neither flexible nor minor is always shown whole. */
 interface Column<Row> {
   readonly title: string;
   readonly of: (row: Row) => string | number | null | undefined;
-  /**
-   * Whether this column is shortened if the table is wider than the terminal. If no column is flexible, the last one is
-   * shortened.
-   */
+  /** Whether values are shortened, with an ellipsis, if the table is wider than the terminal. */
   readonly isFlexible?: boolean;
+  /** Whether the column is left out if the table is too wide even with short values; the last one first. */
+  readonly isMinor?: boolean;
 }
 
 const GAP = "  ";
-const LEAST_WIDTH = 10;
+/** The width to which flexible columns are shortened before a minor column is left out, and after that. */
+const SHORT_WIDTH = 12;
+const LEAST_WIDTH = 4;
 
 /**
  * Lays out rows as lines, below a line of titles. An absent or empty value becomes a dash. Values are made printable.
+ * On a terminal, no line is wider than it: values are shortened, and columns left out, as the columns permit. If that is
+ * not enough, each row becomes lines of titles and values. For programs that read the table, all values are whole.
  */
 export function toTable<Row>(
-  { columns: width, isTerminal, paint }: Terminal,
+  terminal: Terminal,
   columns: readonly Column<Row>[],
   rows: readonly Row[],
 ): readonly string[] {
-  const cells = rows.map((row) => columns.map(({ of }) => toCell(of(row))));
-  const titles = columns.map(({ title }) => title.toUpperCase());
-  const widths = titles.map((title, index) =>
-    Math.max(stringWidth(title), ...cells.map((row) => stringWidth(row[index] ?? ""))),
-  );
-  const given = columns.findIndex(({ isFlexible }) => isFlexible === true);
-  const flexible = given === -1 ? columns.length - 1 : given;
-  // Only for a terminal: programs that read the table get whole values.
-  if (isTerminal) {
-    const total = widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1));
-    widths[flexible] = Math.max(LEAST_WIDTH, (widths[flexible] ?? 0) - Math.max(0, total - width));
-  }
-  const layOut = (row: readonly string[]) =>
-    row
-      .map((text, index) => pad(shorten(text, widths[index] ?? 0), widths[index] ?? 0))
+  const all = columns.map((column) => {
+    const cells = rows.map((row) => toCell(column.of(row)));
+    const title = column.title.toUpperCase();
+    return { ...column, title, cells, width: Math.max(stringWidth(title), ...cells.map((cell) => stringWidth(cell))) };
+  });
+  const fitting = terminal.isTerminal ? fit(all, terminal.columns) : all;
+  if (fitting === null) return toRecords(terminal, all);
+  const layOut = (textOf: (column: LaidOut) => string) =>
+    fitting
+      .map((column) => pad(shorten(textOf(column), column.width), column.width))
       .join(GAP)
       .trimEnd();
-  return [paint("bold", layOut(titles)), ...cells.map(layOut)];
+  return [
+    terminal.paint(
+      "bold",
+      layOut(({ title }) => title),
+    ),
+    ...rows.map((_row, index) => layOut(({ cells }) => cells[index] ?? "")),
+  ];
+}
+
+/** A column with its values as text and its width in terminal cells. */
+interface LaidOut {
+  readonly title: string;
+  readonly cells: readonly string[];
+  readonly width: number;
+  readonly isFlexible?: boolean;
+  readonly isMinor?: boolean;
+}
+
+/** Lays out each row as lines of titles and values, with an empty line between rows. */
+function toRecords(terminal: Terminal, columns: readonly LaidOut[]): readonly string[] {
+  const free = terminal.columns - GAP.length - Math.max(...columns.map(({ title }) => stringWidth(title)));
+  const toField = ({ title, cells, isFlexible }: LaidOut, index: number) => {
+    const cell = cells[index] ?? "";
+    return [title.toLowerCase(), isFlexible === true ? shorten(cell, Math.max(free, LEAST_WIDTH)) : cell] as const;
+  };
+  return (columns[0]?.cells ?? []).flatMap((_, index) => [
+    ...(index === 0 ? [] : [""]),
+    ...toFields(
+      terminal,
+      columns.map((column) => toField(column, index)),
+    ),
+  ]);
+}
+
+/** Returns the columns to show, with widths that fit; null if they cannot fit. */
+function fit(columns: readonly LaidOut[], width: number): readonly LaidOut[] | null {
+  const short = shrink(columns, width, SHORT_WIDTH);
+  if (short !== null) return short;
+  const dropped = columns.findLastIndex(({ isMinor }) => isMinor === true);
+  return dropped === -1 ? shrink(columns, width, LEAST_WIDTH) : fit(columns.toSpliced(dropped, 1), width);
+}
+
+/** Shortens the widest flexible columns until all fit; null if they would be shorter than `least`. */
+function shrink(columns: readonly LaidOut[], width: number, least: number): readonly LaidOut[] | null {
+  const widths = columns.map((column) => column.width);
+  let excess = widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1)) - width;
+  for (; excess > 0; excess--) {
+    const flexible = widths.map((each, index) => (columns[index]?.isFlexible === true ? each : 0));
+    const widest = Math.max(...flexible);
+    if (widest <= least) return null;
+    widths[flexible.indexOf(widest)] = widest - 1;
+  }
+  return columns.map((column, index) => ({ ...column, width: widths[index] ?? 0 }));
 }
 
 /** Lays out names and values as lines. */

@@ -45,6 +45,8 @@ export interface Terminal {
 
 /** The value of `columns` when standard output is no terminal. */
 const WIDE = 120;
+/** The value of `columns` for a terminal whose width is not known. */
+const NARROW = 80;
 
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
@@ -72,7 +74,7 @@ export function processTerminal(): Terminal {
         : null,
     readInput: () => text(stdin),
     isTerminal,
-    columns: isTerminal ? stdout.columns : WIDE,
+    columns: isTerminal ? stdout.columns || Number(env.COLUMNS) || NARROW : WIDE,
     print: (line, ifLost) => {
       lost = ifLost ?? lost;
       try {

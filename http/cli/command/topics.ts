@@ -1,4 +1,5 @@
 import WebSocket from "ws";
+import { readJson } from "../../../actors/exact-json.js";
 import { openStream, type StreamMessage } from "../../client/entry.js";
 import type { Context } from "./context.js";
 
@@ -31,6 +32,7 @@ export function openTopics(
   let look = (): void => undefined;
   const stream = openStream({
     baseUrl: url,
+    parse: readJson,
     ...(token === undefined ? {} : { token }),
     ...(cookie === undefined ? {} : { cookie }),
     open: (address, headers) => new WebSocket(address, { headers }),

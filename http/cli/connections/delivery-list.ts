@@ -3,9 +3,9 @@ import type { Context } from "../command/context.js";
 import { type LimitOption, showList, takeItems, toPageSize } from "../command/list-limit.js";
 import { toLine } from "../command/printable.js";
 import { toTable } from "../command/table.js";
+import { toTimeText } from "../command/time-text.js";
 import { findIntegration, toKey } from "./delivery-names.js";
 import type { DeliveryState } from "./delivery-states.js";
-import { toTimeText } from "./delivery-text.js";
 
 interface ListOptions extends LimitOption {
   readonly state?: DeliveryState;
@@ -34,11 +34,11 @@ export async function listDeliveries(
         terminal,
         [
           { title: "delivery", of: ({ id }) => id },
-          { title: "received", of: ({ receivedAt }) => toTimeText(receivedAt) },
-          { title: "source", of: ({ source }) => source },
+          { title: "received", of: ({ receivedAt }) => toTimeText(terminal, receivedAt) },
+          { title: "source", of: ({ source }) => source, isMinor: true },
           { title: "state", of: (delivery) => delivery.state },
-          { title: "key", of: ({ key }) => key },
-          { title: "why", of: ({ reason, keyProblem }) => reason ?? keyProblem },
+          { title: "key", of: ({ key }) => key, isFlexible: true },
+          { title: "why", of: ({ reason, keyProblem }) => reason ?? keyProblem, isFlexible: true },
         ],
         list.items,
       ),
@@ -48,5 +48,5 @@ export async function listDeliveries(
   if (last === undefined) return;
   const why = last.reason === null ? "" : `, ${last.reason}`;
   const were = count === 1 ? "delivery was" : "deliveries were";
-  terminal.note(toLine(`${count} ${were} rejected, the last at ${toTimeText(last.at)}${why}`));
+  terminal.note(toLine(`${count} ${were} rejected, the last: ${toTimeText(terminal, last.at)}${why}`));
 }

@@ -1,6 +1,7 @@
 import { type Colour, toLine, toLines } from "../command/printable.js";
 import { toFields, toTable } from "../command/table.js";
 import type { Terminal } from "../command/terminal.js";
+import { toTimeText } from "../command/time-text.js";
 import type { Delivery } from "./delivery-names.js";
 
 const COLOURS: Partial<Readonly<Record<Delivery["state"], Colour>>> = {
@@ -10,20 +11,15 @@ const COLOURS: Partial<Readonly<Record<Delivery["state"], Colour>>> = {
   waiting: "yellow",
 };
 
-/** Returns a time without its milliseconds; null for null. */
-export function toTimeText(at: string | null): string | null {
-  return at === null ? null : at.replace(/\.\d+(?=Z$)/, "");
-}
-
 /** Shows a delivery with its headers, its body and the result of each entry. */
 export function describeDelivery(terminal: Terminal, delivery: Delivery): readonly string[] {
   const { id, state, reason, source, key, keyProblem, receivedAt, endedAt, retryAt, repeated, skipped } = delivery;
   const fields: readonly (readonly [string, string | number | null])[] = [
     ["delivery", id],
     ["source", source],
-    ["received", toTimeText(receivedAt)],
-    ["ended", toTimeText(endedAt)],
-    ["next attempt", toTimeText(retryAt)],
+    ["received", toTimeText(terminal, receivedAt)],
+    ["ended", toTimeText(terminal, endedAt)],
+    ["next attempt", toTimeText(terminal, retryAt)],
     ["key", key],
     ["no key", keyProblem],
     ["repeated", repeated === 0 ? null : `${repeated} times`],
@@ -47,11 +43,11 @@ export function describeDelivery(terminal: Terminal, delivery: Delivery): readon
 function describeEntries(terminal: Terminal, { entries }: Delivery): readonly string[] {
   if (entries.length === 0) return [];
   const columns = [
-    { title: "event", of: ({ event }: Delivery["entries"][number]) => event },
-    { title: "entry", of: ({ item }: Delivery["entries"][number]) => item },
+    { title: "event", of: ({ event }: Delivery["entries"][number]) => event, isFlexible: true },
+    { title: "entry", of: ({ item }: Delivery["entries"][number]) => item, isFlexible: true },
     { title: "outcome", of: ({ outcome }: Delivery["entries"][number]) => outcome },
     { title: "task", of: ({ taskId }: Delivery["entries"][number]) => taskId },
-    { title: "why", of: ({ reason }: Delivery["entries"][number]) => reason },
+    { title: "why", of: ({ reason }: Delivery["entries"][number]) => reason, isFlexible: true },
   ];
   return ["", ...toTable(terminal, columns, entries)];
 }

@@ -1,7 +1,7 @@
 import type { Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
-import { toLine, toLines } from "../command/printable.js";
+import { toJson, toLine, toLines } from "../command/printable.js";
 import { readInput } from "../command/read-input.js";
 import type { Terminal } from "../command/terminal.js";
 import { findIntegration, type IntegrationOption } from "./delivery-names.js";
@@ -41,7 +41,7 @@ function describeTry(terminal: Terminal, result: Try): readonly string[] {
   const { isVerified, fault, response, responseProblem, key, keyProblem, mineProblem, state, reason } = result;
   const verified = isVerified ? "the delivery would be accepted" : `the delivery would be rejected (${fault})`;
   if (response !== null) {
-    return [`${verified}: the response is ${toLine(JSON.stringify(response.body))}`];
+    return [`${verified}: the response is ${toLine(toJson(response.body))}`];
   }
   return [
     terminal.paint(isVerified ? "green" : "yellow", verified),

@@ -90,10 +90,10 @@ function describe(terminal: Terminal, { trust, isAccepted, claims }: Comparison)
     ...toTable(
       terminal,
       [
-        { title: "claim", of: ({ claim }: ClaimResult) => claim },
+        { title: "claim", of: ({ claim }: ClaimResult) => claim, isFlexible: true },
         { title: "matches", of: ({ matches }) => (matches === null ? "not checked" : matches ? "yes" : "no") },
-        { title: "expected", of: ({ wanted }) => wanted },
-        { title: "actual", of: ({ came }) => came },
+        { title: "expected", of: ({ wanted }) => wanted, isFlexible: true },
+        { title: "actual", of: ({ came }) => came, isFlexible: true },
       ],
       claims,
     ),

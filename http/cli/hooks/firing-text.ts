@@ -2,6 +2,7 @@ import { MAX_ATTEMPTS } from "../../../actors/outbound/http/retry-wait.js";
 import { type Colour, toLine, toLines } from "../command/printable.js";
 import { toFields } from "../command/table.js";
 import type { Terminal } from "../command/terminal.js";
+import { toTimeText } from "../command/time-text.js";
 import type { Firing } from "./hook-names.js";
 
 const COLOURS: Readonly<Record<Firing["state"], Colour>> = {
@@ -12,13 +13,8 @@ const COLOURS: Readonly<Record<Firing["state"], Colour>> = {
   refused: "yellow",
 };
 
-/** Returns a time without its milliseconds. */
-export function toTimeText(at: string): string {
-  return at.replace(/\.\d+(?=Z$)/, "");
-}
-
 /** Says in one sentence how a firing went so far. */
-export function toSentence(firing: Firing): string {
+export function toSentence(terminal: Terminal, firing: Firing): string {
   const { hook, state, reason, refused, attempts, retryAt, waits } = firing;
   const last = attempts.at(-1);
   const answer = last?.status === null || last === undefined ? "" : `, the receiver answered ${last.status}`;
@@ -28,7 +24,7 @@ export function toSentence(firing: Firing): string {
   if (state === "attempting") return toLine(`${hook}: in progress${waits === null ? "" : `, ${waits.reason}`}`);
   const why = last?.reason ?? last?.code ?? "it failed";
   return toLine(
-    `${hook}: attempt ${attempts.length} of ${MAX_ATTEMPTS} failed, ${why}; next ${toTimeText(retryAt ?? "")}`,
+    `${hook}: attempt ${attempts.length} of ${MAX_ATTEMPTS} failed, ${why}; next ${toTimeText(terminal, retryAt) ?? "unknown"}`,
   );
 }
 
@@ -41,13 +37,13 @@ export function describeFiring(terminal: Terminal, firing: Firing): readonly str
     ["event", `${on} ${occurrence}${test ? " (a test)" : ""}`],
     ["task", taskId],
     ["run", runId],
-    ["fired", toTimeText(firedAt)],
-    ["ended", endedAt === null ? null : toTimeText(endedAt)],
+    ["fired", toTimeText(terminal, firedAt)],
+    ["ended", toTimeText(terminal, endedAt)],
     ["resends", resends],
     ["resent as", resentAs],
   ];
   return [
-    terminal.paint(COLOURS[state], toSentence(firing)),
+    terminal.paint(COLOURS[state], toSentence(terminal, firing)),
     ...toFields(
       terminal,
       fields.filter(([, value]) => value !== null),
@@ -61,7 +57,7 @@ function describeAttempt(terminal: Terminal, attempt: Firing["attempts"][number]
   const outcome = code === null ? `answered ${status ?? "nothing"}` : `${code}${reason === null ? "" : `: ${reason}`}`;
   return [
     "",
-    terminal.paint("bold", toLine(`attempt ${n}, step ${step}, ${toTimeText(at)}, ${tookMs} ms: ${outcome}`)),
+    terminal.paint("bold", toLine(`attempt ${n}, step ${step}, ${toTimeText(terminal, at)}, ${tookMs} ms: ${outcome}`)),
     ...(url === null ? [] : [toLine(`to ${url}`)]),
     ...indent("sent", requestBody),
     ...indent("answer", body),

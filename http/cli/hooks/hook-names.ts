@@ -33,7 +33,12 @@ export async function findHook(
 ): Promise<{ readonly team: NamedTeam; readonly hook: Schema<"Hook"> }> {
   const [first = "", second] = (name ?? "").split("/");
   const team = await context.names.team(second === undefined ? undefined : first);
-  const kind = { what: "hook", where: `the team ${team.key}`, key: ({ key }: Schema<"Hook">) => key };
+  const kind = {
+    what: "hook",
+    where: `the team ${team.key}`,
+    key: ({ key }: Schema<"Hook">) => key,
+    ifNone: "create one with signalbox hook create",
+  };
   const hook = pickResource(
     kind,
     await listTeamHooks(context, team),

@@ -3,19 +3,21 @@ import { countOption } from "../command/count-option.js";
 import type { CommandTree } from "../command/define-command.js";
 import { limitOption } from "../command/list-limit.js";
 import { timeOption } from "../command/time-option.js";
+import type { CreateOptions } from "./create.js";
 import { eventNames, firingStates } from "./event-names.js";
 
 const eventOption = () => new Option("--event <event>", "only this event").choices(eventNames);
 
 /** Adds the commands of hooks. A firing is one event for one hook. */
 export function addHookCommands(program: CommandTree): void {
-  const hook = program.group("hook", "list, test and resend hooks, and forward them to this machine");
+  const hook = program.group("hook", "create, list, test and resend hooks, and forward them to this machine");
   hook.add({
     usage: "list",
     summary: "list the team's hooks",
     example: "signalbox hook list --team core",
     load: async () => (await import("./list.js")).listHooks,
   });
+  addDefinition(hook);
   addHistory(hook);
   hook.add({
     usage: "test [hook]",
@@ -40,13 +42,43 @@ export function addHookCommands(program: CommandTree): void {
     usage: "why [event]",
     summary: "explain for one event which hooks fired, which did not, and why",
     details:
-      "[event] takes an event id, a firing id, or a task id (its latest event). Default: the latest event of the last\n" +
-      "task in this folder, or of the team.",
+      "[event] takes an event id, a firing id, or a task id. Default: the last task in this folder, or the team. Of a task\n" +
+      "or a team, it explains the latest event that a hook is for; --event chooses another.",
     example: "signalbox hook why task_01M83Z897Q3J2DWBGNTTE4RP3Z --event task.opened",
     declare: (command) => command.addOption(eventOption()),
     load: async () => (await import("./why.js")).explainEvent,
   });
   addListen(hook);
+}
+
+function addDefinition(hook: CommandTree): void {
+  const gather = (text: string, before: readonly string[] = []) => [...before, text];
+  hook.add<CreateOptions, [string]>({
+    usage: "create <key>",
+    summary: "create a hook that sends a signed request, and print its secret once",
+    details:
+      "Only the signing secret (Standard Webhooks) goes to standard output, so it can be piped. The service does not\n" +
+      "show it again. Hooks with tool calls, several steps or headers are written in HCL:\n" +
+      "  signalbox export acme     write the workspace's HCL into the folder acme\n" +
+      "  signalbox plan acme       show what an edited file would change\n" +
+      "  signalbox apply acme      change it",
+    example: "signalbox hook create tell --event task.opened --receiver https://example.com/hooks",
+    declare: (command) =>
+      command
+        .addOption(new Option("--event <event>", "event on which it fires").choices(eventNames).makeOptionMandatory())
+        .requiredOption("--receiver <url>", "address that gets the requests")
+        .option("--line <line>", "only for tasks of this line (repeatable)", gather)
+        .option("--station <station>", "only at this station (repeatable)", gather)
+        .option("--when <expression>", 'only if this expression is true, such as task.title != "x"'),
+    load: async () => (await import("./create.js")).createHook,
+  });
+  hook.add<{ readonly yes?: true }, [string]>({
+    usage: "delete <hook>",
+    summary: "delete a hook",
+    example: "signalbox hook delete tell",
+    declare: (command) => command.option("--yes", "do not ask for confirmation"),
+    load: async () => (await import("./create.js")).deleteHook,
+  });
 }
 
 function addHistory(hook: CommandTree): void {

@@ -3,6 +3,7 @@ import type { Context } from "../command/context.js";
 import { showList } from "../command/list-limit.js";
 import { toFields, toTable } from "../command/table.js";
 import type { Terminal } from "../command/terminal.js";
+import { toTimeText } from "../command/time-text.js";
 import { listTeamHooks } from "./hook-names.js";
 
 /** Lists the team's hooks, with their firings of the last 24 hours. */
@@ -13,18 +14,20 @@ export async function listHooks(context: Context): Promise<void> {
   context.remember({ workspace: team.workspace.slug, team: team.key });
   const list = { items, hasMore: false };
   showList(context, list, {
-    none: `the team ${team.key} has no hooks`,
+    none:
+      `the team ${team.key} has no hooks: create one with ` +
+      "signalbox hook create <key> --event task.opened --receiver https://…",
     toLines: () =>
       toTable(
         terminal,
         [
-          { title: "hook", of: ({ key }) => key },
+          { title: "hook", of: ({ key }) => key, isFlexible: true },
           { title: "event", of: ({ on }) => on },
-          { title: "last 24 h", of: toHealth },
-          { title: "next retry", of: ({ health }) => health?.nextRetryAt },
-          { title: "failure", of: ({ failure }) => failure },
-          { title: "steps", of: toSteps },
-          { title: "condition", of: toCondition },
+          { title: "last 24 h", of: toHealth, isFlexible: true },
+          { title: "next retry", of: ({ health }) => toTimeText(terminal, health?.nextRetryAt ?? null), isMinor: true },
+          { title: "failure", of: ({ failure }) => failure, isMinor: true },
+          { title: "steps", of: toSteps, isFlexible: true },
+          { title: "condition", of: toCondition, isFlexible: true },
         ],
         items,
       ),
@@ -41,7 +44,7 @@ export function describeHook(terminal: Terminal, hook: Schema<"Hook">): readonly
     ["id", hook.id],
     ["event", hook.on],
     ["last 24 h", toHealth(hook)],
-    ["next retry", hook.health?.nextRetryAt ?? null],
+    ["next retry", toTimeText(terminal, hook.health?.nextRetryAt ?? null)],
     ["condition", toCondition(hook)],
     ["steps", toSteps(hook)],
     ["signing", toSigning(hook)],

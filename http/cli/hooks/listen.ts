@@ -4,8 +4,8 @@ import { type ExitCode, exitCodes } from "../command/exit-codes.js";
 import { takeItems } from "../command/list-limit.js";
 import type { NamedTeam } from "../command/names.js";
 import { toJson, toLine } from "../command/printable.js";
+import { toTimestamp } from "../command/time-text.js";
 import { openTopics, type Topics } from "../command/topics.js";
-import { toTimeText } from "./firing-text.js";
 import { createSecret, type Forwardable, forward, toForwardable, toSecret, toTarget } from "./forwarding.js";
 import { type Firing, findHook, readFiring } from "./hook-names.js";
 
@@ -192,7 +192,7 @@ class Listener {
 }
 
 function describe({ firedAt, hook, on, taskId }: Firing): string {
-  return `${toTimeText(firedAt)}  ${hook}  ${on}  ${taskId ?? "test"} `;
+  return `${toTimestamp(firedAt)}  ${hook}  ${on}  ${taskId ?? "test"} `;
 }
 
 /** Yields the firings that are newer than the one with the id `floor`. */

@@ -2,8 +2,8 @@ import { listAll } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { type LimitOption, showList, takeItems, toPageSize } from "../command/list-limit.js";
 import { toTable } from "../command/table.js";
+import { toTimeText } from "../command/time-text.js";
 import type { EventName, firingStates } from "./event-names.js";
-import { toTimeText } from "./firing-text.js";
 import { findHook } from "./hook-names.js";
 
 interface LogOptions extends LimitOption {
@@ -37,12 +37,16 @@ export async function listFirings(context: Context, options: LogOptions, name: s
         terminal,
         [
           { title: "firing", of: ({ id }) => id },
-          { title: "fired", of: ({ firedAt }) => toTimeText(firedAt) },
-          { title: "hook", of: ({ hook }) => hook },
-          { title: "event", of: ({ on, test }) => (test ? `${on} (test)` : on) },
+          { title: "fired", of: ({ firedAt }) => toTimeText(terminal, firedAt) },
+          { title: "hook", of: ({ hook }) => hook, isFlexible: true },
+          { title: "event", of: ({ on, test }) => (test ? `${on} (test)` : on), isMinor: true },
           { title: "state", of: (firing) => firing.state },
-          { title: "attempts", of: ({ attempts }) => attempts.length },
-          { title: "why", of: ({ reason, refused, attempts }) => refused ?? reason ?? attempts.at(-1)?.reason },
+          { title: "attempts", of: ({ attempts }) => attempts.length, isMinor: true },
+          {
+            title: "why",
+            of: ({ reason, refused, attempts }) => refused ?? reason ?? attempts.at(-1)?.reason,
+            isFlexible: true,
+          },
         ],
         list.items,
       ),

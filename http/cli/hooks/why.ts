@@ -2,11 +2,11 @@ import type { Answer, Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
 import { isNotFound, type NamedTeam } from "../command/names.js";
-import { toLine } from "../command/printable.js";
+import { toJson, toLine } from "../command/printable.js";
 import { toTable } from "../command/table.js";
+import { toTimeText } from "../command/time-text.js";
 import type { EventName } from "./event-names.js";
-import { toTimeText } from "./firing-text.js";
-import { isOccurrence, readFiring, toId } from "./hook-names.js";
+import { isOccurrence, listTeamHooks, readFiring, toId } from "./hook-names.js";
 
 type Verdict = Schema<"EventVerdicts">["hooks"][number];
 type WorkEvent = Answer<"get", "/api/teams/{teamId}/events">["items"][number];
@@ -19,7 +19,7 @@ export async function explainEvent(
 ): Promise<void> {
   const { names, terminal } = context;
   const team = await names.team();
-  const { id, others } = await findEvent(context, team, options.event, name);
+  const { id, others, because } = await findEvent(context, team, options.event, name);
   const { event, hooks } = await readVerdicts(context, team, id);
   context.remember({
     workspace: team.workspace.slug,
@@ -28,19 +28,20 @@ export async function explainEvent(
   });
   const { on, occurrence, taskId } = event;
   context.show({ ...event, hooks }, () => [
-    toLine(`${on} of the task ${taskId} at ${toTimeText(event.event.at)} (${occurrence})`),
+    toLine(`${on} of the task ${taskId}, ${toTimeText(terminal, event.event.at)} (${occurrence})`),
     ...(hooks.length === 0
       ? [`the team ${team.key} has no hooks`]
       : toTable(
           terminal,
           [
-            { title: "hook", of: ({ hook }) => hook },
+            { title: "hook", of: ({ hook }) => hook, isFlexible: true },
             { title: "fired", of: ({ firing, unknown }) => (firing === null ? (unknown ? "unknown" : "no") : "yes") },
-            { title: "why", of: explain },
+            { title: "why", of: explain, isFlexible: true },
           ],
           hooks,
         )),
   ]);
+  if (because !== null) terminal.note(because);
   if (others.length > 0) {
     terminal.note("other events of the task:");
     for (const { on, occurrence } of others) terminal.note(`  ${occurrence}  ${on}`);
@@ -51,11 +52,18 @@ export async function explainEvent(
 interface FoundEvent {
   readonly id: string;
   readonly others: readonly WorkEvent[];
+  /** Why this event was chosen; null if the person chose it. */
+  readonly because: string | null;
 }
 
+/** How many of the latest events are searched for one that a hook is for. */
+const SEARCHED = 50;
+/** How many other events to show. */
+const OTHERS = 9;
+
 /**
- * Finds the id of an event by its id, by that of its firing, or by a task, whose latest event it takes. Default: the
- * latest event of the folder's task, or else of the team.
+ * Finds an event by its id, by a firing of it, or by a task. Of a task, it takes the latest event that a hook of the team
+ * is for, or else the latest.
  */
 async function findEvent(
   context: Context,
@@ -66,20 +74,27 @@ async function findEvent(
   if (name !== undefined && isOccurrence(name)) {
     // A test and a resent firing have an id of their own, which is not their event's.
     const firing = await readFiring(context, team, toId(name));
-    return { id: firing?.occurrence ?? toId(name), others: [] };
+    return { id: firing?.occurrence ?? toId(name), others: [], because: null };
   }
   const { client, names, defaults, signal } = context;
   const task = name === undefined && defaults.task === undefined ? undefined : await names.task(name);
   const { items } = await client.get("/api/teams/{teamId}/events", {
     path: { teamId: team.id },
-    query: { limit: 10, ...(task === undefined ? {} : { task }), ...(event === undefined ? {} : { event }) },
+    query: { limit: SEARCHED, ...(task === undefined ? {} : { task }), ...(event === undefined ? {} : { event }) },
     signal,
   });
-  const [latest, ...others] = items;
+  const [latest] = items;
   const of = task === undefined ? `the team ${team.key}` : `the task ${task}`;
   const what = event === undefined ? "event" : `${event} event`;
   if (latest === undefined) throw new CommandError(`${of} has no ${what} in the team ${team.key} yet`);
-  return { id: latest.occurrence, others: task === undefined ? [] : others };
+  const wanted = new Set<string>((await listTeamHooks(context, team)).map(({ on }) => on));
+  const hooked = event === undefined ? items.find(({ on }) => wanted.has(on)) : undefined;
+  const chosen = hooked ?? latest;
+  const others = task === undefined ? [] : items.filter((item) => item !== chosen).slice(0, OTHERS);
+  const which = hooked === undefined ? "the latest event" : "the latest event with a hook";
+  const because =
+    event === undefined ? `this is ${which} of ${of}: --event <event> or an event's id chooses another` : null;
+  return { id: chosen.occurrence, others, because };
 }
 
 /** Reads the verdict of every hook of the team. */
@@ -116,11 +131,11 @@ function explain({ firing, notFired, unknown }: Verdict): string {
   if (condition === "on") return `it fires on ${String(wanted)}`;
   if (condition === "written") return `its current definition is of ${String(saw)}, after the event`;
   if (error !== null) return `${expression ?? condition} failed: ${error}`;
-  if (condition === "when") return `when is false: ${expression ?? ""} with ${JSON.stringify(saw)}`;
+  if (condition === "when") return `when is false: ${expression ?? ""} with ${toJson(saw)}`;
   return `${condition} must include one of ${toNames(wanted)}; the event has ${toNames(saw)}`;
 }
 
 function toNames(value: unknown): string {
-  const names = [value].flat().map((name) => (typeof name === "string" ? name : JSON.stringify(name)));
+  const names = [value].flat().map((name) => (typeof name === "string" ? name : toJson(name)));
   return names.length === 0 ? "none" : names.join(", ");
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
+import { readJson, writeJson } from "../../../actors/exact-json.js";
 import { ApiError, type Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
@@ -58,7 +59,7 @@ export async function createCandidate(context: Context, place: Place, options: C
 function digest({ line, stationKey }: Place, proposed: unknown): string {
   const live = line.stations.find(({ key }) => key === stationKey);
   return createHash("sha256")
-    .update(JSON.stringify([live, proposed]))
+    .update(writeJson([live, proposed]))
     .digest("hex")
     .slice(0, 8);
 }
@@ -85,7 +86,7 @@ async function readProposal(context: Context, { prompt, candidate }: CandidateOp
 function parseObject(text: string, path: string): object {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = readJson(text);
   } catch (error) {
     throw new CommandError(`${path} is not JSON: ${(error as Error).message}`, exitCodes.usage);
   }

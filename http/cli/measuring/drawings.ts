@@ -1,23 +1,22 @@
 import type { Terminal } from "../command/terminal.js";
 import type { Interval } from "./figures.js";
 
-
-/** The number of cells of an axis. It is odd, so that there is a middle cell. */
-const WIDTH = 41;
-
-/** The ends of an axis, as shares: 1 means 100 %. */
+/** An axis. */
 export interface Axis {
+  /** The ends, as shares: 1 means 100 %. */
   readonly from: number;
   readonly to: number;
+  /** The number of cells. It is odd, so that there is a middle cell. */
+  readonly width: number;
 }
 
 /** Draws an interval with its figure on an axis: `├───●─────┤`. */
-export function drawInterval({ from, to }: Axis, at: number, { low, high }: Interval): string {
+export function drawInterval({ from, to, width }: Axis, at: number, { low, high }: Interval): string {
   const cell = (value: number) =>
-    Math.round(((Math.min(Math.max(value, from), to) - from) / (to - from)) * (WIDTH - 1));
+    Math.round(((Math.min(Math.max(value, from), to) - from) / (to - from)) * (width - 1));
   const [left, middle, right] = [cell(low), cell(at), cell(high)];
   const zero = from < 0 ? cell(0) : -1;
-  return Array.from({ length: WIDTH }, (_, place) => {
+  return Array.from({ length: width }, (_, place) => {
     if (place === middle) return "●";
     if (place === left) return "├";
     if (place === right) return "┤";
@@ -27,11 +26,11 @@ export function drawInterval({ from, to }: Axis, at: number, { low, high }: Inte
 }
 
 /** Draws the scale above intervals: the ends and the middle of the axis, in percent or percentage points. */
-export function drawScale({ from, to }: Axis): string {
+export function drawScale({ from, to, width }: Axis): string {
   const [left, middle, right] = [from, (from + to) / 2, to].map((value) => String(100 * value));
-  const half = (WIDTH - 1) / 2;
+  const half = (width - 1) / 2;
   const start = `${left}`.padEnd(half - Math.floor(String(middle).length / 2));
-  return `${start}${middle}`.padEnd(WIDTH - String(right).length) + right;
+  return `${start}${middle}`.padEnd(width - String(right).length) + right;
 }
 
 /** The result of a copy; null if it has none yet. */

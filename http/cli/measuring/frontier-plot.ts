@@ -5,25 +5,32 @@ import { costRange, type FrontierPoint, listPlaced } from "./frontier.js";
 /** The rows go from 100 % to 0 %, the columns from the lowest to the highest cost. */
 const ROWS = 11;
 const COLUMNS = 57;
+/** Characters to the left of the plot. */
+const LABELS = 7;
 const LABEL_ROWS = 5;
 
 /**
  * Draws score over cost with characters. If several points are in the same cell, the first one is drawn; those of the
  * frontier come first.
  */
-export function drawFrontier({ paint }: Terminal, all: readonly FrontierPoint[], currency: string): readonly string[] {
+export function drawFrontier(
+  { paint, isTerminal, columns }: Terminal,
+  all: readonly FrontierPoint[],
+  currency: string,
+): readonly string[] {
   const points = listPlaced(all);
   if (points.length === 0) return [];
   const { from, to } = costRange(points);
+  const width = isTerminal ? Math.min(COLUMNS, Math.max(columns - LABELS, LABELS)) : COLUMNS;
   const cells = new Map<string, FrontierPoint>();
   for (const point of points) {
-    const column = Math.round(((point.cost - from) / (to - from)) * (COLUMNS - 1));
+    const column = Math.round(((point.cost - from) / (to - from)) * (width - 1));
     const key = `${Math.round((1 - point.score) * (ROWS - 1))}/${column}`;
     if (!cells.has(key)) cells.set(key, point);
   }
   const rows = Array.from({ length: ROWS }, (_, row) => {
     const percent = row % LABEL_ROWS === 0 ? `${100 - (100 / (ROWS - 1)) * row} %` : "";
-    const drawn = Array.from({ length: COLUMNS }, (_, column) => {
+    const drawn = Array.from({ length: width }, (_, column) => {
       const point = cells.get(`${row}/${column}`);
       if (point === undefined) return " ";
       return point.onFrontier ? paint("green", point.mark) : paint("dim", point.mark);
@@ -31,6 +38,6 @@ export function drawFrontier({ paint }: Terminal, all: readonly FrontierPoint[],
     return `${percent.padStart(5)} ${percent === "" ? "│" : "┤"}${drawn.join("").trimEnd()}`;
   });
   const [low, high] = [toAmount(from), `${toAmount(to)} ${currency} per run`];
-  const scale = `${low}${" ".repeat(Math.max(1, COLUMNS - low.length - high.length))}${high}`;
-  return ["success on searched tasks", ...rows, `      └${"─".repeat(COLUMNS)}`, `       ${scale}`];
+  const scale = `${low}${" ".repeat(Math.max(1, width - low.length - high.length))}${high}`;
+  return ["success on searched tasks", ...rows, `      └${"─".repeat(width)}`, `       ${scale}`];
 }

@@ -7,8 +7,9 @@ import { type ComparedReplay, type Replay, toProgress } from "./replays.js";
 
 type Row = Replay["comparison"][number];
 
-const rates = { from: 0, to: 1 };
-const gains = { from: -1, to: 1 };
+/** The cells of an axis, and the characters of its line besides them: the name and the figures. */
+const AXIS = 41;
+const BESIDE_AXIS = 33;
 
 /**
  * Formats a replay as lines: the sentence, regressions, intervals, a strip of copies for each task, and its state and
@@ -50,7 +51,11 @@ function worstRun(copies: Row["candidate"]): string | null {
   return copies.find(({ result }) => result === "failed")?.runId ?? null;
 }
 
-function toIntervals({ paint }: Terminal, { replay }: ComparedReplay): readonly string[] {
+function toIntervals({ paint, isTerminal, columns }: Terminal, { replay }: ComparedReplay): readonly string[] {
+  const free = Math.max(columns - BESIDE_AXIS, 1);
+  const width = isTerminal && free < AXIS ? free - ((free + 1) % 2) : AXIS;
+  const rates = { from: 0, to: 1, width };
+  const gains = { from: -1, to: 1, width };
   const { totals, comparedWith, againstBaseline: gain } = replay;
   const { interval } = totals;
   const line = (name: string, drawn: string, text: string) => `${paint("dim", name.padEnd(11))}${drawn}  ${text}`;
@@ -76,9 +81,9 @@ function toStrips(terminal: Terminal, { comparison, entries }: Replay): readonly
   const columns = [
     { title: "candidate", of: ({ candidate }: Row) => results(candidate) },
     { title: "live", of: ({ baseline }: Row) => results(baseline) },
-    { title: "cost", of: ({ costDelta }: Row) => toDelta(costDelta) },
+    { title: "cost", of: ({ costDelta }: Row) => toDelta(costDelta), isMinor: true },
     ...(hasPairs ? [{ title: "judge", of: ({ pair }: Row) => pair }] : []),
-    { title: "task", of: ({ title }: Row) => title },
+    { title: "task", of: ({ title }: Row) => title, isFlexible: true },
   ];
   return paintTable(terminal, toTable(terminal, columns, comparison));
 }
@@ -90,7 +95,7 @@ function toOwnStrips(terminal: Terminal, entries: Replay["entries"]): readonly s
   );
   const columns = [
     { title: "copies", of: (copies: Replay["entries"]) => drawStrip(copies.map(({ result }) => result)) },
-    { title: "task", of: (copies: Replay["entries"]) => copies[0]?.title },
+    { title: "task", of: (copies: Replay["entries"]) => copies[0]?.title, isFlexible: true },
   ];
   return paintTable(terminal, toTable(terminal, columns, tasks));
 }
@@ -105,6 +110,12 @@ function toDelta(delta: number | null): string | null {
   return delta > 0 ? `+${toAmount(delta)}` : toAmount(delta);
 }
 
+/** Explains the gain that noise alone rarely exceeds. */
+function toNoise(detectableGain: number): string {
+  const points = toPoints(detectableGain).replace("+", "");
+  return `two replays of the same config can differ by up to ${points} points by chance: only a larger gain counts`;
+}
+
 function toFacts(terminal: Terminal, { replay, baseline }: ComparedReplay): readonly string[] {
   const { id, candidate, setId, detectableGain, pairsAgainstBaseline: pairs, search } = replay;
   return toFields(terminal, [
@@ -114,7 +125,7 @@ function toFacts(terminal: Terminal, { replay, baseline }: ComparedReplay): read
     ["set", setId],
     ["compared with", baseline === null ? null : `${baseline.id}, the live config, ${toProgress(baseline)}`],
     ["spent", toMoney(replay.totals.spent)],
-    ...(detectableGain === null ? [] : [["noise alone", `up to ${toPoints(detectableGain)} points`] as const]),
+    ...(detectableGain === null ? [] : [["noise", toNoise(detectableGain)] as const]),
     ...(pairs === null || pairs.wins + pairs.losses + pairs.ties === 0
       ? []
       : [["side by side", `${pairs.wins} won, ${pairs.losses} lost, ${pairs.ties} tied`] as const]),

@@ -4,6 +4,8 @@ import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js
 import { pickId } from "../command/id-prefix.js";
 import { toLine, toLines as toPrintable } from "../command/printable.js";
 import { toFields } from "../command/table.js";
+import type { Terminal } from "../command/terminal.js";
+import { toTimeText } from "../command/time-text.js";
 import { findSearch, readSearch, type Search } from "./searches.js";
 import { watch } from "./watch.js";
 
@@ -27,7 +29,7 @@ export async function pickCandidate(
   const path = { teamId, pullRequestId };
   const settled = await watch(context, {
     read: () => client.get("/api/teams/{teamId}/config-pull-requests/{pullRequestId}", { path, signal }),
-    progress: toProgress,
+    progress: (pullRequest) => toProgress(context.terminal, pullRequest),
     isOver: ({ state }) => state !== "opening",
     again: `the service continues: show the result with signalbox search show ${search.id}`,
   });
@@ -54,8 +56,8 @@ function findCandidate({ candidates, best, bestBecause }: Search, name: string |
   throw new CommandError(`the search has no candidate ${name}; there are: ${names === "" ? "none" : names}`);
 }
 
-function toProgress({ state, waitsUntil, branch }: PullRequest): string {
-  if (waitsUntil !== null) return `the code host accepts requests again at ${waitsUntil}`;
+function toProgress(terminal: Terminal, { state, waitsUntil, branch }: PullRequest): string {
+  if (waitsUntil !== null) return `the code host accepts requests again: ${toTimeText(terminal, waitsUntil)}`;
   return state === "opening" ? `opening a pull request from ${branch}` : `the pull request is ${state}`;
 }
 

@@ -72,9 +72,9 @@ function toLines(terminal: Terminal, search: Search): readonly string[] {
 const columns = [
   { title: "", of: ({ mark }: FrontierPoint) => mark },
   { title: "name", of: ({ name }: FrontierPoint) => name, isFlexible: true },
-  { title: "searched", of: ({ score }: FrontierPoint) => toScore(score) },
+  { title: "searched", of: ({ score }: FrontierPoint) => toScore(score), isMinor: true },
   { title: "held out", of: ({ candidate }: FrontierPoint) => toScore(candidate.heldOutScore) },
-  { title: "held-out gain", of: ({ candidate }: FrontierPoint) => toGain(candidate) },
+  { title: "held-out gain", of: ({ candidate }: FrontierPoint) => toGain(candidate), isMinor: true },
   { title: "cost", of: ({ cost }: FrontierPoint) => (cost === null ? null : toAmount(cost)) },
   { title: "", of: ({ candidate }: FrontierPoint) => toRemarks(candidate) },
 ];

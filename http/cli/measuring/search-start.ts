@@ -1,7 +1,8 @@
 import type { Body } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
+import { inOptions } from "../command/in-options.js";
 import { toFields } from "../command/table.js";
-import { type Money, toMoney, toPoints } from "./figures.js";
+import { type Money, toCount, toMoney, toPercent, toPoints } from "./figures.js";
 import { findPlace, type Place } from "./place.js";
 import type { efforts, objectives } from "./search-options.js";
 import { noteWarnings } from "./search-warnings.js";
@@ -32,11 +33,13 @@ export async function estimateSearch(
   name: string | undefined,
 ): Promise<void> {
   const terms = toTerms(options);
-  const { place, setId } = await findSetPlace(context, name);
+  const { place, setId, setName } = await findSetPlace(context, name);
   const { path } = place;
-  const estimate = await context.client.post(ESTIMATE, { path, body: { setId, ...terms }, signal: context.signal });
+  const call = context.client.post(ESTIMATE, { path, body: { setId, ...terms }, signal: context.signal });
+  const estimate = await inOptions(call, toFieldNames(setName));
   noteWarnings(context.terminal, estimate.warnings);
   const { runs, ceiling, perReplayAllotments: allotted, estimatedDuration: ms } = estimate;
+  const share = (part: Money) => `${toMoney(part)} (${toPercent(part.amount / ceiling.amount)} of the ceiling)`;
   context.show(estimate, () => [
     `at most ${runs.total} runs within ${toMoney(ceiling)}${ms === null ? "" : `, about ${toDuration(ms)}`}`,
     "",
@@ -44,10 +47,10 @@ export async function estimateSearch(
       ["objective", estimate.objective],
       ["searched tasks", estimate.searchedTasks],
       ["held-out tasks", estimate.heldOutTasks],
-      ["live config", `${runs.seed} runs, ${toMoney(allotted.seed)}`],
-      ["candidates", `${runs.searchReplays} runs, ${toMoney(allotted.searchReplay)} each replay`],
-      ["confirmation", `${runs.heldOutReplays} runs, ${toMoney(allotted.heldOutReplay)} each replay`],
-      ["agent", `${runs.agent} runs, ${toMoney(allotted.agentRun)} each`],
+      ["live config", `${toCount(runs.seed, "run")}, at most ${share(allotted.seed)}`],
+      ["candidates", `${toCount(runs.searchReplays, "run")}, each replay at most ${share(allotted.searchReplay)}`],
+      ["confirmation", `${toCount(runs.heldOutReplays, "run")}, each replay at most ${share(allotted.heldOutReplay)}`],
+      ["agent", `${toCount(runs.agent, "run")}, each at most ${share(allotted.agentRun)}`],
       ["smallest real gain", `${toPoints(estimate.minGain).replace("+", "")} points`],
     ]),
   ]);
@@ -56,15 +59,13 @@ export async function estimateSearch(
 /** Starts a search of a set. */
 export async function startSearch(context: Context, options: StartOptions, name: string | undefined): Promise<void> {
   const terms = toTerms(options);
-  const { place, setId } = await findSetPlace(context, name);
+  const { place, setId, setName } = await findSetPlace(context, name);
   const station = place.line.stations.find(({ key }) => key === place.stationKey);
   const { agent: harness = station?.harness ?? "", model, effort } = options;
   const agent: Body<"post", typeof START>["agent"] = { harness, model: model ?? null, effort: effort ?? null };
-  const started = await context.client.post(START, {
-    path: place.path,
-    body: { setId, ...terms, agent },
-    signal: context.signal,
-  });
+  const body = { setId, ...terms, agent };
+  const call = context.client.post(START, { path: place.path, body, signal: context.signal });
+  const started = await inOptions(call, toFieldNames(setName));
   context.remember({ search: started.id });
   noteWarnings(context.terminal, started.warnings);
   context.show(started, () => [
@@ -76,10 +77,26 @@ export async function startSearch(context: Context, options: StartOptions, name:
 async function findSetPlace(
   context: Context,
   name: string | undefined,
-): Promise<{ readonly place: Place; readonly setId: string }> {
+): Promise<{ readonly place: Place; readonly setId: string; readonly setName: string }> {
   const { set } = await findSet(context, name);
-  return { place: await findPlace(context, { line: set.lineId, station: set.stationId }), setId: set.id };
+  const place = await findPlace(context, { line: set.lineId, station: set.stationId });
+  return { place, setId: set.id, setName: set.name };
 }
+
+/** How the error for a field of the body begins. */
+const toFieldNames = (setName: string) => ({
+  setId: `the set "${setName}" `,
+  "budget.iterations": "--iterations: ",
+  "budget.perIteration": "--per-iteration: ",
+  "budget.ceiling.amount": "--ceiling: ",
+  "budget.ceiling.currency": "--ceiling: ",
+  "budget.concurrency": "--concurrency: ",
+  "budget.repeats": "--repeats: ",
+  "agent.harness": "--agent: ",
+  "agent.model": "--model: ",
+  "agent.effort": "--effort: ",
+  objective: "--objective: ",
+});
 
 function toTerms(options: EstimateOptions): Omit<Body<"post", typeof ESTIMATE>, "setId"> {
   const { iterations, perIteration, ceiling, concurrency, repeats, objective = null } = options;

@@ -59,9 +59,15 @@ export function toSearchProgress({ state, iterationsRun, proposed, spent, budget
     `${state}: iteration ${iterationsRun} of ${budget.iterations}`,
     toCount(proposed, "candidate"),
     `${toAmount(spent.amount)} of ${toMoney(budget.ceiling)}`,
-    ...(waiting === null ? [] : [`waits for a ${waiting}`]),
+    ...(waiting === null ? toNext(state, proposed) : [`waits for a ${waiting}`]),
   ];
   return parts.join(", ");
+}
+
+/** Says what a search without proposals does before they come. */
+function toNext(state: Search["state"], proposed: number): readonly string[] {
+  if (state === "seeding") return ["measures the live config first, with replays of the set"];
+  return state === "searching" && proposed === 0 ? ["waits for the agent's first proposals"] : [];
 }
 
 /**

@@ -28,12 +28,14 @@ const columns = [
   {
     title: "station",
     of: ({ stationKey, stationLeft }: ReplaySet) => (stationLeft ? "removed" : stationKey),
+    isFlexible: true,
   },
-  { title: "runs", of: ({ entries }: ReplaySet) => entries.length },
+  { title: "runs", of: ({ entries }: ReplaySet) => entries.length, isMinor: true },
   { title: "guards", of: ({ guardsChanges }: ReplaySet) => (guardsChanges ? "yes" : null) },
   {
     title: "live",
     of: ({ health }: ReplaySet) => (health.saturation === null ? null : toPercent(health.saturation.rate)),
+    isMinor: true,
   },
   { title: "id", of: ({ id }: ReplaySet) => id },
 ];

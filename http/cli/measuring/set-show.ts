@@ -42,17 +42,25 @@ function toLines(terminal: Terminal, set: ReplaySet, replays: readonly ListedRep
 
 const entryColumns = [
   { title: "run", of: ({ runId }: Entry) => runId },
-  { title: "outcome", of: ({ outcome }: Entry) => outcome },
-  { title: "repeatable", of: ({ refusal }: Entry) => (refusal === null ? "yes" : `no: ${refusal.reason}`) },
-  { title: "task", of: ({ title }: Entry) => title },
+  { title: "outcome", of: ({ outcome }: Entry) => outcome, isMinor: true },
+  {
+    title: "repeatable",
+    of: ({ refusal }: Entry) => (refusal === null ? "yes" : `no: ${refusal.reason}`),
+    isFlexible: true,
+  },
+  { title: "task", of: ({ title }: Entry) => title, isFlexible: true },
 ];
 
 const replayColumns = [
   { title: "replay", of: ({ id }: ListedReplay) => id },
   { title: "success", of: ({ totals }: ListedReplay) => toPercent(totals.successRate) },
-  { title: "gain", of: ({ againstBaseline: gain }: ListedReplay) => (gain === null ? null : toGain(gain)) },
-  { title: "state", of: (replay: ListedReplay) => toProgress(replay) },
-  { title: "candidate", of: ({ candidate }: ListedReplay) => candidate.name },
+  {
+    title: "gain",
+    of: ({ againstBaseline: gain }: ListedReplay) => (gain === null ? null : toGain(gain)),
+    isMinor: true,
+  },
+  { title: "state", of: (replay: ListedReplay) => toProgress(replay), isFlexible: true },
+  { title: "candidate", of: ({ candidate }: ListedReplay) => candidate.name, isFlexible: true },
 ];
 
 function toGain({ gain, low, high, few }: NonNullable<ListedReplay["againstBaseline"]>): string {

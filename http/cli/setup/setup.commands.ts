@@ -3,11 +3,13 @@ import type { CommandTree } from "../command/define-command.js";
 import { listOption } from "../command/list-option.js";
 import { laterOption } from "../command/time-option.js";
 import type { InitOptions } from "./init.js";
+import type { RotateOptions } from "./pools.js";
 import { SCOPES } from "./scopes.js";
 import type { SecretOptions } from "./secret-set.js";
 import type { TokenOptions } from "./token-create.js";
+import type { RevokeOptions, WorkspaceOption } from "./tokens.js";
 
-/** Adds the commands that set up a workspace: `init`, `secret set` and `token create`. */
+/** Adds the commands that set up a workspace: `init`, `secret set`, `token …` and `pool …`. */
 export function addSetupCommands(program: CommandTree): void {
   program.add<InitOptions, []>({
     usage: "init",
@@ -25,7 +27,8 @@ export function addSetupCommands(program: CommandTree): void {
     load: async () => (await import("./init.js")).init,
   });
   addSecretCommands(program.group("secret", "write secrets; the service never shows their values"));
-  addTokenCommands(program.group("token", "create workspace tokens for programs"));
+  addTokenCommands(program.group("token", "create, list and revoke workspace tokens, for programs"));
+  addPoolCommands(program.group("pool", "list runner pools and replace their tokens"));
 }
 
 function addSecretCommands(secrets: CommandTree): void {
@@ -62,6 +65,42 @@ function addTokenCommands(tokens: CommandTree): void {
         .addOption(laterOption("--expires <time>", "when it expires (default: never)"))
         .option("--description <text>", "what it is for"),
     load: async () => (await import("./token-create.js")).createToken,
+  });
+  tokens.add<WorkspaceOption, []>({
+    usage: "list",
+    summary: "list the workspace's tokens, with their scopes and when they expire",
+    details: "The tokens themselves are not shown: the service shows a token once, when it is created.",
+    example: "signalbox token list --workspace acme",
+    declare: addWorkspace,
+    load: async () => (await import("./tokens.js")).listTokens,
+  });
+  tokens.add<RevokeOptions, [string]>({
+    usage: "revoke <token>",
+    summary: "revoke a workspace token, which stops working at once",
+    details: "<token> takes a name, an id or a unique beginning of the id: signalbox token list shows them.",
+    example: "signalbox token revoke ci --yes",
+    declare: (command) => addWorkspace(command).option("--yes", "do not ask for confirmation"),
+    load: async () => (await import("./tokens.js")).revokeToken,
+  });
+}
+
+function addPoolCommands(pools: CommandTree): void {
+  pools.add<WorkspaceOption, []>({
+    usage: "list",
+    summary: "list the workspace's runner pools, with their connected runners",
+    example: "signalbox pool list --workspace acme",
+    declare: addWorkspace,
+    load: async () => (await import("./pools.js")).listPools,
+  });
+  pools.add<RotateOptions, [string]>({
+    usage: "rotate <pool>",
+    summary: "replace a runner pool's token, and print the new one once",
+    details:
+      "Only the token goes to standard output, so it can be piped. The old token stops working at once: restart the\n" +
+      "pool's runners with the new one. <pool> takes a key, an id or a unique beginning of the id.",
+    example: "signalbox pool rotate main --yes > pool-token",
+    declare: (command) => addWorkspace(command).option("--yes", "do not ask for confirmation"),
+    load: async () => (await import("./pools.js")).rotatePool,
   });
 }
 

@@ -1,6 +1,7 @@
 import { ApiError, type Schema } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
+import { toTimeText } from "../command/time-text.js";
 import type { Scope } from "./scopes.js";
 
 export interface TokenOptions extends CommonOptions {
@@ -26,11 +27,15 @@ export async function createToken(context: Context, options: TokenOptions, name:
       throw new CommandError(`${workspace.slug} already has a token with the name ${name}: choose another name`);
     });
   const token = made.headers.get("service-workspace-token");
-  if (token === null) throw new CommandError("the service did not return the token: delete it, and create another");
+  if (token === null)
+    throw new CommandError(
+      "the service did not return the token: revoke it (signalbox token revoke), and create another",
+    );
   const created: Schema<"WorkspaceToken"> = JSON.parse(made.text);
-  const ifLost = `the token ${name} was created in ${workspace.slug}, but it is lost: delete it, and create another`;
+  const ifLost = `the token ${name} was created in ${workspace.slug}, but it is lost: revoke it with signalbox token revoke ${name}, and create another`;
   context.show({ ...created, token }, () => [token], ifLost);
-  const ends = created.expiresAt === null ? "it does not expire" : `it expires at ${created.expiresAt}`;
+  const ends =
+    created.expiresAt === null ? "it does not expire" : `it expires ${toTimeText(terminal, created.expiresAt)}`;
   terminal.note(
     `created the token ${name} in ${workspace.slug} (${created.scopes.join(", ")}): ${ends}, and is not shown again`,
   );

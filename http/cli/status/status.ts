@@ -1,8 +1,10 @@
 import type { Client, Schema } from "../../client/entry.js";
 import { listAll } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
+import { toDuration } from "../command/duration.js";
 import { toFields, toTable } from "../command/table.js";
-import { toDuration } from "./duration.js";
+import type { Terminal } from "../command/terminal.js";
+import { toTimeText } from "../command/time-text.js";
 
 /** Maximum number of tasks of a team that are counted in each state. */
 const MOST = 1_000;
@@ -49,23 +51,23 @@ export async function status(context: Context): Promise<void> {
       ["release", found.release],
       ["store format", found.storeFormat],
       ["uptime", toDuration(uptimeSeconds)],
-      ["last backup", toAge(service.backupAt)],
+      ["last backup", toTimeText(terminal, service.backupAt) ?? "unknown"],
       ["workspace", found.workspace],
       ["queue", `${toCount(found.queued, "task")} queued, ${found.running} running`],
       ["runners", `${found.runners.connected} connected, ${free} of ${toCount(slots, "slot")} free`],
       ["failing hooks", failing.length === 0 ? "none" : failing.length],
     ]),
-    ...(failing.length === 0 ? [] : ["", ...toTable(terminal, columns, failing)]),
+    ...(failing.length === 0 ? [] : ["", ...toTable(terminal, toColumns(terminal), failing)]),
   ]);
 }
 
-const columns = [
-  { title: "hook", of: ({ hook }: FailingHook) => hook },
-  { title: "delivered", of: ({ delivered }: FailingHook) => delivered },
-  { title: "refused", of: ({ refused }: FailingHook) => refused },
+const toColumns = (terminal: Terminal) => [
+  { title: "hook", of: ({ hook }: FailingHook) => hook, isFlexible: true },
+  { title: "delivered", of: ({ delivered }: FailingHook) => delivered, isMinor: true },
+  { title: "refused", of: ({ refused }: FailingHook) => refused, isMinor: true },
   { title: "failed", of: ({ failed }: FailingHook) => failed },
   { title: "waiting", of: ({ waiting }: FailingHook) => waiting },
-  { title: "next retry", of: ({ nextRetryAt }: FailingHook) => nextRetryAt },
+  { title: "next retry", of: ({ nextRetryAt }: FailingHook) => toTimeText(terminal, nextRetryAt) },
 ];
 
 async function listTeams(client: Client, workspaceId: string): Promise<readonly { readonly id: string }[]> {
@@ -104,9 +106,4 @@ function total(numbers: readonly number[]): number {
 
 function toCount(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
-}
-
-function toAge(at: string | null): string {
-  if (at === null) return "unknown";
-  return `${toDuration(Math.max(0, Math.round((Date.now() - Date.parse(at)) / 1_000)))} ago`;
 }

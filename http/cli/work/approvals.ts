@@ -1,4 +1,4 @@
-import { readJson, writeJson } from "../../../actors/exact-json.js";
+import { writeJson } from "../../../actors/exact-json.js";
 import { listAll, type Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { toLine } from "../command/printable.js";
@@ -11,28 +11,24 @@ export type Verdict =
   | { readonly kind: "edit"; readonly inputs: Readonly<Record<string, unknown>> }
   | { readonly kind: "dismiss"; readonly reason: string | null };
 
-/** Answers an approval. Sends and returns inputs without rounding integers. */
+/** Answers an approval. */
 export async function answerApproval(
   { client }: Context,
   { id, runId }: Pick<Approval, "id" | "runId">,
   verdict: Verdict,
 ): Promise<Approval> {
-  const { text } = await client.send("post", `/api/runs/{runId}/approvals/{approvalId}/${verdict.kind}`, {
-    path: { runId, approvalId: id },
-    body: writeJson(toBody(verdict)),
-    headers: { "content-type": "application/json" },
-  });
-  return readJson(text) as Approval;
-}
-
-function toBody(verdict: Verdict): object {
+  const path = { runId, approvalId: id };
   switch (verdict.kind) {
     case "approve":
-      return {};
-    case "edit":
-      return { inputs: verdict.inputs };
-    case "dismiss":
-      return { reason: verdict.reason };
+      return await client.post("/api/runs/{runId}/approvals/{approvalId}/approve", { path, body: {} });
+    case "edit": {
+      const body = { inputs: verdict.inputs };
+      return await client.post("/api/runs/{runId}/approvals/{approvalId}/edit", { path, body });
+    }
+    case "dismiss": {
+      const body = { reason: verdict.reason };
+      return await client.post("/api/runs/{runId}/approvals/{approvalId}/dismiss", { path, body });
+    }
   }
 }
 

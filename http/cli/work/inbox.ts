@@ -2,9 +2,9 @@ import { type Answer, type Client, listAll, type Schema } from "../../client/ent
 import type { CommonOptions, Context } from "../command/context.js";
 import { type Limited, type LimitOption, showList, takeItems, toPageSize } from "../command/list-limit.js";
 import { toTable } from "../command/table.js";
+import { toTimeText } from "../command/time-text.js";
 import { describeCall } from "./approvals.js";
 import type { ASSIGNEES } from "./filters.js";
-import { toTimeText } from "./time-text.js";
 
 /** Which items of the inbox to list. */
 export interface InboxFilter {
@@ -31,12 +31,16 @@ export async function showInbox(context: Context, options: InboxFilter & LimitOp
       toTable(
         terminal,
         [
-          { title: "since", of: ({ since }) => toTimeText(since) },
-          { title: "team", of: ({ task }) => teams.get(task.teamId) },
-          { title: "kind", of: ({ kind }) => kind },
+          { title: "since", of: ({ since }) => toTimeText(terminal, since) },
+          { title: "team", of: ({ task }) => teams.get(task.teamId), isMinor: true },
+          { title: "kind", of: ({ kind }) => kind, isMinor: true },
           { title: "id", of: ({ id }) => id },
           { title: "task", of: ({ task }) => task.title, isFlexible: true },
-          { title: "what", of: ({ asks, approval }) => (approval === null ? asks : describeCall(approval)) },
+          {
+            title: "what",
+            of: ({ asks, approval }) => (approval === null ? asks : describeCall(approval)),
+            isFlexible: true,
+          },
         ],
         list.items,
       ),

@@ -1,8 +1,8 @@
 import type { Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { toLines } from "../command/printable.js";
+import { toTimeText } from "../command/time-text.js";
 import type { People } from "./people.js";
-import { toTimeText } from "./time-text.js";
 
 /** Formats a note: when it was written and by whom, and its text. */
 export function describeNote(
@@ -11,7 +11,7 @@ export function describeNote(
   people: People,
 ): readonly string[] {
   return [
-    terminal.paint("dim", `${toTimeText(at)} ${people.author(from)}:`),
+    terminal.paint("dim", `${toTimeText(terminal, at)} ${people.author(from)}:`),
     `  ${toLines(text).replaceAll("\n", "\n  ")}`,
   ];
 }

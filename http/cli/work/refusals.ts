@@ -1,8 +1,18 @@
-import { ApiError } from "../../client/entry.js";
+import { ApiError, type Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
 import { toLine } from "../command/printable.js";
 import { readRun } from "./current-task.js";
+
+/** The states of a task that refuse a call, and what can be done in them. */
+const STATES: Readonly<Record<Schema<"Task">["state"], string>> = {
+  queued: "queued, so no agent has started: move it with signalbox task move, or close it with signalbox task close",
+  running:
+    'running: write to its agent with signalbox run message "…", or stop it with signalbox task stop and try again',
+  inbox: "in the inbox, so it has no run: signalbox task show says what it waits for",
+  done: 'done: open another task with signalbox task open "<title>"',
+  closed: 'closed: open another task with signalbox task open "<title>"',
+};
 
 /**
  * Waits for a call about a task. If the task's state or assignee does not permit the call, throws a {@link
@@ -47,6 +57,10 @@ async function explain(
   const task = await client.get("/api/tasks/{taskId}", { path: { taskId } }).catch(() => null);
   if (task === null) return error;
   const named = runId === undefined ? toNamed(task) : `${runId} of ${toNamed(task)}`;
+  if (/which does not accept \w+\.$/.test(error.message)) {
+    const { state } = task;
+    return new CommandError(`${named}: the task is ${STATES[state]}`, exitCodes.failed, { cause: error });
+  }
   const isUnassigned = error.status === 403 && task.assignee === null;
   const next = isUnassigned ? `\nassign it to yourself: signalbox task assign me --task ${taskId}` : "";
   return new CommandError(`${named}: ${error.message}${next}`, exitCodes.failed, { cause: error });

@@ -1,7 +1,7 @@
 import { listAll, type Schema } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
-import { toLine } from "../command/printable.js";
+import { toJson, toLine } from "../command/printable.js";
 import { openTopics } from "../command/topics.js";
 import { nameRun, readRun } from "./current-task.js";
 import { RunFollower } from "./follow-run.js";
@@ -48,7 +48,7 @@ async function followRun(context: Context, follower: RunFollower): Promise<void>
     if (!follower.isOver) topics.subscribe(`run/${follower.runId}`);
     while (!follower.isOver) {
       const message = await topics.next();
-      if (message.kind === "error") throw new CommandError(toLine(JSON.stringify(message.data)));
+      if (message.kind === "error") throw new CommandError(toLine(toJson(message.data)));
       await follower.take(message);
     }
   } finally {

@@ -2,10 +2,11 @@ import type { Schema } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import { toLines } from "../command/printable.js";
 import { toFields } from "../command/table.js";
+import type { Terminal } from "../command/terminal.js";
+import { toTimeText } from "../command/time-text.js";
 import { describeCall, listOpenApprovals } from "./approvals.js";
 import { nameRun } from "./current-task.js";
 import { describeRunState } from "./run-state.js";
-import { toTimeText } from "./time-text.js";
 
 /** Shows a run, its open approvals, and the output of what failed. */
 export async function showRun(context: Context, _options: CommonOptions, name: string | undefined): Promise<void> {
@@ -14,7 +15,7 @@ export async function showRun(context: Context, _options: CommonOptions, name: s
   const approvals = run.state === "ended" ? [] : await listOpenApprovals(context, run.id);
   const output = run.failure?.output ?? (run.check?.passed === false ? run.check.output : "");
   context.show({ ...run, approvals }, () => [
-    ...toFields(terminal, listFields(run)),
+    ...toFields(terminal, listFields(terminal, run)),
     ...approvals.map(
       (approval) => `${terminal.paint("yellow", "waits for")} ${approval.id}: ${describeCall(approval)}`,
     ),
@@ -22,14 +23,14 @@ export async function showRun(context: Context, _options: CommonOptions, name: s
   ]);
 }
 
-function listFields(run: Schema<"Run">): (readonly [string, string | number | null])[] {
+function listFields(terminal: Terminal, run: Schema<"Run">): (readonly [string, string | number | null])[] {
   const { ending, check, spent, pullRequests = [], unheard } = run;
   const said = ending?.kind === "ask" ? ending.question : (ending?.note ?? "");
   const pushed = pullRequests.map(
     ({ repository, pullRequestId, refused }) => `${repository}: ${pullRequestId ?? refused}`,
   );
   const optional: (readonly [string, string | number | null])[] = [
-    ["ended", toTimeText(run.endedAt)],
+    ["ended", toTimeText(terminal, run.endedAt)],
     ["spent", spent === null ? null : `${spent.amount} ${spent.currency}`],
     ["says", said === "" ? null : said],
     ["check", check === null ? null : check.passed ? "passed" : `failed (${check.exitCode ?? "no exit code"})`],
@@ -43,8 +44,8 @@ function listFields(run: Schema<"Run">): (readonly [string, string | number | nu
     ["station", run.station],
     ["state", describeRunState(run)],
     ["runner", run.runnerId],
-    ["queued", toTimeText(run.queuedAt)],
-    ["started", toTimeText(run.startedAt)],
+    ["queued", toTimeText(terminal, run.queuedAt)],
+    ["started", toTimeText(terminal, run.startedAt)],
     ["steps", run.steps],
     ...optional.filter(([, value]) => value !== null),
   ];

@@ -44,9 +44,9 @@ export async function listTasks(context: Context, options: TaskFilter & LimitOpt
         [
           { title: "task", of: ({ id }) => id },
           { title: "state", of: (task) => task.state },
-          { title: "station", of: (task) => `${task.line}/${task.station}` },
-          { title: "assignee", of: (task) => people.name(task.assignee) },
-          { title: "title", of: ({ title }) => title },
+          { title: "station", of: (task) => `${task.line}/${task.station}`, isFlexible: true },
+          { title: "assignee", of: (task) => people.name(task.assignee), isFlexible: true },
+          { title: "title", of: ({ title }) => title, isFlexible: true },
         ],
         list.items,
       ),

@@ -1,3 +1,4 @@
+import { ApiError, listAll } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import type { ExitCode } from "../command/exit-codes.js";
 import { toLine } from "../command/printable.js";
@@ -39,6 +40,23 @@ export async function openTask(context: Context, options: TaskOpening, title: st
   context.remember({ workspace: workspace.slug, team: team.key, line: line.key });
   const says = `${task.id}: opened at ${team.key}/${task.line}, station ${task.station}: ${toLine(title)}`;
   const code = await report(context, options, { task, says });
-  if (options.follow !== true && !isJson) terminal.note("follow it with: signalbox task show --follow");
+  if (options.follow !== true && !isJson) {
+    if (!(await hasRunner(context, workspace.slug))) {
+      terminal.note("no runner is connected: the task waits for one (signalbox runner --help says how to start one)");
+    }
+    terminal.note("follow it with: signalbox task show --follow");
+  }
   return code;
+}
+
+/** Whether a runner of the workspace is connected; true for a caller who may not list them. */
+async function hasRunner({ client }: Context, slug: string): Promise<boolean> {
+  const runners = listAll(client, "/api/workspaces/{slug}/runners", "after", { path: { slug }, query: { limit: 200 } });
+  try {
+    for await (const { connected } of runners) if (connected) return true;
+    return false;
+  } catch (error) {
+    if (error instanceof ApiError) return true;
+    throw error;
+  }
 }

@@ -3,13 +3,13 @@ import type { CommonOptions, Context } from "../command/context.js";
 import type { ExitCode } from "../command/exit-codes.js";
 import { toLines } from "../command/printable.js";
 import { toFields, toTable } from "../command/table.js";
+import { toTimeText } from "../command/time-text.js";
 import { type FollowOption, report } from "./change-task.js";
 import { nameTask, rememberTask } from "./current-task.js";
 import { describeNote } from "./note-lines.js";
 import { People } from "./people.js";
 import { toNamed } from "./refusals.js";
 import { describeRunState } from "./run-state.js";
-import { toTimeText } from "./time-text.js";
 
 type Task = Schema<"Task">;
 type RunItem = Schema<"RunInAList">;
@@ -82,7 +82,7 @@ function describeTask({ terminal }: Context, task: Task, people: People): readon
     ["state", task.state],
     ["station", `${task.line}/${task.station}`],
     ["assignee", people.name(task.assignee)],
-    ["opened", `${toTimeText(task.openedAt)} by ${describeOpener(task.openedBy, people)}`],
+    ["opened", `${toTimeText(terminal, task.openedAt)} by ${describeOpener(task.openedBy, people)}`],
     ...optional.filter(([, value]) => value !== null && value !== ""),
   ]);
 }
@@ -107,10 +107,10 @@ function describeRuns({ terminal }: Context, runs: readonly RunItem[]): readonly
     terminal,
     [
       { title: "run", of: ({ id }) => id },
-      { title: "station", of: ({ station }) => station },
-      { title: "queued", of: ({ queuedAt }) => toTimeText(queuedAt) },
-      { title: "steps", of: ({ steps }) => steps },
-      { title: "state", of: (run) => describeRunState(run) },
+      { title: "station", of: ({ station }) => station, isFlexible: true },
+      { title: "queued", of: ({ queuedAt }) => toTimeText(terminal, queuedAt), isMinor: true },
+      { title: "steps", of: ({ steps }) => steps, isMinor: true },
+      { title: "state", of: (run) => describeRunState(run), isFlexible: true },
     ],
     runs,
   );

@@ -1,5 +1,5 @@
-import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { execFile, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import t from "tap";
@@ -101,6 +101,28 @@ t.test("shells complete commands and options", async (t) => {
   t.match((await signalbox("complete", "--", "who")).out, /^whoami\t/m);
   t.match((await signalbox("complete", "--", "login", "--em")).out, /^--email\t/m);
   t.match(await signalbox("complete", "--", "--help"), { code: 0, out: /^:\d+$/m });
+});
+
+t.test("bash loads its completion script again, and after one of another program, without an error", async (t) => {
+  const { out } = await signalbox("complete", "bash");
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-completion-"));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "script"), out);
+  const lines = [
+    "set -u",
+    "readonly ShellCompDirectiveError=1",
+    `source ${folder}/script`,
+    `source ${folder}/script`,
+    "complete -p signalbox",
+    `signalbox() { ${process.execPath} ${program} "$@"; }`,
+    "_get_comp_words_by_ref() { cur=who; prev=signalbox; words=(signalbox who); cword=1; }",
+    "compopt() { :; }",
+    "__signalbox_complete",
+    'echo "$COMPREPLY"',
+  ];
+  const { stdout, stderr, status } = spawnSync("bash", ["--norc", "-c", lines.join("\n")], { encoding: "utf8" });
+  t.same([stderr, status], ["", 0]);
+  t.match(stdout, /^complete .*__signalbox_complete signalbox\nwhoami\n$/);
 });
 
 t.test("a wrong command line ends in one line that says what is wrong", async (t) => {

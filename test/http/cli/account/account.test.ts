@@ -73,7 +73,7 @@ t.test("a program signs in with a token, from standard input or the environment"
   });
   t.match(await runElsewhere(["whoami", "--url", service.baseUrl]), {
     code: 3,
-    err: /\nRun signalbox login to sign in, or set SIGNALBOX_TOKEN\.$/,
+    err: /^error: you are not signed in to http:\S+\nRun signalbox login to sign in, or set SIGNALBOX_TOKEN\.$/,
   });
   const alone = await service.linkFor("grace@example.com");
   await runElsewhere(["login", service.baseUrl, "--link", alone]);

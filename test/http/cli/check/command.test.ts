@@ -87,7 +87,9 @@ t.test("what is wrong with a command line is said in one line, without what is s
   const access = [...url, "--token", secret];
   const { run } = openSignalbox(t);
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
-    [[], /^error: required option '--url <url>' not specified$/],
+    [[], /^error: missing required argument 'plan'$/],
+    [["-"], /^error: required option '--url <url>' not specified, and nobody is signed in: run signalbox login <url>/],
+    [["--token", secret, "-"], /^error: a token needs the address of its service: give --url/],
     [["--url", "ftp://x", "-"], /^error: .*It must be an http or https address\.$/],
     [["--url", "http://ada:pw-canary@x", "--token", "t", "-"], /^error: --url must hold no credentials$/],
     [[...access, "--line", "a b", "-"], /^error: .*It must be the line's id/],
@@ -164,7 +166,7 @@ t.test("options go before what the CI says of its job", async (t) => {
     return command.parse(args, { from: "user" }).opts<CheckOptions>();
   };
   const read = (args: readonly string[], env: Readonly<Record<string, string>>) =>
-    readWish(parse(["--url", "https://x/", "--token", "t", ...args, "plan.json"]), "plan.json", env);
+    readWish(parse(["--url", "https://x/", "--token", "t", ...args, "plan.json"]), "plan.json", { env, folder });
   const github = { GITHUB_SHA: "merge01", GITHUB_RUN_ID: "99", GITHUB_RUN_ATTEMPT: "2", GITHUB_EVENT_PATH: event };
   t.same(read([], github).job, { commit: "abcdef1", pullRequest: 7, attempt: "99/2" });
   t.same(read([], { ...github, GITHUB_EVENT_PATH: "/nowhere" }).job, {

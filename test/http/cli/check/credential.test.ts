@@ -75,7 +75,7 @@ t.test("an exchange that is refused says where to read why, and a platform that 
   const { requests, url } = refusing;
   const github = (requestUrl: string) => githubProof({ requests, audience: "a", requestUrl, requestToken: "s" });
   const trusted = trustedToken({ requests, url, trust: "trust_1", proof: github(`${url}/oidc`) });
-  await t.rejects(trusted.token(), {
+  await t.rejects(trusted.headers(), {
     name: "CouldNotAsk",
     message: /\/api\/resources\/token-trusts\/trust_1\/refusals/,
   });

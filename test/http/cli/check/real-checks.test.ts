@@ -1,4 +1,6 @@
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { Pool } from "undici";
@@ -16,6 +18,7 @@ import {
   workCopies,
 } from "../../../support/check-scene.js";
 import { bearer, listItems } from "../../../support/resources.js";
+import { openSignalbox } from "../../../support/signalbox.js";
 
 /** Tests how the command uses the real service's checks. */
 
@@ -147,6 +150,30 @@ t.test("the repositories' setup is replayed as it is planned, at every work stat
     { title: "core/dev", what: "nothing-to-replay", why: /acme\/new is new to the line/ },
   ]);
   t.same(setups.sort(), [["npm ci"], [null]].sort());
+});
+
+t.test("without a token, the command uses the stored sign-in, with the workspace and team of the folder", async (t) => {
+  const place = await openCheckScene(t, { runs: 1 });
+  const { service, ada } = place;
+  await ada.create("/api/resources/workspaces", { slug: "aaa", name: "Another" });
+  const { run: command, home } = openSignalbox(t);
+  t.match(await command(["login", service.baseUrl, "--link", await service.linkFor("ada@example.com")]), { code: 0 });
+  writeFileSync(join(home, "plan.json"), JSON.stringify(plannedStation));
+  const check = (line: string, ...args: readonly string[]) =>
+    command(["check", "--line", line, "--every", "0.05", "--commit", "3f9c2ab4d5e6", ...args, "plan.json"]);
+  const unselected = await check("core/dev");
+  t.match(unselected, { code: 3, out: /You are in several workspaces \(.*aaa.*\): run signalbox use/ });
+  t.match(await check(place.lineId, "--station", "none"), { code: 3, out: /no line in the plan has it/ });
+  const { items } = (await ada.request("GET", "/api/resources/workspaces")).body as {
+    readonly items: readonly { readonly id: string; readonly slug: string }[];
+  };
+  const slug = items.find(({ id }) => id === place.workspaceId)?.slug;
+  t.match(await command(["use", `${slug}/core`]), { code: 0 });
+  const [{ code, out, err }] = await Promise.all([check("dev", "--json"), workCopies(place, 2)]);
+  t.equal(code, 0, err);
+  t.match(JSON.parse(out), { verdict: "passed", outcomes: [{ title: "core/dev/work", what: "checked" }] });
+  t.match(await check("core/dev", "--url", service.baseUrl), { code: 0, out: /replay check: passed$/ });
+  t.match(await command(["check", "--token", "x", "--trust", "y", "plan.json"]), { code: 3, err: /both a token/ });
 });
 
 interface Passing {

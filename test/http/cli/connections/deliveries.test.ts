@@ -70,7 +70,7 @@ t.test(
     t.match(await signalbox.run(["delivery", "show"]), { code: 1, err: /the integration tracker has no deliveries/ });
     await send({ project: "One" }, { "x-signature": "sha256=0000" });
     t.match(await signalbox.run(["delivery", "list"]), {
-      err: /1 delivery was rejected, the last at \S+Z, \S+-signature/,
+      err: /1 delivery was rejected, the last: \S+Z, \S+-signature/,
     });
     await send("\u001b[2J is no JSON");
     const unreadable = await signalbox.run(["delivery", "show"]);

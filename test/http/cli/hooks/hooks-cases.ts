@@ -15,6 +15,9 @@ async function receiverUrl({ person, workspaceId }: CommandScene): Promise<strin
   return step?.request.url ?? "";
 }
 
+let created = 0;
+let deleted = 0;
+
 export const hookCases: readonly CommandCase[] = [
   {
     name: "hook list",
@@ -42,7 +45,7 @@ export const hookCases: readonly CommandCase[] = [
   {
     name: "hook why",
     args: async (scene) => [String((await latestFiring(scene)).taskId)],
-    prints: /^task\.opened of the task task_\S+ at \S+ \(occ_\w+\)\nHOOK +FIRED +WHY\ntell +yes +delivered: occ_\S+$/,
+    prints: /^task\.opened of the task task_\S+, \S+ \(occ_\w+\)\nHOOK +FIRED +WHY\ntell +yes +delivered: occ_\S+$/,
     json: { on: "task.opened", hooks: [{ hook: "tell", firing: { state: "delivered" } }] },
     wrong: ["--event", "lunch"],
   },
@@ -71,5 +74,25 @@ export const hookCases: readonly CommandCase[] = [
     prints: /^tell: delivered, the receiver answered 200\n[\s\S]*resends +occ_/,
     json: { hook: "tell", resends: /^occ_/, state: "delivered" },
     wrong: ["--from", "yesterday"],
+  },
+  {
+    name: "hook create",
+    args: async (scene) => {
+      created += 1;
+      return [`signed-${created}`, "--event", "task.moved", "--receiver", await receiverUrl(scene)];
+    },
+    prints: /^whsec_\S{32}$/,
+    json: { key: "signed-2", on: "task.moved", secret: /^whsec_\S{32}$/, steps: [{ name: "send" }] },
+    wrong: ["signed", "--event", "task.moved"],
+  },
+  {
+    name: "hook delete",
+    args: () => {
+      deleted += 1;
+      return [`signed-${deleted}`, "--yes"];
+    },
+    prints: /^deleted the hook core\/signed-1 \(hook_\w{26}\)$/,
+    json: { key: "signed-2" },
+    wrong: [],
   },
 ];

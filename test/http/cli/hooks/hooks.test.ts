@@ -1,3 +1,4 @@
+import { Webhook } from "standardwebhooks";
 import t from "tap";
 import { testCommands } from "../../../support/command-cases.js";
 import { openCommandHookScene } from "../../../support/command-hooks.js";
@@ -29,18 +30,72 @@ t.test("why: the condition that did not match, and the values that it saw, witho
   t.notOk(out.includes("\u001b"));
   const [firing] = /occ_\S+-\w+/.exec(out) ?? [];
   t.match(await signalbox.run(["hook", "why", String(firing)]), { code: 0, out: /^task\.opened of/ }, "by a firing");
-  t.match(await signalbox.run(["hook", "why"]), { code: 0 }, "the task is remembered");
+  t.match(
+    await signalbox.run(["hook", "why"]),
+    { code: 0, out: /^task\.opened of/, err: `this is the latest event with a hook of the task ${taskId}` },
+    "the task is remembered",
+  );
   t.match(await signalbox.run(["hook", "why", "occ_1"]), {
     code: 1,
     err: /the team core has no event occ_1: give a task/,
   });
 });
 
+t.test(
+  "create: the receiver gets requests that the printed secret verifies, and the history has no secret",
+  async (t) => {
+    const { openTask, signalbox, receiver, service } = await openCommandHookScene(t);
+    const { run } = signalbox;
+    const args = ["hook", "create", "tell", "--event", "task.opened", "--receiver", receiver.url, "--line", "dev"];
+    const { code, out, err } = await run([...args, "--when", 'task.title == "Do it"']);
+    t.equal(code, 0, err);
+    t.match(
+      err,
+      /^created the hook core\/tell: on task\.opened it sends a request to http:\S+, signed with this secret/,
+    );
+    t.notOk(err.includes(out), "only standard output has the secret");
+    await openTask();
+    const [request] = receiver.requests;
+    t.doesNotThrow(() => new Webhook(out).verify(request?.text ?? "", request?.headers as Record<string, string>));
+    const shown = [await run(["hook", "show", "tell", "--json"]), await run(["hook", "log", "--json"])];
+    t.notOk(JSON.stringify([shown, service.logLines]).includes(out.slice(6)));
+    t.match(await run(args), { code: 1, err: /core already has a hook tell: choose another key/ });
+    t.match(await run([...args.slice(0, 2), "other", ...args.slice(3), "--line", "none"]), {
+      code: 1,
+      err: /^error: --line: .*none/,
+    });
+    t.match(await run([...args.slice(0, 2), "other", "--event", "task.moved", "--receiver", "http://192.0.2.1"]), {
+      code: 1,
+      err: /^error: --receiver: .*OUTBOUND_ALLOW/,
+    });
+    t.match(await run(["hook", "delete", "tell"]), { code: 64, err: /use --yes/ });
+    t.match(await run(["hook", "delete", "tell"], { answers: ["n"] }), {
+      code: 1,
+      err: /^Delete the hook core\/tell, which fires on task\.opened\? \[y\/N\]\nthe hook was not deleted$/,
+    });
+    t.match(await run(["hook", "delete", "tell"], { answers: ["y"] }), { code: 0 });
+    t.match(await run(["hook", "list"]), { err: /has no hooks/ });
+  },
+);
+
+t.test("a task that is opened without a connected runner says that it waits for one", async (t) => {
+  const { signalbox } = await openCommandHookScene(t);
+  const { code, err } = await signalbox.run(["task", "open", "Wait"]);
+  t.same(
+    [code, err.split("\n")[0]],
+    [0, "no runner is connected: the task waits for one (signalbox runner --help says how to start one)"],
+  );
+});
+
 t.test("show: a beginning names a firing, a key a hook, and what does not exist is said", async (t) => {
   const { addHook, openTask, signalbox } = await openCommandHookScene(t);
   t.match(await signalbox.run(["hook", "show"]), { code: 1, err: /no hook of the team core has fired yet/ });
   t.match(await signalbox.run(["hook", "test"]), { code: 1, err: /the team core has no hook/ });
-  t.match(await signalbox.run(["hook", "list"]), { code: 0, out: "", err: /the team core has no hooks/ });
+  t.match(await signalbox.run(["hook", "list"]), {
+    code: 0,
+    out: "",
+    err: /the team core has no hooks: create one with signalbox hook create/,
+  });
   await addHook({ key: "tell" });
   await addHook({ key: "tell-too" });
   await openTask();

@@ -23,12 +23,12 @@ t.test("figures have the digits that matter", async (t) => {
 });
 
 t.test("an interval is drawn on its axis with its figure, whatever its width", async (t) => {
-  const rates = { from: 0, to: 1 };
+  const rates = { from: 0, to: 1, width: 41 };
   const draw = (at: number, low: number, high: number) => drawInterval(rates, at, { low, high });
   t.equal(draw(0.5, 0.25, 0.75), `${"·".repeat(10)}├${"─".repeat(9)}●${"─".repeat(9)}┤${"·".repeat(10)}`);
   t.equal(draw(1, 1, 1), `${"·".repeat(40)}●`);
   t.equal(draw(0, 0, 2), `●${"─".repeat(39)}┤`, "values beyond the axis stay at its end");
-  const gains = { from: -1, to: 1 };
+  const gains = { from: -1, to: 1, width: 41 };
   t.match(drawInterval(gains, 0.5, { low: 0.25, high: 0.75 }), /^·{20}│·+├─+●─+┤·+$/, "zero is marked");
   for (const axis of [rates, gains]) t.equal(drawScale(axis).length, 41);
   t.equal(drawStrip(["succeeded", "failed", "unscored", null]), "✓✗?·");

@@ -102,7 +102,7 @@ export const measuringCases: readonly CommandCase[] = [
     name: "search estimate",
     args: () => ["Measured", "--ceiling", "20USD", "--iterations", "1", "--per-iteration", "1"],
     prints:
-      /^at most 11 runs within 20 USD[^\n]*\n\nobjective +success\nsearched tasks +3\nheld-out tasks +2\nlive config +5 runs/,
+      /^at most 11 runs within 20 USD[^\n]*\n\nobjective +success\nsearched tasks +3\nheld-out tasks +2\nlive config +5 runs, at most \S+ USD \([\d.]+ % of the ceiling\)\ncandidates +3 runs, each replay at most /,
     json: { searchedTasks: 3, runs: { total: 11 }, warnings: [{ kind: "too-few-to-confirm" }] },
     wrong: ["Measured", "--ceiling", "20USD", "--objective", "fame"],
   },

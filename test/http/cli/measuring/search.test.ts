@@ -30,7 +30,14 @@ t.test("searches of a set", async (t) => {
       t.match(await run(["search", "start", ...terms, ...args]), { code: 64, err: message });
     }
     t.match(await run(["search", "estimate"]), { code: 64, err: /required option '--ceiling <money>' not specified/ });
-    t.match(await run(["search", "start", ...terms, "--agent", "none"]), { code: 1, err: /harness/ });
+    t.match(await run(["search", "start", ...terms, "--agent", "none"]), {
+      code: 1,
+      err: /^error: --agent: must be a harness/,
+    });
+    t.match(await run(["set", "add", "--new", "Few", "last:1"]), { code: 0 });
+    const few = await run(["search", "estimate", "Few", ...terms]);
+    t.match(few, { code: 1, err: /^error: the set "Few" covers too few tasks: [^\n]*$/ });
+    t.match(await run(["set", "delete", "Few", "--yes"]), { code: 0 });
     t.match((await run(["search", "start", "--help"])).out, /proposal rounds \(default: 4\)$/m);
     t.same(await readSearches(), []);
   });
@@ -61,7 +68,11 @@ t.test("searches of a set", async (t) => {
       onNote: () => interrupted.abort(),
     });
     t.equal(code, 130);
-    t.match(err, /^\w+: iteration \d of 1/, "it has read the search");
+    t.match(
+      err,
+      /^\w+: iteration \d of 1.*(waits for a runner|measures the live config first)/,
+      "it says what it waits for",
+    );
     t.match(err, new RegExp(`the search continues: follow it with signalbox search watch ${search?.id}`));
     t.notMatch(err, /error:|interrupted/);
     t.equal((await readSearches())[0]?.endedAt, null);

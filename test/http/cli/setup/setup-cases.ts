@@ -1,6 +1,7 @@
 import type { CommandCase } from "../../../support/command-cases.js";
 
 let tokens = 0;
+let revoked = 0;
 
 export const setupCases: readonly CommandCase[] = [
   {
@@ -32,5 +33,37 @@ export const setupCases: readonly CommandCase[] = [
     prints: /^\S+$/,
     json: { name: "ci-2", scopes: ["read", "configure", "secrets"], token: /^\S+$/, expiresAt: /^20/ },
     wrong: ["ci", "--scope", "all"],
+  },
+  {
+    name: "token list",
+    args: () => [],
+    prints:
+      /^ID +NAME +SCOPES +CREATED +EXPIRES +DESCRIPTION\ntok_\w{26} +ci-1 +read, configure, secrets +20\S+Z +20\S+Z +-\n/,
+    json: { items: [{ name: "ci-1" }, { name: "ci-2", scopes: ["read", "configure", "secrets"] }], hasMore: false },
+    wrong: ["all"],
+  },
+  {
+    name: "token revoke",
+    args: () => {
+      revoked += 1;
+      return [`ci-${revoked}`, "--yes"];
+    },
+    prints: /^revoked the token ci-1 \(tok_\w{26}\) of acme$/,
+    json: { name: "ci-2", scopes: ["read", "configure", "secrets"] },
+    wrong: [],
+  },
+  {
+    name: "pool list",
+    args: () => [],
+    prints: /^POOL +KIND +RUNNERS +FREE SLOTS +MAX RUNS +LABELS +ID\nmain +pull +0 +0 of 0 +- +- +pool_\w{26}$/,
+    json: { items: [{ key: "main", kind: "pull", runners: { connected: 0 } }], hasMore: false },
+    wrong: ["main"],
+  },
+  {
+    name: "pool rotate",
+    args: () => ["main", "--yes"],
+    prints: /^[\w-]{43}$/,
+    json: { key: "main", kind: "pull", token: /^[\w-]{43}$/ },
+    wrong: [],
   },
 ];

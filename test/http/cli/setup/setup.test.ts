@@ -41,7 +41,7 @@ t.test("every command that sets up a workspace", async (t) => {
       ["gone", "pipe", "EPIPE"],
     ] as const) {
       const { err, ended } = await create(name, stdout);
-      const lost = `^error: the token ${name} was created in acme, but it is lost: delete it, and create another: cannot write to standard output: .*${code}`;
+      const lost = `^error: the token ${name} was created in acme, but it is lost: revoke it with signalbox token revoke ${name}, and create another: cannot write to standard output: .*${code}`;
       t.match(err, new RegExp(lost, "m"));
       t.notMatch(err, /^ +at /m);
       t.same(ended, [1, null]);
@@ -76,6 +76,45 @@ t.test("every command that sets up a workspace", async (t) => {
       code: 1,
       err: /no workspace none/,
     });
+  });
+
+  await t.test("a revoked token stops working, and revoking asks in a terminal", async (t) => {
+    const { out } = await run(["token", "create", "brief", "--scope", "read"]);
+    const asToken = service.withToken(out);
+    const question = /^Revoke the token brief \(read\) of acme\? Programs that use it lose access\. \[y\/N\]/;
+    t.match(await run(["token", "revoke", "brief"]), { code: 64, err: /not a terminal: use --yes/ });
+    t.match(await run(["token", "revoke", "brief"], { answers: ["no"] }), { code: 1, err: question });
+    t.equal((await asToken.request("GET", "/api/resources/workspaces")).status, 200);
+    const [found] = (await done(["token", "list"])).items.filter(({ name }: { name: string }) => name === "brief");
+    t.notMatch(JSON.stringify(found), out);
+    t.match(await run(["token", "revoke", found.id.slice(0, -1)], { answers: ["y"] }), {
+      code: 0,
+      out: /^revoked the token brief/,
+    });
+    t.equal((await asToken.request("GET", "/api/resources/workspaces")).status, 401);
+    t.match(await run(["token", "revoke", "brief", "--yes"]), { code: 1, err: /acme has no token brief; it has: / });
+  });
+
+  await t.test("a rotated pool takes the new token, and no longer the old one", async (t) => {
+    const joins = async (token: string) => {
+      const peer = await RunnerPeer.join(service, token).catch(() => null);
+      await peer?.cut();
+      return peer !== null;
+    };
+    const before = await run(["pool", "rotate", "main"], { answers: ["y"] });
+    t.match(before, {
+      code: 0,
+      err: /^Replace the token of the pool main of acme\?[\s\S]*SIGNALBOX_POOL_TOKEN=<new token>/,
+    });
+    t.notOk(before.err.includes(before.out));
+    t.equal(await joins(before.out), true);
+    const { token } = await done(["pool", "rotate", "main", "--yes"]);
+    t.same([await joins(token), await joins(before.out)], [true, false]);
+    t.match(await run(["pool", "rotate", "none", "--yes"]), {
+      code: 1,
+      err: /acme has no runner pool none; it has: main/,
+    });
+    t.match(await run(["pool", "rotate", "main"]), { code: 64, err: /use --yes/ });
   });
 
   await t.test("init and secret set give agents all that they need, and repeat without a change", async (t) => {

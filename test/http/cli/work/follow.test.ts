@@ -47,7 +47,7 @@ t.test("a followed task", async (t) => {
     const { code, out, err } = await ended;
     t.equal(code, 0, err);
     const lines = plain({ code, out, err });
-    const shown = lines.filter((line) => !/: (queued|running)/.test(line) && !/^\d{4}-/.test(line));
+    const shown = lines.filter((line) => !/: (queued|running)/.test(line) && !/^(just now|\d+ s ago) /.test(line));
     t.match(lines[0], /^task_\S+: opened at core\/dev/);
     t.same(shown.slice(1), [
       ...["step 0", "step 1", "step 2", "work: completed, handed over to review", "  look at it"],

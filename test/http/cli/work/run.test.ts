@@ -269,6 +269,15 @@ t.test("a run", async (t) => {
     t.match(edited, { code: 0, out: `approved shell ${inputs}` }, "integers beyond 2^53 are exact");
     const json = await run(`run edit ${inputs} ${(await askApproval()).approvalId} --json`);
     t.match(json, { code: 0, out: '"id": 1182376459023450171' });
+    const waiting = await begin();
+    peer.askPermission(waiting.job, { id: "1-1", inputs: '{"id":1182376459023450171}' });
+    await until("it waits", async () => (await scene.approvals(waiting.taskId)).length === 1);
+    const inRun = await run(`run show ${waiting.taskId}`);
+    t.match(inRun, { code: 0, out: 'shell {"id":1182376459023450171}' });
+    t.match(await run(`run show ${waiting.taskId} --json`), { code: 0, out: '"id": 1182376459023450171' });
+    t.match(await run("inbox --assignee all"), { code: 0, out: 'shell {"id":1182376459023450171}' });
+    t.match(await run("inbox --assignee all --json"), { code: 0, out: '"id": 1182376459023450171' });
+    t.match(await run(`run approve ${waiting.taskId} --json`), { code: 0, out: '"id": 1182376459023450171' });
     t.match(await run("run edit [] --approval apr_0"), { code: 64, err: /must be a JSON object/ });
     t.match(await run("run approve apr_0000"), {
       code: 1,

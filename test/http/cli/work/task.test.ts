@@ -83,7 +83,10 @@ t.test("tasks, runs and the inbox", async (t) => {
     const { taskId } = await scene.begin("Is it so?");
     t.match(await run("task open Next"), { err: /^follow it with: signalbox task show --follow$/ });
     const named = `error: Is it so? (${taskId}): `;
-    t.match(await run(`task answer Yes. --task ${taskId}`), { code: 1, err: named });
+    t.match(await run(`task answer Yes. --task ${taskId}`), {
+      code: 1,
+      err: `${named}the task is running: write to its agent with signalbox run message`,
+    });
     await run(`task assign none --task ${taskId}`);
     const toMe = `\nassign it to yourself: signalbox task assign me --task ${taskId}`;
     t.match(await run(`task stop ${taskId}`), { code: 1, err: new RegExp(`assign it first\\.${toMe}$`) });
@@ -92,7 +95,8 @@ t.test("tasks, runs and the inbox", async (t) => {
     const closed = await run("task retry --json");
     t.equal(closed.code, 1);
     t.match(JSON.parse(closed.err), {
-      error: /^Is it so\? \(task_\S+\): The task is in the state closed/,
+      error: /^Is it so\? \(task_\S+\): the task is closed: open another task with signalbox task open/,
+      detail: /The task is in the state closed, which does not accept retry/,
       status: 409,
     });
   });
@@ -122,6 +126,6 @@ t.test("tasks, runs and the inbox", async (t) => {
     const { headers } = await person.request("POST", path, body, { "idempotency-key": "token" });
     const env = { SIGNALBOX_URL: service.baseUrl, SIGNALBOX_TOKEN: String(headers["service-workspace-token"]) };
     t.match(await run('task open "From CI"', { env }), { code: 0, out: /^task_\S+: opened/ });
-    t.match(await run("task show", { env }), { code: 0, out: /opened +\S+ \S+ by token ci/ });
+    t.match(await run("task show", { env }), { code: 0, out: /opened +\S+Z by token ci/ });
   });
 });
