@@ -111,7 +111,8 @@ export async function parseAssignments(syntax: Syntax, file: SourceFile): Promis
     members.flatMap(({ value }) => reader.splices(value)),
   );
   for (const { kind, place } of reader.expressions.values()) {
-    if (kind === "reference" || kind === "file") refuse(place, "only values are understood in a file of variables");
+    if (kind === "reference" || kind === "file" || kind === "chomp")
+      refuse(place, "only values are understood in a file of variables");
   }
   const parsed = await parseValues(file.path, `${marked}\n${reader.literalBlock()}`);
   if ("fault" in parsed) return refuseFault(file, root);

@@ -23,7 +23,10 @@ export interface Placed {
   readonly place: Place;
 }
 
-/** The folder has something that the commands do not understand, or that is wrong. The message has file and line. */
+/**
+ * The folder has something that the commands do not understand, or that is wrong. The message has file and line; several
+ * errors are several lines.
+ */
 export class Refused extends CommandError {}
 
 /** Formats a place as `path:line`. */
@@ -51,7 +54,7 @@ export class Faults {
       return work();
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      if (!this.#messages.includes(error.message)) this.#messages.push(error.message);
+      for (const line of error.message.split("\n")) if (!this.#messages.includes(line)) this.#messages.push(line);
       return undefined;
     }
   }

@@ -138,6 +138,8 @@ export class Scope {
         return this.#value(this.#module.literals[expression.name] ?? null, place);
       case "file":
         return this.#file(expression.path, place);
+      case "chomp":
+        return this.#chomp(expression.text, place);
       case "reference": {
         const [root, name, ...path] = expression.parts;
         if (typeof root !== "string" || typeof name !== "string") return refuse(place, "this is not understood");
@@ -162,6 +164,12 @@ export class Scope {
       if (!(error instanceof Refused)) throw error;
       return refuse(place, error.message);
     }
+  }
+
+  #chomp(text: Expression, place: Place): Value {
+    const value = this.#evaluate(text);
+    if (typeof value !== "string") return refuse(place, "chomp takes a text");
+    return withoutFinalNewlines(value);
   }
 
   #variable(name: string, place: Place): Value {
@@ -233,6 +241,13 @@ export class Scope {
       this.#open.pop();
     }
   }
+}
+
+/** Removes the newlines at the end of a text in linear time, as `chomp` of Terraform does. */
+function withoutFinalNewlines(text: string): string {
+  let end = text.length;
+  while (end > 0 && (text[end - 1] === "\n" || text[end - 1] === "\r")) end -= 1;
+  return text.slice(0, end);
 }
 
 function unescaped(text: string): string {

@@ -71,7 +71,7 @@ export const refusedFolders: readonly RefusedFolder[] = [
   { text: skill("description = local.x"), says: "main.tf:15: there is no local value x in the folder" },
   {
     text: skill("description = service_team.other.id"),
-    says: "main.tf:15: there is no resource service_team.other in the folder",
+    says: "main.tf:15: there is no resource service_team.other in the folder; expected one of core",
   },
   {
     text: skill("description = service_team.core"),
@@ -106,14 +106,47 @@ export const refusedFolders: readonly RefusedFolder[] = [
     text: skill(`${files}\n  description = file("folder")`),
     says: "main.tf:16: folder is no file, or the files have more than 16 MiB together",
   },
-  { text: skill(`${files}\n  color = "red"`), says: "main.tf:16: color is not a known attribute" },
+  {
+    text: skill(`${files}\n  color = "red"`),
+    says: "main.tf:16: color is not a known attribute; expected one of team_id, key, name, description, files, depends_on",
+  },
   {
     text: skill('files = [{ path = "SKILL.md", content = "x", mode = 1 }]'),
-    says: "main.tf:15: files[0].mode is not a known attribute",
+    says: "main.tf:15: files[0].mode is not a known attribute; expected one of path, content",
+  },
+  ...["team/team_id", "kye/key", "naem/name"].map((typo, index) => {
+    const [given = "", meant = ""] = typo.split("/");
+    return {
+      text: skill(files).replace(`  ${meant} `, `  ${given} `),
+      says: `main.tf:${12 + index}: ${given} is not a known attribute; did you mean ${meant}?`,
+    };
+  }),
+  {
+    text: skill("files = [{ pth = 1, conten = 2 }]\n  descripton = 1"),
+    says: "main.tf:16: descripton is not a known attribute; did you mean description?",
+  },
+  {
+    text: skill("files = [{ pth = 1, conten = 2 }]"),
+    says: "main.tf:15: files[0].pth is not a known attribute; did you mean path?\nmain.tf:15: files[0].conten is not a known attribute; did you mean content?",
+  },
+  {
+    text: 'resource "service_skil" "a" {}',
+    says: "main.tf:11: the resource type service_skil is not understood; did you mean service_skill?",
+  },
+  {
+    text: `${skill("description = var.levl")}\nvariable "level" {}`,
+    says: "main.tf:15: there is no variable levl in the folder; did you mean level?",
+  },
+  {
+    text: skill("description = service_team.cor.key"),
+    says: "main.tf:15: there is no resource service_team.cor in the folder; did you mean core?",
   },
   { text: skill("files = 5"), says: "main.tf:15: files must be a list" },
   { text: skill(`${files}\n  description = { a = 1, a = 2 }`), says: "main.tf:16: a is set twice" },
-  { text: skill("").replace('  name    = "A"', ""), says: "main.tf:11: name is required" },
+  {
+    text: skill("").replace('  name    = "A"', ""),
+    says: "main.tf:11: service_skill.a: name is required\nmain.tf:11: service_skill.a: files is required",
+  },
   { text: skill(files).replace('  key     = "a"', ""), says: "main.tf:11: service_skill.a needs the attribute key" },
   {
     text: skill(files).replace("  team_id = service_team.core.id", ""),
@@ -154,7 +187,7 @@ export const refusedFolders: readonly RefusedFolder[] = [
   },
   {
     text: 'import {\n  to = service_team.other\n  id = "x/other"\n}',
-    says: "main.tf:11: there is no resource service_team.other in the folder",
+    says: "main.tf:11: there is no resource service_team.other in the folder; expected one of core",
   },
   {
     text: 'import {\n  to = service_team.core\n  for_each = {}\n  id = "x"\n}',
