@@ -3,7 +3,7 @@ import { loadSyntax, type Syntax } from "../../../actors/config-pull-requests/ed
 import { resourceType } from "../../../actors/export/resource-block.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import type { Kind } from "../../../actors/resources/kind.js";
-import { adviseName, adviseNear } from "./attribute-names.js";
+import { adviseName } from "./attribute-names.js";
 import { type Expression, partsText } from "./expression.js";
 import type { FolderFiles } from "./folder-files.js";
 import { type FileBlock, parseHcl } from "./hcl-file.js";
@@ -68,7 +68,10 @@ export async function readModule(files: FolderFiles): Promise<Module> {
   };
   for (const { blocks } of parsed) for (const block of blocks) faults.try(() => addBlock(module, block));
   for (const [name, { place }] of module.imports) {
-    faults.try(() => checkResource(module, name, place));
+    faults.try(() => {
+      if (module.resources.has(name)) return;
+      refuse(place, `there is no resource ${name} in the folder to import: remove this block, or add the resource`);
+    });
   }
   for (const expression of module.expressions.values()) faults.try(() => checkReference(module, expression));
   faults.end();
@@ -186,10 +189,10 @@ function checkReference(module: Pick<Module, "variables" | "locals" | "resources
   if (typeof root !== "string" || typeof name !== "string") return refuse(place, `${text} is not understood`);
   if (root === "var") {
     if (!variables.has(name))
-      refuse(place, `there is no variable ${name} in the folder${adviseNear(name, variables.keys())}`);
+      refuse(place, `there is no variable ${name} in the folder${adviseName(name, [...variables.keys()])}`);
   } else if (root === "local") {
     if (!locals.has(name))
-      refuse(place, `there is no local value ${name} in the folder${adviseNear(name, locals.keys())}`);
+      refuse(place, `there is no local value ${name} in the folder${adviseName(name, [...locals.keys()])}`);
   } else if (root === "path") {
     if (parts.length > 2 || (name !== "module" && name !== "root"))
       refuse(place, `${text} is not understood: use path.module`);

@@ -29,9 +29,20 @@ export interface Placed {
  */
 export class Refused extends CommandError {}
 
+/** The offsets of line breaks by file, because a file may have many errors. */
+const breaksByFile = new WeakMap<SourceFile, readonly number[]>();
+
 /** Formats a place as `path:line`. */
 export function placeText({ file, node }: Place): string {
-  return `${file.path}:${file.text.slice(0, node.start).split("\n").length}`;
+  const breaks = breaksByFile.get(file) ?? [...file.text.matchAll(/\n/g)].map(({ index }) => index);
+  breaksByFile.set(file, breaks);
+  let [low, high] = [0, breaks.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((breaks[middle] ?? 0) < node.start) low = middle + 1;
+    else high = middle;
+  }
+  return `${file.path}:${low + 1}`;
 }
 
 /** Throws {@link Refused} for a place. `unquoted` is the message for a file of values: it quotes nothing of the file. */
@@ -43,27 +54,32 @@ const ONLY_VALUES = "only values are understood in a file of variables";
 
 /** Maximum number of errors to report at once. */
 const MAX_REPORTED = 20;
+/** Maximum number of errors to find. */
+const MAX_FOUND = 1_000;
 
 /** Collects errors, so that a person sees several at once. */
 export class Faults {
-  readonly #messages: string[] = [];
+  readonly #messages = new Set<string>();
 
-  /** Runs a part of the work. Records its {@link Refused}; returns undefined then. */
+  /**
+   * Runs a part of the work. Records its {@link Refused}; returns undefined then. After many errors, runs nothing.
+   */
   try<Result>(work: () => Result): Result | undefined {
+    if (this.#messages.size >= MAX_FOUND) return undefined;
     try {
       return work();
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      for (const line of error.message.split("\n")) if (!this.#messages.includes(line)) this.#messages.push(line);
+      for (const line of error.message.split("\n")) this.#messages.add(line);
       return undefined;
     }
   }
 
   /** Throws a {@link CommandError} with the recorded errors, if there are any. */
   end(): void {
-    const count = this.#messages.length;
+    const count = this.#messages.size;
     if (count === 0) return;
     const more = count > MAX_REPORTED ? [`and ${count - MAX_REPORTED} more`] : [];
-    throw new CommandError([...this.#messages.slice(0, MAX_REPORTED), ...more].join("\n"));
+    throw new CommandError([...[...this.#messages].slice(0, MAX_REPORTED), ...more].join("\n"));
   }
 }

@@ -16,8 +16,10 @@ const colours = { "+": "green", "-": "red", "@": "dim", "\\": "dim" } as const;
  */
 export function diffLines(terminal: Pick<Terminal, "paint">, old: string, now: string): readonly string[] | null {
   if (!old.includes("\n") && !now.includes("\n")) return null;
-  const [before, after] = [old.normalize("NFC"), now.normalize("NFC")];
-  const patch = structuredPatch("", "", before, after, "", "", { context: 3, maxEditLength: MAX_EDITS });
+  // A missing final newline is only shown if it changes.
+  const end = old.endsWith("\n") || now.endsWith("\n") ? "" : "\n";
+  const [before, after] = [old, now].map((text) => `${text.normalize("NFC")}${end}`);
+  const patch = structuredPatch("", "", before ?? "", after ?? "", "", "", { context: 3, maxEditLength: MAX_EDITS });
   if (patch === undefined) return [`(${countLines(old)} lines → ${countLines(now)} lines; too different to show)`];
   const lines = patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
     `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,

@@ -299,6 +299,31 @@ resource "service_hook" "tell" {
   },
 );
 
+t.test("a plan says that a service could not check it", async (t) => {
+  const folder = teamFolder("unchecked");
+  const path = join(signalbox.home, folder, "main.tf");
+  writeFileSync(path, readFileSync(path, "utf8").replace('path = "SKILL.md"', 'path = "other.md"'));
+  const connection = await openCutConnection(scene.service.port);
+  t.teardown(connection.close);
+  const env = { SIGNALBOX_URL: connection.url, SIGNALBOX_TOKEN: await workspaceToken("unchecked") };
+  connection.cut(1, "old");
+  t.match(await signalbox.run(["plan", folder], { env }), {
+    code: 2,
+    err: "the service did not check the plan, so an apply may stop midway: its release cannot do that",
+  });
+  t.match(await signalbox.run(["apply", folder, "--yes"], { env }), {
+    code: 1,
+    err: /\ndone: 2 of 4\n.*\nerror: main\.tf:33: files must contain exactly one SKILL\.md$/,
+  });
+  const files = `[{ path = "SKILL.md", content = "${"x".repeat(700_000)}" }]`;
+  const skills = Array.from({ length: 7 }, (_, at) => {
+    const fields = `team_id = service_team.core.id\n  key = "large-${at}"\n  name = "Large"\n  files = ${files}`;
+    return [`large-${at}.tf`, `resource "service_skill" "large-${at}" {\n  ${fields}\n}\n`] as const;
+  });
+  const large = makeFolder({ "main.tf": refusedStart, ...Object.fromEntries(skills) });
+  t.match(await signalbox.run(["plan", large]), { code: 2, err: /^the service did not check the plan, .*: / });
+});
+
 t.test("an apply says that a resource changed since the plan", async (t) => {
   const folder = teamFolder("since");
   t.match(await signalbox.run(["apply", folder, "--yes"]), { code: 0 });

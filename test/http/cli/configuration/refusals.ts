@@ -15,6 +15,7 @@ const skill = (attributes: string) => `resource "service_skill" "a" {
   ${attributes}
 }`;
 const files = 'files = [{ path = "SKILL.md", content = "x" }]';
+const tooLarge = "the value is too large: with the values that it refers to, it may have 16 MiB";
 const advice = 'write a value, or refer to var, local, file("…") or a resource of the folder';
 
 /** A workspace and a team, on 10 lines. */
@@ -134,6 +135,18 @@ export const refusedFolders: readonly RefusedFolder[] = [
     says: "main.tf:11: the resource type service_skil is not understood; did you mean service_skill?",
   },
   {
+    text: 'resorce "service_skill" "a" {}',
+    says: "main.tf:11: the block resorce is not understood; did you mean resource?",
+  },
+  {
+    text: 'locals {\n  a = "x\n  b = "y"\n  c = "z"\n}',
+    says: 'main.tf:12: it is not HCL: Invalid multi-line string; Quoted strings may not be split over multiple lines. To produce a multi-line string, either use the \\n escape to represent a newline character or use the "heredoc" multi-line template syntax.',
+  },
+  {
+    text: skill("description = service_team.core.kye"),
+    says: "main.tf:15: service_team.core sets no kye (main.tf:5); did you mean key?",
+  },
+  {
     text: `${skill("description = var.levl")}\nvariable "level" {}`,
     says: "main.tf:15: there is no variable levl in the folder; did you mean level?",
   },
@@ -187,7 +200,7 @@ export const refusedFolders: readonly RefusedFolder[] = [
   },
   {
     text: 'import {\n  to = service_team.other\n  id = "x/other"\n}',
-    says: "main.tf:11: there is no resource service_team.other in the folder; expected one of core",
+    says: "main.tf:11: there is no resource service_team.other in the folder to import: remove this block, or add the resource",
   },
   {
     text: 'import {\n  to = service_team.core\n  for_each = {}\n  id = "x"\n}',
@@ -243,6 +256,15 @@ export const refusedFolders: readonly RefusedFolder[] = [
     text: `${skill(`${files}\n  description = local.x0`)}\nlocals {\n${Array.from({ length: 40 }, (_, at) => `  x${at} = "${OPEN}local.x${at + 1}}${OPEN}local.x${at + 1}}"\n`).join("")}  x40 = "x"\n}`,
     says: "main.tf:35: the templates have more than 16 MiB of text",
   },
+  ...["[local.xN, local.xN]", "{ a = local.xN, b = local.xN }"].map((twice) => ({
+    text: `${skill(`${files}\n  description = local.x0`)}\nlocals {\n${Array.from({ length: 60 }, (_, at) => `  x${at} = ${twice.replaceAll("N", String(at + 1))}\n`).join("")}  x60 = "x"\n}`,
+    says: `main.tf:59: ${tooLarge}`,
+  })),
+  ...["a.auto.tfvars", "a.auto.tfvars.json"].map((path) => ({
+    text: 'variable "x" {}',
+    files: { [path]: `x = "${"x".repeat(4 * 1024 ** 2)}"` },
+    says: `${path} has more than 4 MiB`,
+  })),
   {
     text: "",
     files: { "large.tf": `# ${"x".repeat(4 * 1024 ** 2)}` },

@@ -10,6 +10,7 @@ t.test("a changed text of several lines is a unified diff with its context", asy
     "@@ -1,6 +1,6 @@",
     ...[" a", " b", " c", "-d", "+D", " e", " f"],
   ]);
+  t.same(diffLines(plain, "a", "a\nb"), ["@@ -1,1 +1,2 @@", " a", "+b"]);
   t.same(diffLines(plain, "a", "a\nb\n"), ["@@ -1,1 +1,2 @@", "-a", "\\ No newline at end of file", "+a", "+b"]);
   t.same(diffLines(plain, "a\r\n", "a\n"), ["@@ -1,1 +1,1 @@", "-a\\r", "+a"]);
   t.same(diffLines(plain, "e\u0301\nb\n", "\u00e9\nc\n")?.slice(1), [" \u00e9", "-b", "+c"]);
