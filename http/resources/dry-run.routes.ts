@@ -6,12 +6,14 @@ import {
   type TriedChange,
 } from "../../actors/access/dry-run/dry-run.js";
 import { permit } from "../../actors/access/visibility/visibility.js";
+import { callerId } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { readingBack } from "../../actors/resources/read-back.js";
 import type { PreparedBody } from "../../actors/resources/resource.messages.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { ConcurrencyLimit } from "../limits/concurrency-limit.js";
 import { runInSteps } from "../wire/in-steps.js";
 import { problems, toDetail } from "../wire/problem.js";
 import { Refused } from "../wire/refused.js";
@@ -24,6 +26,9 @@ interface DryRunRoutesOptions {
   readonly kinds: readonly Kind[];
   readonly sealer: Sealer;
 }
+
+/** Maximum number of concurrent dry runs. Each holds a view of the store. */
+const MAX_DRY_RUNS = { each: 4, workspace: 16, all: 64 };
 
 const id = z.string().min(1, "must not be empty").max(300, "must be at most 300 characters");
 const version = z.int().describe("The version that the change is based on.");
@@ -75,6 +80,7 @@ const answer = z
 
 /** The route that tries changes of a workspace without making them. */
 export function dryRunRoutes({ runtime, kinds, sealer }: DryRunRoutesOptions): readonly Route[] {
+  const underWay = new ConcurrencyLimit(MAX_DRY_RUNS);
   const made = route({
     method: "POST",
     path: "/api/resources/dry-run",
@@ -83,7 +89,8 @@ export function dryRunRoutes({ runtime, kinds, sealer }: DryRunRoutesOptions): r
       "Makes the changes one after the other in memory and stores nothing. A change is refused as the create, update " +
       "or delete would be: by its fields, its references, its uses, the caller's permissions and the settings of the " +
       "deployment. A change that is still in use, or invalid while another one waits, is tried again after the others. " +
-      "Resources of a team that is refused are not tried. What happens after the response may still refuse a change.",
+      "Resources of a team that is refused are not tried. What happens after the response may still refuse a change. A " +
+      `person or token can have ${MAX_DRY_RUNS.each} dry runs in progress; further requests get 429.`,
     operation: "dryRun",
     access: "any",
     isServedReadOnly: true,
@@ -103,6 +110,11 @@ export function dryRunRoutes({ runtime, kinds, sealer }: DryRunRoutesOptions): r
         const hidden = permit(runtime.reading, caller, given.workspaceId, "read", "workspace");
         if (hidden !== null) throw new Refused(hidden);
       }
+      const workspaceId = given.workspaceId ?? runtime.newId("ws");
+      const end = underWay.begin(callerId(caller), workspaceId);
+      if (end === null) {
+        return { refused: "too-many-requests", detail: "Too many dry runs are in progress.", retryAfterSeconds: 5 };
+      }
       const view = runtime.view();
       try {
         const scope = {
@@ -111,7 +123,7 @@ export function dryRunRoutes({ runtime, kinds, sealer }: DryRunRoutesOptions): r
           caller,
           client,
           now: runtime.clock.now(),
-          workspaceId: given.workspaceId ?? runtime.newId("ws"),
+          workspaceId,
           newId: (prefix: string) => runtime.newId(prefix),
           prepare: (change: BodyToPrepare) => prepareBody(change, sealer, () => runtime.newId("token")),
         };
@@ -119,6 +131,7 @@ export function dryRunRoutes({ runtime, kinds, sealer }: DryRunRoutesOptions): r
         return { status: 200, body: { refusals: refused.map(toBody) } };
       } finally {
         view.close();
+        end();
       }
     },
   });

@@ -49,7 +49,7 @@ export interface BodyToPrepare {
 }
 
 /** What a dry run needs besides the changes. */
-export interface DryRunScope {
+interface DryRunScope {
   readonly reading: Reading;
   readonly kinds: readonly Kind[];
   readonly caller: Caller;
