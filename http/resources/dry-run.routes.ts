@@ -99,7 +99,7 @@ export function dryRunRoutes({ runtime, kinds, sealer }: DryRunRoutesOptions): r
       workspaceId: `ws_${EXAMPLE_ULID}`,
       changes: [
         { action: "create", kind: "team", id: "new team", body: findExampleBody("team")?.(1) },
-        { action: "delete", kind: "skill", id: `skill_${EXAMPLE_ULID}`, version: 3 },
+        { action: "create", kind: "skill", id: "new skill", teamId: "new team", body: findExampleBody("skill")?.(1) },
       ],
     },
     answers: { 200: answer },
