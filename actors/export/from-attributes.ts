@@ -6,6 +6,8 @@ export interface AttributeFault {
   /** The path in attribute form: `stations[0].timeout_minutes`. */
   readonly path: string;
   readonly message: string;
+  /** For an attribute that the schema does not have: the attributes that it has there. */
+  readonly known?: readonly string[];
 }
 
 /** The result of converting attributes: the fields of a body, and the invalid attributes. */
@@ -71,7 +73,8 @@ function structFrom(schema: Schema, attributes: unknown, place: Place): Record<s
   const given = [...listNames(attributes), ...listNames(place.unknown)];
   for (const name of new Set(given.filter((each) => !taken.has(each)))) {
     if (!isSet(toMember(attributes, name)) && toMember(place.unknown, name) !== true) continue;
-    place.faults.push({ path: member(place, name, name).path, message: "is not a known attribute" });
+    const { path } = member(place, name, name);
+    place.faults.push({ path, message: "is not a known attribute", known: [...taken] });
   }
   return fields;
 }

@@ -1,9 +1,9 @@
 import { topic } from "../../runtime/feeds/topic.js";
-import type { Turn } from "../../runtime/turns/turn.js";
 import { table } from "../../storage/table.js";
 import type { Caller } from "../caller.js";
 import { retain } from "../tables/retention.js";
 import { timeText } from "../time-text.js";
+import type { ResourceTurn } from "./resource-turn.js";
 
 /** The author of a change. */
 interface ChangedBy {
@@ -56,7 +56,7 @@ const teamTopic = topic<ConfigurationChanged>("team");
  * service.
  */
 export function recordChange(
-  turn: Turn,
+  turn: ResourceTurn,
   change: Omit<ChangeRecord, "seq" | "by" | "at"> & { readonly caller: Caller | null },
   /** The team whose stream also publishes the change; null to publish it only on the workspace's stream. */
   teamId: string | null,

@@ -4,6 +4,7 @@ import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { Refusal } from "../refusal.js";
 import type { Idempotency } from "./resource.messages.js";
+import type { ResourceTurn } from "./resource-turn.js";
 
 /** How long a repeated request is recognised, in milliseconds. */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1_000;
@@ -55,7 +56,12 @@ function isOver({ atMs }: Attempt, nowMs: number): boolean {
  * Records the request's idempotency key with the resource that it created or changed, so that `findAttempt` recognizes
  * a repeat. Commits in the same batch as the request's own writes.
  */
-export function recordAttempt(turn: Turn, partition: string, idempotency: Idempotency, resourceId: string): void {
+export function recordAttempt(
+  turn: ResourceTurn,
+  partition: string,
+  idempotency: Idempotency,
+  resourceId: string,
+): void {
   const { scope, key, digest } = idempotency;
   attempts.put(turn, partition, [scope, key], { digest, resourceId, atMs: turn.now });
 }

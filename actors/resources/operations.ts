@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Turn } from "../../runtime/turns/turn.js";
 import type { Caller } from "../caller.js";
 import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
 import { timeText } from "../time-text.js";
@@ -25,6 +24,7 @@ import {
   putResource,
   removeResource,
 } from "./resource-indexes.table.js";
+import type { ResourceTurn } from "./resource-turn.js";
 
 /** Maximum number of users named in an `in-use` answer. */
 const USERS_NAMED = 5;
@@ -33,7 +33,7 @@ const USERS_NAMED = 5;
  * Creates a resource of any kind, in a turn of the workspace. A repeated create is found by its key, in the workspace's
  * attempts. For the create of a workspace, the claim of the slug stores the key instead.
  */
-export function createResource(turn: Turn, kind: Kind, message: NewResource): WriteResult | Refusal {
+export function createResource(turn: ResourceTurn, kind: Kind, message: NewResource): WriteResult | Refusal {
   const workspaceId = turn.self.partition;
   const fields = message.fields as Record<string, unknown>;
   const refused = kind.refuses?.({ caller: message.caller, fields, previous: null }) ?? null;
@@ -78,7 +78,7 @@ export function createResource(turn: Turn, kind: Kind, message: NewResource): Wr
  * given sealed value always counts as a change; the edge has already dropped repeated values (see {@link
  * HiddenField.isRepeated}).
  */
-export function updateResource(turn: Turn, kind: Kind, message: UpdateResource): WriteResult | Refusal {
+export function updateResource(turn: ResourceTurn, kind: Kind, message: UpdateResource): WriteResult | Refusal {
   const workspaceId = turn.self.partition;
   const previous = findResource(turn, workspaceId, kind.name, message.id);
   if (previous === undefined) return { refused: "not-found" };
@@ -115,7 +115,7 @@ function isAsBefore(next: Pick<ResourceRow, "fields" | "hidden" | "added">, prev
 }
 
 /** Deletes a resource of any kind. An `in-use` refusal names the resources that use it. */
-export function deleteResource(turn: Turn, kind: Kind, message: DeleteResource): WriteResult | Refusal {
+export function deleteResource(turn: ResourceTurn, kind: Kind, message: DeleteResource): WriteResult | Refusal {
   const row = findResource(turn, turn.self.partition, kind.name, message.id);
   if (row === undefined) return { refused: "not-found" };
   const refused = kind.refuses?.({ caller: message.caller, fields: null, previous: row }) ?? null;
@@ -131,7 +131,12 @@ export function deleteResource(turn: Turn, kind: Kind, message: DeleteResource):
 }
 
 /** Returns the reason why this write may not remove a lookup key of `row`, or null. */
-function refuseLostKey(turn: Turn, kind: Kind, row: ResourceRow, next: ResourceRow["fields"] | null): string | null {
+function refuseLostKey(
+  turn: ResourceTurn,
+  kind: Kind,
+  row: ResourceRow,
+  next: ResourceRow["fields"] | null,
+): string | null {
   const lost = findLostKey(turn, kind, row, { next, limit: USERS_NAMED + 1 });
   if (lost === null) return null;
   return usedBy(`The ${kind.lookupKeys?.what ?? kind.name} ${lost.key} of ${kind.name} ${row.address}`, lost.users);
@@ -143,13 +148,13 @@ function usedBy(what: string, users: readonly ResourceUser[]): string {
 }
 
 /** Removes a resource whose holder was removed. The author of the change record is the service. */
-export function withdrawOrphan(turn: Turn, kind: Kind, row: ResourceRow, client: string | null): void {
+export function withdrawOrphan(turn: ResourceTurn, kind: Kind, row: ResourceRow, client: string | null): void {
   removeResource(turn, kind, row);
   record(turn, kind, { caller: null, client }, row, row, "deleted");
 }
 
 /** Returns the location of a new resource; null if the holder does not exist. */
-function locateHolder(turn: Turn, kind: Kind, { teamId, station }: NewResource): HolderLocation | null {
+function locateHolder(turn: ResourceTurn, kind: Kind, { teamId, station }: NewResource): HolderLocation | null {
   const { partition } = turn.self;
   switch (kind.heldBy) {
     case "none":
@@ -170,14 +175,14 @@ function locateHolder(turn: Turn, kind: Kind, { teamId, station }: NewResource):
 /**
  * Returns the answer to a create whose key has already created the resource; a refusal if that resource was deleted.
  */
-export function replayCreate(turn: Turn, kind: Kind, resourceId: string): WriteResult | Refusal {
+export function replayCreate(turn: ResourceTurn, kind: Kind, resourceId: string): WriteResult | Refusal {
   const made = findResource(turn, turn.self.partition, kind.name, resourceId);
   if (made !== undefined) return { resource: made, replayed: true };
   return { refused: "conflict", detail: `The ${kind.name} that this Idempotency-Key created has been deleted.` };
 }
 
 function getScope(
-  turn: Turn,
+  turn: ResourceTurn,
   write: Pick<WriteScope<Record<string, unknown>>, "caller" | "teamId" | "station" | "previous" | "hidden">,
 ): WriteScope<Record<string, unknown>> {
   const { caller, teamId, station, previous, hidden } = write;
@@ -198,7 +203,7 @@ function mergeHidden(kind: Kind, previous: ResourceRow, fields: ResourceRow["fie
 
 /** Checks a body beyond its schema. Returns its completed fields, or a refusal with all errors. */
 function checkFields(
-  turn: Turn,
+  turn: ResourceTurn,
   kind: Kind,
   { fields: body, reserved }: PreparedBody,
   scope: WriteScope<Record<string, unknown>>,
@@ -260,7 +265,7 @@ function refuseStale(row: ResourceRow): Refusal {
 }
 
 function record(
-  turn: Turn,
+  turn: ResourceTurn,
   kind: Kind,
   message: { readonly caller: Caller | null; readonly client: string | null },
   row: ResourceRow,

@@ -1,7 +1,7 @@
-import type { Turn } from "../../runtime/turns/turn.js";
 import type { Kind } from "./kind.js";
 import { withdrawOrphan } from "./operations.js";
 import { expectResource, listAddresses, type ResourceRow } from "./resource.table.js";
+import type { ResourceTurn } from "./resource-turn.js";
 
 /**
  * Removes and returns the resources of stations that the line no longer has, or of all its stations if the line was
@@ -9,7 +9,7 @@ import { expectResource, listAddresses, type ResourceRow } from "./resource.tabl
  * resources, reads only the rows that it removes.
  */
 export function withdrawOrphaned(
-  turn: Turn,
+  turn: ResourceTurn,
   kinds: readonly Kind[],
   line: ResourceRow,
   client: string | null,

@@ -18,6 +18,7 @@ import { peopleArea } from "../people/people.area.js";
 import { pullRequestRoutes } from "../pull-requests/pull-request.routes.js";
 import { replaysArea } from "../replays/replays.area.js";
 import { changeRoutes } from "../resources/change.routes.js";
+import { dryRunRoutes } from "../resources/dry-run.routes.js";
 import { exportRoutes } from "../resources/export.routes.js";
 import { resourceRoutes } from "../resources/resource.routes.js";
 import { toPushTokens } from "../runners/push-token.js";
@@ -45,6 +46,7 @@ const catalogue: readonly RouteEntry[] = [
   },
   { tag: "Expressions", make: ({ runtime, kinds }) => expressionRoutes({ runtime, kinds }) },
   { tag: "Export", make: ({ runtime, kinds }) => exportRoutes({ runtime, kinds }) },
+  { tag: "Dry runs", make: ({ runtime, kinds, sealer }) => dryRunRoutes({ runtime, kinds, sealer }) },
   { tag: "Configuration changes", make: ({ runtime }) => changeRoutes({ runtime }) },
   ...peopleArea,
   ...codeHostArea,

@@ -1,9 +1,9 @@
-import type { Turn } from "../../../runtime/turns/turn.js";
 import type { Reading } from "../../../storage/store.js";
 import type { Caller } from "../../caller.js";
 import type { Refusal } from "../../refusal.js";
 import type { Kind } from "../../resources/kind.js";
 import type { ResourceMessage } from "../../resources/resource.messages.js";
+import type { ResourceTurn } from "../../resources/resource-turn.js";
 import { refuseEndedToken } from "../tokens/workspace-token.queries.js";
 import { forbid, permit } from "./visibility.js";
 
@@ -53,7 +53,7 @@ const actions = { "resource.create": "create", "resource.update": "update", "res
  * Repeats the permission check within the turn of the write. While the write waited, its token may have been revoked or
  * its caller may have lost their role. So the change log never has an entry by a token that has ended.
  */
-export function refuseInTurn(turn: Turn, kind: Kind, { type, caller }: ResourceMessage): Refusal | null {
+export function refuseInTurn(turn: ResourceTurn, kind: Kind, { type, caller }: ResourceMessage): Refusal | null {
   const action = actions[type];
   if (kind.heldBy === "none" && action === "create") return null;
   return (

@@ -9,7 +9,7 @@ import {
   toPlace,
   valueAt,
 } from "./edit-source.js";
-import { findFile } from "./file-attribute.js";
+import { type FileAttribute, findFile } from "./file-attribute.js";
 import { type FoundStation, memberNamed, refuseRepeated } from "./find-station.js";
 import { type Holder, type Member, type SyntaxNode, toHolder, toInner } from "./hcl-syntax.js";
 import { insertAttribute, type Manner } from "./insert-attribute.js";
@@ -22,7 +22,7 @@ import { isList, isObject, writeWanted } from "./value-text.js";
 /** The edit for one changed attribute: splices in the source, or new text for the file that the attribute reads. */
 export type AttributeEdit = { readonly change: StationChange } & (
   | { readonly splices: readonly Splice[]; readonly path: JsonPath }
-  | { readonly file: string; readonly node: SyntaxNode }
+  | { readonly file: FileAttribute; readonly node: SyntaxNode }
 );
 
 /** The source and station in which an attribute is edited. */
@@ -42,7 +42,9 @@ export function editAttribute(editing: Editing, change: StationChange): Attribut
   const member = memberNamed(holder, name);
   if (member === undefined) return editUnwritten(editing, { holder, path: at }, change);
   const file = findFile(source, member.value);
-  if (file !== null && typeof change.now === "string") return { file, node: member.value, change };
+  // A chomped text cannot end with a newline.
+  const isWritable = typeof change.now === "string" && !(file?.isChomped === true && /[\r\n]$/.test(change.now));
+  if (file !== null && isWritable) return { file, node: member.value, change };
   if (!isKnown(source, member.value)) refuseComputedChange(source, member.value, change);
   const json = valueAt(source.values, at) ?? null;
   refuseChanged(editing, { node: member.node, json: plainValue(json) }, change);

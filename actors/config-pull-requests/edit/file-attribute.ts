@@ -6,21 +6,33 @@ import type { TreeEntry } from "./station-edit.js";
 
 /** Matches `file("${path.module}/prompts/plan.md")` with a literal path. */
 const FILE = /^file\(\s*"\$\{\s*path\.module\s*\}\/([^"\\$%]+)"\s*\)$/;
+/** Matches `chomp(…)`, as an export of the command line writes it for a text without a final newline. */
+const CHOMP = /^chomp\(\s*(.*?)\s*\)$/s;
+
+/** A file that an attribute reads. */
+export interface FileAttribute {
+  readonly path: string;
+  /** Whether the attribute's value lacks the newlines at the end of the file. */
+  readonly isChomped: boolean;
+}
 
 /**
- * Returns the path of the file that an expression reads with `file`, if the path is a literal after `path.module`.
+ * Returns the file that an expression reads with `file`, if the path is a literal after `path.module`.
  * Returns null for any other expression, and for a path that is not in Unicode NFC, because HCL would read another
  * path.
  */
-export function findFile({ path, text }: Pick<Source, "path" | "text">, expression: SyntaxNode): string | null {
+export function findFile({ path, text }: Pick<Source, "path" | "text">, expression: SyntaxNode): FileAttribute | null {
   const inner = toInner(expression);
   const [only, other] = inner.children.filter(({ type }) => type !== "comment");
   // Parentheses do not change the meaning.
   if (inner.type === "expression" && only?.type === "expression" && other === undefined)
     return findFile({ path, text }, only);
   if (inner.type !== "function_call") return null;
-  const written = FILE.exec(toText(text, inner))?.[1];
-  return written === undefined || written !== written.normalize("NFC") ? null : posix.join(dirname(path), written);
+  const call = toText(text, inner);
+  const chomped = CHOMP.exec(call)?.[1];
+  const written = FILE.exec(chomped ?? call)?.[1];
+  if (written === undefined || written !== written.normalize("NFC")) return null;
+  return { path: posix.join(dirname(path), written), isChomped: chomped !== undefined };
 }
 
 /** Refuses a file that is outside the module's folder, is missing, or is reached through a symlink. */

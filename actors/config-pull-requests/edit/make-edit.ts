@@ -1,7 +1,7 @@
 import { dirname, posix } from "node:path";
 import { type AttributeEdit, editAttribute, writesMembers } from "./edit-attribute.js";
 import { EditRefused, refuse, type Source, toPlace } from "./edit-source.js";
-import { refuseOtherFile } from "./file-attribute.js";
+import { type FileAttribute, refuseOtherFile } from "./file-attribute.js";
 import { type FoundStation, findStation, memberNamed, type SoughtStation } from "./find-station.js";
 import { formatEdit } from "./format-edit.js";
 import { remembering, toText } from "./hcl-syntax.js";
@@ -155,8 +155,12 @@ async function editFile(
   repository: Repository,
   {
     source,
-    edit: { file: target, node, change },
-  }: { readonly source: Source; readonly edit: Extract<AttributeEdit, { readonly file: string }> },
+    edit: {
+      file: { path: target, isChomped },
+      node,
+      change,
+    },
+  }: { readonly source: Source; readonly edit: Extract<AttributeEdit, { readonly file: FileAttribute }> },
 ): Promise<FileEdit> {
   const attribute = toName(change);
   refuseOtherFile(source, repository, { target, node, attribute });
@@ -164,14 +168,15 @@ async function editFile(
   const about = { attribute, expression: toText(source.text, node) };
   const before = await repository.read(target);
   if (typeof before !== "string") refuse("not-found", `${begin} ${whyUnread(before)}.`, about);
-  if (typeof change.now !== "string" || !isSame(before, change.was)) {
-    const isWanted = isSame(before, change.now);
+  const value = isChomped ? before.replace(/[\r\n]+$/, "") : before;
+  if (typeof change.now !== "string" || !isSame(value, change.was)) {
+    const isWanted = isSame(value, change.now);
     const what = isWanted ? "already has the wanted content" : "does not contain the live station's value";
     refuse("changed-meanwhile", `${begin} ${what}.`, about);
   }
   const other = await findOtherReader(repository, { target, module: dirname(source.path), path: source.path, node });
   if (other !== null) refuse("ambiguous", `${begin} may be read elsewhere too: ${other}.`, about);
-  return { path: target, before, after: change.now };
+  return { path: target, before, after: `${change.now}${before.slice(value.length)}` };
 }
 
 /**

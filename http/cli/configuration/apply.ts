@@ -4,6 +4,7 @@ import type { Context } from "../command/context.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
 import { toLine } from "../command/printable.js";
 import { carryOut, type Progress } from "./carry-out.js";
+import { stepLines } from "./dry-run.js";
 import { IssuedTokens } from "./issued-tokens.js";
 import type { Step } from "./make-plan.js";
 import { type PlanOptions, planFolder } from "./plan-folder.js";
@@ -52,13 +53,21 @@ export async function apply(context: Context, options: ApplyOptions, given: stri
   await secrets.guard(() => Promise.reject(error));
 }
 
-/** Returns the error of a step. If its resource is not as the plan read it, the error says so. */
+/**
+ * Returns the error of a step, with the places in the folder. If its resource is not as the plan read it, the error says
+ * so.
+ */
 function toError(step: Step, error: unknown): unknown {
-  const isChanged = error instanceof ApiError && (error.slug === "moved-on" || error.slug === "not-found");
-  if (step.action === "create" || !isChanged) return error;
-  const { kind, address } = step.live;
-  const message = `the ${kind.name} ${address} changed since the plan: run plan again`;
-  return new CommandError(message, exitCodes.failed, { cause: error });
+  if (!(error instanceof ApiError) || error.problem === null || error.status === 401 || error.status >= 500)
+    return error;
+  const { slug, problem } = error;
+  if (step.action !== "create" && (slug === "moved-on" || slug === "not-found")) {
+    const { kind, address } = step.live;
+    const message = `the ${kind.name} ${address} changed since the plan: run plan again`;
+    return new CommandError(message, exitCodes.failed, { cause: error });
+  }
+  const { detail, errors = [] } = problem;
+  return new CommandError(stepLines(step, { detail, errors }).join("\n"), exitCodes.failed, { cause: error });
 }
 
 function toJson({ done, stoppedAt, notDone }: Progress, { issued }: IssuedTokens, secrets: Secrets) {

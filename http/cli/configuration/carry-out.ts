@@ -82,7 +82,7 @@ async function take(step: Step, { folder, api, tokens }: Work): Promise<LiveReso
  * Returns the body of a write. A field that does not change is sent as the service has it, because HCL changes the
  * Unicode form of text.
  */
-function toBody(
+export function toBody(
   { fields, complete }: WantedResource,
   hidden: readonly HiddenValue[],
   live: LiveResource | null,

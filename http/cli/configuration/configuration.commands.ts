@@ -6,7 +6,9 @@ export function addConfigurationCommands(program: CommandTree): void {
   program.add<{ readonly workspace?: string; readonly force?: true }, [string | undefined]>({
     usage: "export [folder]",
     summary: "write the HCL of a workspace into a folder",
-    details: "[folder] is the current folder by default; - prints the files. Secret values are not part of an export.",
+    details:
+      "[folder] is the current folder by default; - prints the files. Secret values are not part of an export. Text files\n" +
+      "end with a newline; chomp(…) in main.tf removes it where the text has none.",
     example: "signalbox export acme --workspace acme",
     declare: (command) =>
       command
@@ -17,7 +19,7 @@ export function addConfigurationCommands(program: CommandTree): void {
   program.add<object, [string | undefined]>({
     usage: "plan [folder]",
     summary: "show what an apply of a folder's HCL would change",
-    details: `${FOLDER}\nExit codes: 0 nothing to change, 2 something would change, 1 refused.`,
+    details: `${FOLDER}\nAsks the service which changes it would refuse; nothing is changed.\nExit codes: 0 nothing to change, 2 something would change, 1 refused.`,
     example: "signalbox plan acme --var-file secrets.tfvars",
     declare: declareFolder,
     load: async () => (await import("./plan.js")).plan,
@@ -36,7 +38,7 @@ export function addConfigurationCommands(program: CommandTree): void {
 
 const FOLDER =
   "[folder] has .tf files as signalbox export writes them; the current folder by default. Understood are values,\n" +
-  'templates, file("…"), var, local and references to resources of the folder. Variables get their values from\n' +
+  'templates, file("…"), chomp(…), var, local and references to resources of the folder. Variables get their values from\n' +
   "--var, --var-file, *.auto.tfvars and terraform.tfvars of the folder, SIGNALBOX_VAR_<name> and TF_VAR_<name>, in\n" +
   "this order, or else their defaults.";
 

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { escaped } from "../../../actors/export/hcl.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
 import { toLines } from "../command/printable.js";
@@ -18,7 +19,8 @@ interface ExportedFile {
 export async function exportFolder(context: Context, options: ExportOptions, given = "."): Promise<void> {
   const { terminal } = context;
   const { id, slug } = await context.names.workspace(options.workspace);
-  const { files } = await context.client.get("/api/resources/workspaces/{id}/export", { path: { id } });
+  const { files: exported } = await context.client.get("/api/resources/workspaces/{id}/export", { path: { id } });
+  const files = withFinalNewlines(exported);
   if (given === "-") {
     context.show({ workspace: { id, slug }, files }, () =>
       files.flatMap(({ path, content }) => [`==> ${toLines(path)} <==`, toLines(content)]),
@@ -42,6 +44,23 @@ export async function exportFolder(context: Context, options: ExportOptions, giv
   context.show(result, () => [
     `exported the workspace ${slug} into ${folder}: ${counted(written.length)} written, ${files.length - written.length} unchanged`,
   ]);
+}
+
+/**
+ * Ends each text file with a newline, because editors add one. `chomp` removes it where the text has none, so the
+ * meaning stays the same.
+ */
+function withFinalNewlines(files: readonly ExportedFile[]): readonly ExportedFile[] {
+  const lacking = new Set(
+    files.filter(({ path, content }) => !path.endsWith(".tf") && /[^\r\n]$/.test(content)).map(({ path }) => path),
+  );
+  const readers = new Map([...lacking].map((path) => [`file("\${path.module}/${escaped(path)}")`, path]));
+  return files.map(({ path, content }) => {
+    if (lacking.has(path)) return { path, content: `${content}\n` };
+    if (path !== "main.tf") return { path, content };
+    const reads = (call: string) => (readers.has(call) ? `chomp(${call})` : call);
+    return { path, content: content.replace(/file\("\$\{path\.module\}\/(?:[^"\\]|\\.)*"\)/g, reads) };
+  });
 }
 
 /** Throws a {@link CommandError} if the path, or its nearest ancestor that exists, is not a folder. */

@@ -138,13 +138,18 @@ export class ExpressionReader {
   #call(call: SyntaxNode): Expression {
     const [name, given] = call.children.filter(({ type }) => type !== "comment");
     const called = name === undefined ? "" : this.#text(name);
-    if (called !== "file") {
+    if (called !== "file" && called !== "chomp") {
       const advice = `the function ${called} is not understood: write the value, or read it with file("…")`;
       return this.#refuse(call, advice);
     }
-    const [path, ...others] = given === undefined ? [] : listElements(given);
-    if (path === undefined || others.length > 0) return this.#refuse(call, "file takes one path");
-    return { kind: "file", place: { file: this.#file, node: call }, path: this.#read(path) };
+    const [first, ...others] = given === undefined ? [] : listElements(given);
+    if (first === undefined || others.length > 0) {
+      return this.#refuse(call, `${called} takes one ${called === "file" ? "path" : "text"}`);
+    }
+    const place = { file: this.#file, node: call };
+    return called === "file"
+      ? { kind: "file", place, path: this.#read(first) }
+      : { kind: "chomp", place, text: this.#read(first) };
   }
 
   #literal(node: SyntaxNode): Expression {

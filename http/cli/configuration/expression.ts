@@ -5,6 +5,8 @@ import type { Value } from "./value.js";
 export type Expression = { readonly place: Place } & (
   | { readonly kind: "reference"; readonly parts: readonly ReferencePart[] }
   | { readonly kind: "file"; readonly path: Expression }
+  /** A text without the newlines at its end. */
+  | { readonly kind: "chomp"; readonly text: Expression }
   | { readonly kind: "value"; readonly value: Value }
   | { readonly kind: "literal"; readonly name: string }
 );

@@ -44,7 +44,7 @@ export class FolderFiles {
     if (sources.length > MAX_FILES) throw new Refused(`the folder has more than ${MAX_FILES} .tf files`);
     return sources.map((path) => {
       const text = this.text(path);
-      if (text.length > MAX_SOURCE) throw new Refused(`${path} has more than ${MAX_SOURCE / 1024 ** 2} MiB`);
+      refuseLong({ path, text });
       return { path, text: text.replace(/^\ufeff/, "") };
     });
   }
@@ -86,6 +86,11 @@ export class FolderFiles {
     const from = relative(this.folder, path);
     return from !== "" && from !== ".." && !from.startsWith(`..${sep}`) && !isAbsolute(from);
   }
+}
+
+/** Throws {@link Refused} for a file that is too long to parse. */
+export function refuseLong({ path, text }: SourceFile): void {
+  if (text.length > MAX_SOURCE) throw new Refused(`${path} has more than ${MAX_SOURCE / 1024 ** 2} MiB`);
 }
 
 /** Reads a regular file of at most this size; null for anything else. */

@@ -1,12 +1,15 @@
 import { snakeCase, toShape } from "../../../actors/export/attributes.js";
 import { fromAttributes } from "../../../actors/export/from-attributes.js";
+import type { FieldError } from "../../../actors/refusal.js";
 import { parseBy } from "../../wire/field-errors.js";
 import { takeAt } from "./at-path.js";
+import { adviseName, attributesOf, hiddenAttribute, holders, ORDER } from "./attribute-names.js";
 import type { Module, ResourceBlock } from "./hcl-module.js";
 import type { LiveResource, TargetWorkspace } from "./live.js";
 import { locate } from "./locate.js";
 import { fromBlocks } from "./nested-blocks.js";
-import { type Placed, refuse } from "./refused.js";
+import { errorLines, toAttributeErrors } from "./refusal-lines.js";
+import { type Placed, Refused, refuse } from "./refused.js";
 import { Scope, unknownId } from "./scope.js";
 import { isMap, type Value, type ValueMap } from "./value.js";
 import type { Variables } from "./variables.js";
@@ -28,12 +31,6 @@ export interface WantedResource {
   /** The names of the resources that it refers to. */
   readonly references: ReadonlySet<string>;
 }
-
-/** The attributes that name the holder. */
-const holders = { none: null, workspace: "workspace_id", team: "team_id", station: null } as const;
-
-/** The attribute that only affects the order of the resources. */
-const ORDER = "depends_on";
 
 /** The resources of a folder, with the ids that the service has. Methods throw {@link Refused}. */
 export class Folder {
@@ -89,6 +86,7 @@ export class Folder {
   /** Evaluates a resource. The id of a resource that does not exist yet is replaced by {@link unknownId}. */
   evaluate(resource: ResourceBlock): WantedResource {
     const { kind, block, name } = resource;
+    refuseUnknown(resource);
     const address = this.address(resource);
     const holder = this.#holder(resource);
     const { [ORDER]: order, ...body } = block.body;
@@ -150,26 +148,29 @@ export class Folder {
     return refuse(place, `team_id names no team of the workspace ${this.#target.slug}`);
   }
 
-  #fields({ kind, block }: ResourceBlock, attributes: ValueMap): Fields {
+  #fields(resource: ResourceBlock, attributes: ValueMap): Fields {
+    const { kind } = resource;
     const { fields, faults } = fromAttributes(kind.schema, attributes, {
       unknown: {},
       omitted: kind.hcl?.omitted ?? [],
       hiddenPaths: kind.hidden.map(({ path }) => path),
     });
-    const [fault] = faults;
-    if (fault === undefined) return fields;
-    const { place, path } = locate(block, fault.path);
-    return refuse(place, `${path === "" ? "" : `${path} `}${fault.message}`);
+    if (faults.length === 0) return fields;
+    return refuseAll(
+      resource,
+      faults.map(({ path, message, known }) => {
+        const name = /[^.[\]]*$/.exec(path)?.[0] ?? path;
+        return { path, message: known === undefined ? message : `${message}${adviseName(name, known)}` };
+      }),
+    );
   }
 
   #complete(resource: ResourceBlock, fields: Fields): Fields {
-    const { kind, block } = resource;
+    const { kind } = resource;
     const [tooMuch] = kind.findSizeErrors?.(fields) ?? [];
     const parsed = tooMuch === undefined ? parseBy(kind.schema, fields) : { errors: [tooMuch] };
     if ("errors" in parsed) {
-      const [error = { path: "", message: "is not valid" }] = parsed.errors;
-      const { place, path } = locate(block, error.path);
-      return refuse(place, `${path === "" ? "" : `${path} `}${error.message}`);
+      return refuseAll(resource, toAttributeErrors(resource, parsed.errors));
     }
     const { data } = parsed;
     return kind.fill?.(data, this.match(resource)?.fields ?? null) ?? data;
@@ -195,6 +196,23 @@ export class Folder {
   }
 }
 
+/** Throws {@link Refused} with the places of all errors of a resource. */
+function refuseAll(resource: ResourceBlock, errors: readonly FieldError[]): never {
+  throw new Refused(errorLines(resource, errors).join("\n"));
+}
+
+/** Refuses attributes that the kind does not have, before one of them is missed under its right name. */
+function refuseUnknown(resource: ResourceBlock): void {
+  const { kind, block } = resource;
+  const known = attributesOf(kind);
+  const unknown = Object.keys(block.body).filter((name) => !known.includes(name) && block.body[name] !== null);
+  if (unknown.length === 0) return;
+  refuseAll(
+    resource,
+    unknown.map((path) => ({ path, message: `is not a known attribute${adviseName(path, known)}` })),
+  );
+}
+
 /**
  * Moves hidden values from `given` to `hidden`, and returns the other fields. `given` has hidden values if the folder
  * sets a whole object by a reference (`signing = local.signing`).
@@ -207,10 +225,4 @@ function takeHidden({ kind }: ResourceBlock, given: Fields, hidden: Map<string, 
     if (value !== undefined) hidden.set(path, () => value as Value);
   }
   return fields;
-}
-
-/** Returns the path of a hidden field's attribute: `signing`, `secret_wo` for `signing.secret`. */
-export function hiddenAttribute(path: string): readonly string[] {
-  const names = path.split(".").map(snakeCase);
-  return [...names.slice(0, -1), `${names.at(-1)}_wo`];
 }

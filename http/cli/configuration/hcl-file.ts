@@ -9,6 +9,7 @@ import {
 } from "../../../actors/config-pull-requests/edit/hcl-syntax.js";
 import { parseValues } from "../../../actors/config-pull-requests/edit/hcl-values.js";
 import { spliced } from "../../../actors/config-pull-requests/edit/splice.js";
+import { adviseNear } from "./attribute-names.js";
 import type { Expression } from "./expression.js";
 import { ExpressionReader } from "./expression-reader.js";
 import { type Place, type Placed, Refused, refuse, type SourceFile } from "./refused.js";
@@ -53,6 +54,9 @@ const blockTypes: Readonly<
 };
 
 const understood = Object.keys(blockTypes).join(", ");
+
+/** The blocks of Terraform that are not understood. */
+const otherBlocks = ["action", "check", "data", "ephemeral", "module", "removed"];
 
 /** The blocks of a resource that Terraform itself reads. */
 const metaBlocks = ["connection", "dynamic", "lifecycle", "provisioner"];
@@ -114,7 +118,8 @@ export async function parseAssignments(syntax: Syntax, file: SourceFile): Promis
     members.flatMap(({ value }) => reader.splices(value)),
   );
   for (const { kind, place } of reader.expressions.values()) {
-    if (kind === "reference" || kind === "file") refuse(place, "only values are understood in a file of variables");
+    if (kind === "reference" || kind === "file" || kind === "chomp")
+      refuse(place, "only values are understood in a file of variables");
   }
   const parsed = await parseValues(file.path, `${marked}\n${reader.literalBlock()}`);
   if ("fault" in parsed) return refuseFault(file, root);
@@ -133,7 +138,8 @@ function checkBlock(file: SourceFile, { type, labels, node }: InnerBlock) {
   const place = { file, node };
   const known = Object.hasOwn(blockTypes, type) ? blockTypes[type] : undefined;
   if (known === undefined) {
-    return refuse(place, `the block ${type} is not understood: a folder may have ${understood}`);
+    const near = otherBlocks.includes(type) ? "" : adviseNear(type, Object.keys(blockTypes));
+    return refuse(place, `the block ${type} is not understood${near || `: a folder may have ${understood}`}`);
   }
   if (labels.length !== known.labels) refuse(place, `a ${type} block needs ${known.labels} labels`);
   const [inner] = known.nested ? [] : toHolder(file.text, node).blocks;
@@ -190,7 +196,9 @@ async function refuseFault(file: SourceFile, root: SyntaxNode): Promise<never> {
   const message = /^parse config: \[(.*)\]$/s.exec(parsed.fault)?.[1] ?? parsed.fault;
   const [, line, text] = /:(\d+),[\d,:-]+ (.*)$/s.exec(message) ?? [];
   if (line === undefined) return refuse({ file, node }, `${NOT_HCL}: ${message}`, NOT_HCL);
-  throw new Refused(`${file.path}:${line}: ${file.isOfValues === true ? NOT_HCL : `${NOT_HCL}: ${text}`}`);
+  // The parser lists all that it finds, and the first fault often causes the others.
+  const [first] = (text ?? "").split(/ \S+:\d+,[\d,-]+: /);
+  throw new Refused(`${file.path}:${line}: ${file.isOfValues === true ? NOT_HCL : `${NOT_HCL}: ${first}`}`);
 }
 
 const NOT_HCL = "it is not HCL";

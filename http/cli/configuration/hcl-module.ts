@@ -3,6 +3,7 @@ import { loadSyntax, type Syntax } from "../../../actors/config-pull-requests/ed
 import { resourceType } from "../../../actors/export/resource-block.js";
 import { parseAllowList } from "../../../actors/outbound/http/allow-list.js";
 import type { Kind } from "../../../actors/resources/kind.js";
+import { adviseName } from "./attribute-names.js";
 import { type Expression, partsText } from "./expression.js";
 import type { FolderFiles } from "./folder-files.js";
 import { type FileBlock, parseHcl } from "./hcl-file.js";
@@ -69,7 +70,10 @@ export async function readModule(files: FolderFiles): Promise<Module> {
   };
   for (const { blocks } of parsed) for (const block of blocks) faults.try(() => addBlock(module, block));
   for (const [name, { place }] of module.imports) {
-    faults.try(() => module.resources.has(name) || refuse(place, `there is no resource ${name} in the folder`));
+    faults.try(() => {
+      if (module.resources.has(name)) return;
+      refuse(place, `there is no resource ${name} in the folder to import: remove this block, or add the resource`);
+    });
   }
   for (const expression of module.expressions.values()) faults.try(() => checkReference(module, expression));
   faults.end();
@@ -105,10 +109,7 @@ function addBlock(module: OpenModule, block: FileBlock): void {
       const [resource = "", label = ""] = labels;
       const kind = kindByType.get(resource);
       if (kind === undefined) {
-        refuse(
-          place,
-          `the resource type ${resource} is not understood: the types are ${[...kindByType.keys()].join(", ")}`,
-        );
+        refuse(place, `the resource type ${resource} is not understood${adviseName(resource, [...kindByType.keys()])}`);
       }
       for (const { name, node } of block.holder.members) {
         if (name !== "count" && name !== "for_each" && name !== "provider") continue;
@@ -182,21 +183,33 @@ function add<Item extends { readonly place: Place } | ResourceBlock>(
 function checkReference(module: Pick<Module, "variables" | "locals" | "resources">, expression: Expression): void {
   const { variables, locals, resources } = module;
   if (expression.kind === "file") return checkReference(module, expression.path);
+  if (expression.kind === "chomp") return checkReference(module, expression.text);
   if (expression.kind !== "reference") return;
   const { place, parts } = expression;
   const [root, name] = parts;
   const text = partsText(parts);
   if (typeof root !== "string" || typeof name !== "string") return refuse(place, `${text} is not understood`);
   if (root === "var") {
-    if (!variables.has(name)) refuse(place, `there is no variable ${name} in the folder`);
+    if (!variables.has(name))
+      refuse(place, `there is no variable ${name} in the folder${adviseName(name, [...variables.keys()])}`);
   } else if (root === "local") {
-    if (!locals.has(name)) refuse(place, `there is no local value ${name} in the folder`);
+    if (!locals.has(name))
+      refuse(place, `there is no local value ${name} in the folder${adviseName(name, [...locals.keys()])}`);
   } else if (root === "path") {
     if (parts.length > 2 || (name !== "module" && name !== "root"))
       refuse(place, `${text} is not understood: use path.module`);
   } else if (kindByType.has(root)) {
-    if (!resources.has(`${root}.${name}`)) refuse(place, `there is no resource ${root}.${name} in the folder`);
+    checkResource({ resources }, `${root}.${name}`, place);
   } else {
     refuse(place, `${text} is not understood: only var, local, path.module and resources of the folder can be named`);
   }
+}
+
+function checkResource({ resources }: Pick<Module, "resources">, name: string, place: Place): void {
+  if (resources.has(name)) return;
+  const [type = "", label = ""] = name.split(".");
+  const labels = [...resources.keys()]
+    .map((each) => each.split("."))
+    .flatMap(([of, each = ""]) => (of === type ? [each] : []));
+  refuse(place, `there is no resource ${name} in the folder${adviseName(label, labels)}`);
 }

@@ -1,15 +1,14 @@
 import type { Splice } from "../../../actors/config-pull-requests/edit/splice.js";
 
 /**
- * Returns the splices that rewrite a heredoc as a quoted text, because HashiCorp's parser takes quadratic time in the
- * lines of a heredoc. `start` is the offset of the heredoc, and `parts` replace its expressions. An indented heredoc
- * (`<<-`) stays a heredoc if its indentation is not plain.
+ * Writes a heredoc as a quoted text, because the time of HashiCorp's parser is quadratic in the lines of a heredoc.
+ * `start` is the offset of the heredoc, and `parts` replace its expressions.
  */
 export function heredocSplices(text: string, start: number, parts: readonly Splice[]): readonly Splice[] {
   const head = text.slice(0, text.indexOf("\n") + 1);
   const lines = text.slice(head.length, Math.max(head.length, text.trimEnd().lastIndexOf("\n") + 1));
-  const indent = head.startsWith("<<-") ? plainIndent(text, lines, start, parts) : 0;
-  if (head === "" || indent === null) return parts;
+  if (head === "") return parts;
+  const indent = head.startsWith("<<-") ? commonIndent(masked(lines, start + head.length, parts)) : 0;
   const from = start + head.length;
   const to = from + lines.length;
   const result: Splice[] = [{ start, end: from, text: '"' }];
@@ -24,26 +23,61 @@ export function heredocSplices(text: string, start: number, parts: readonly Spli
   return [...result, { start: to, end: start + text.length, text: text.endsWith("\n") ? '"\n' : '"' }];
 }
 
+/** White space as Go's `unicode.IsSpace` has it. */
+const SPACE = /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*/;
+
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+
 /**
- * Returns the smallest indentation of the lines. Null if it is not plain (a line has only spaces, other whitespace in
- * its indentation or a carriage return), if an expression spans several lines, or if there is no text.
+ * Returns how much indentation the lines of an indented heredoc have in common, in characters. Lines of white space alone
+ * do not count. `lines` has a mark in place of each expression.
+ * Source: hashicorp/hcl, `hclsyntax/parser_template.go`, `flushHeredocTemplateParts`.
  */
-function plainIndent(text: string, lines: string, start: number, parts: readonly Splice[]): number | null {
-  if (parts.some((part) => text.slice(part.start - start, part.end - start).includes("\n"))) return null;
+function commonIndent(lines: string): number {
   let least = Number.POSITIVE_INFINITY;
-  for (const line of lines.split("\n")) {
-    if (line === "") continue;
-    const spaces = /^ */.exec(line)?.[0].length ?? 0;
-    if (spaces === line.length || /^\s/.test(line.slice(spaces)) || line.includes("\r")) return null;
+  const all = lines.split("\n");
+  for (const [index, line] of all.entries()) {
+    const spaces = SPACE.exec(line)?.[0].length ?? 0;
+    const isEnd = index === all.length - 1;
+    if (spaces === line.length && (!isEnd || line === "")) continue;
     least = Math.min(least, spaces);
   }
-  return Number.isFinite(least) ? least : null;
+  return Number.isFinite(least) ? least : 0;
 }
 
+/** Replaces the expressions by a mark that is no white space. */
+function masked(text: string, start: number, parts: readonly Splice[]): string {
+  let at = 0;
+  const pieces: string[] = [];
+  for (const part of parts) {
+    pieces.push(text.slice(at, part.start - start), "x");
+    at = part.end - start;
+  }
+  return [...pieces, text.slice(at)].join("");
+}
+
+/** Removes the indentation of the lines of a text; of the first one only if the text begins `atLine`. */
 function undented(text: string, indent: number, atLine: boolean): string {
   if (indent === 0) return text;
   const lines = text.split("\n");
-  return lines.map((line, index) => (index > 0 || atLine ? line.slice(indent) : line)).join("\n");
+  const isBlank = (line: string, index: number) =>
+    index < lines.length - 1 && (SPACE.exec(line)?.[0].length ?? 0) === line.length;
+  return lines
+    .map((line, index) => ((index > 0 || atLine) && !isBlank(line, index) ? withoutIndent(line, indent) : line))
+    .join("\n");
+}
+
+function withoutIndent(line: string, indent: number): string {
+  // A mark that combines with the last space goes with it.
+  if (!/^[\p{M}\u200c\u200d]/u.test(line.slice(indent))) return line.slice(indent);
+  let end = 0;
+  let count = 0;
+  for (const { segment } of graphemes.segment(line)) {
+    if (count === indent) break;
+    count += 1;
+    end += segment.length;
+  }
+  return line.slice(end);
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\\" };

@@ -26,6 +26,29 @@ export interface TargetWorkspace {
   readonly id: string | null;
 }
 
+/** A change to try, as a dry run takes it. */
+export interface DryRunChange {
+  readonly action: "create" | "update" | "delete";
+  readonly kind: string;
+  readonly id: string;
+  readonly teamId?: string | null;
+  readonly version?: number;
+  readonly body?: unknown;
+}
+
+const refusalsSchema = z.object({
+  refusals: z.array(
+    z.object({
+      change: z.int(),
+      detail: z.string(),
+      errors: z.array(z.object({ path: z.string(), message: z.string() })),
+    }),
+  ),
+});
+
+/** A change that the service would refuse: its index, and the problem. */
+export type StepProblem = z.output<typeof refusalsSchema>["refusals"][number];
+
 /**
  * Calls the resource API. Kinds are data here, so the calls are not typed. Bodies keep whole numbers of any size.
  */
@@ -60,6 +83,12 @@ export class ResourceApi {
   async replace({ kind, id, version }: LiveResource, body: unknown): Promise<LiveResource> {
     const call = { ...toJsonBody(body), version };
     return toLive(kind, await this.#client.send("put", `/api/resources/${kind.plural}/${id}`, call));
+  }
+
+  /** Returns the changes that the service would refuse. Changes nothing. `workspaceId` is null for a new workspace. */
+  async dryRun(workspaceId: string | null, changes: readonly DryRunChange[]): Promise<readonly StepProblem[]> {
+    const { text } = await this.#client.send("post", "/api/resources/dry-run", toJsonBody({ workspaceId, changes }));
+    return refusalsSchema.parse(readJson(text)).refusals;
   }
 
   async delete({ kind, id, version }: LiveResource): Promise<void> {

@@ -1,8 +1,9 @@
 import { snakeCase } from "../../../actors/export/attributes.js";
 import { byCodeUnits } from "../../../actors/export/path-order.js";
 import { valueAt } from "./at-path.js";
+import { hiddenAttribute } from "./attribute-names.js";
 import { type FieldChange, isSame, listChanges, plainAttributes } from "./differences.js";
-import { type Folder, hiddenAttribute, type WantedResource } from "./folder.js";
+import type { Folder, WantedResource } from "./folder.js";
 import { exportedKinds, type ResourceBlock } from "./hcl-module.js";
 import type { LiveResource, TargetWorkspace } from "./live.js";
 import { locate } from "./locate.js";

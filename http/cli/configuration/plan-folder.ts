@@ -1,5 +1,6 @@
 import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
+import { refuseUnwritable } from "./dry-run.js";
 import { Folder } from "./folder.js";
 import { FolderFiles } from "./folder-files.js";
 import { type Module, readModule } from "./hcl-module.js";
@@ -23,7 +24,7 @@ export interface PlannedFolder {
   readonly secrets: Secrets;
 }
 
-/** Reads a folder and the service, and compares them. Changes nothing. */
+/** Reads a folder and the service, compares them, and asks the service what it would refuse. Changes nothing. */
 export async function planFolder(context: Context, options: PlanOptions, given = "."): Promise<PlannedFolder> {
   const module = await readModule(new FolderFiles(context.terminal.folder, given));
   const variables = await readVariables(context, module, options);
@@ -42,6 +43,7 @@ async function planModule(
   const folder = new Folder(module, variables, { target, live });
   const plan = makePlan(folder, { target, live, isPruned: options.prune === true });
   for (const note of plan.notes) context.terminal.note(note);
+  await refuseUnwritable(context, plan, api);
   return { plan, folder, api, secrets: variables.secrets };
 }
 

@@ -6,6 +6,7 @@ import type { LiveResource } from "./live.js";
 import type { Plan, Step } from "./make-plan.js";
 import { placeText } from "./refused.js";
 import type { Secrets } from "./secrets.js";
+import { diffLines } from "./text-diff.js";
 import type { Value } from "./value.js";
 
 /** A step as `--json` prints it. */
@@ -80,9 +81,10 @@ export function planLines(terminal: Terminal, plan: Plan, secrets: Secrets): str
     const [sign, colour] = signs[step.action];
     const was =
       step.action === "create" && step.was !== null ? [`    ${secrets.hide(wasText(step.was, step, plan))}`] : [];
-    const fields = toShown(step, secrets).fields.map((field) => `    ${fieldText(step, field)}`);
+    const fields = toShown(step, secrets).fields.flatMap((field) => fieldLines(terminal, step, field));
     const isNew = secrets.hide(newWorkspaceText(step, plan));
-    return [terminal.paint(colour, `${sign} ${stepText(step, secrets)}${isNew}`), ...was, ...fields];
+    const head = terminal.paint(colour, `${sign} ${stepText(step, secrets)}${isNew}`);
+    return [head, ...was, ...fields.map((line) => `    ${line}`)];
   });
   const count = (action: Step["action"]) => steps.filter((step) => step.action === action).length;
   const sum = `${count("create")} to create, ${count("update")} to change, ${count("delete")} to delete`;
@@ -126,10 +128,15 @@ function newWorkspaceText(step: Step, { isElsewhere, target }: Plan): string {
   return isNew ? toLine(`: creates a new workspace ${JSON.stringify(target.slug)}`) : "";
 }
 
-function fieldText({ action }: Step, { field, old, new: now, isSecret }: FieldChange): string {
-  if (isSecret === true) return `${toLine(field)}: (secret)`;
+/** Lays out a field in one line, or as a diff if it is a changed text of several lines. */
+function fieldLines(terminal: Terminal, { action }: Step, change: FieldChange): readonly string[] {
+  const { old, new: now, isSecret } = change;
+  const field = toLine(change.field);
+  if (isSecret === true) return [`${field}: (secret)`];
   const [before, after] = shortened(old, now);
-  return action === "create" ? `${toLine(field)}: ${after}` : `${toLine(field)}: ${before} → ${after}`;
+  if (action === "create") return [`${field}: ${after}`];
+  const diff = typeof old === "string" && typeof now === "string" ? diffLines(terminal, old, now) : null;
+  return diff === null ? [`${field}: ${before} → ${after}`] : [`${field}:`, ...diff.map((line) => `  ${line}`)];
 }
 
 /** Maximum length of a value in a line, in characters. */

@@ -24,14 +24,25 @@ export interface Placed {
 }
 
 /**
- * The folder has something that the commands do not understand, or that is wrong. The message has file and line if they
- * are known.
+ * The folder has something that the commands do not understand, or that is wrong. The message has file and line; several
+ * errors are several lines.
  */
 export class Refused extends CommandError {}
 
+/** The offsets of line breaks by file, because a file may have many errors. */
+const breaksByFile = new WeakMap<SourceFile, readonly number[]>();
+
 /** Formats a place as `path:line`. */
 export function placeText({ file, node }: Place): string {
-  return `${file.path}:${file.text.slice(0, node.start).split("\n").length}`;
+  const breaks = breaksByFile.get(file) ?? [...file.text.matchAll(/\n/g)].map(({ index }) => index);
+  breaksByFile.set(file, breaks);
+  let [low, high] = [0, breaks.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((breaks[middle] ?? 0) < node.start) low = middle + 1;
+    else high = middle;
+  }
+  return `${file.path}:${low + 1}`;
 }
 
 /**
@@ -46,30 +57,32 @@ const ONLY_VALUES = "only values are understood in a file of variables";
 
 /** Maximum number of errors to report at once. */
 const MAX_REPORTED = 20;
+/** Maximum number of errors to find. */
+const MAX_FOUND = 1_000;
 
 /** Collects errors, so that a person sees several at once. */
 export class Faults {
-  readonly #messages: string[] = [];
+  readonly #messages = new Set<string>();
 
   /**
-   * Runs a part of the work and returns its result. If it throws {@link Refused}, records the error and returns
-   * undefined.
+   * Runs a part of the work. Records its {@link Refused}; returns undefined then. After many errors, runs nothing.
    */
   try<Result>(work: () => Result): Result | undefined {
+    if (this.#messages.size >= MAX_FOUND) return undefined;
     try {
       return work();
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      if (!this.#messages.includes(error.message)) this.#messages.push(error.message);
+      for (const line of error.message.split("\n")) this.#messages.add(line);
       return undefined;
     }
   }
 
   /** Throws a {@link CommandError} with the recorded errors, if there are any. */
   end(): void {
-    const count = this.#messages.length;
+    const count = this.#messages.size;
     if (count === 0) return;
     const more = count > MAX_REPORTED ? [`and ${count - MAX_REPORTED} more`] : [];
-    throw new CommandError([...this.#messages.slice(0, MAX_REPORTED), ...more].join("\n"));
+    throw new CommandError([...[...this.#messages].slice(0, MAX_REPORTED), ...more].join("\n"));
   }
 }

@@ -1,7 +1,8 @@
+import { adviseNear } from "./attribute-names.js";
 import { type Expression, partsText, type ReferencePart } from "./expression.js";
 import type { Module, ResourceBlock } from "./hcl-module.js";
 import { type Place, type Placed, placeText, Refused, refuse } from "./refused.js";
-import { isList, isMap, type Value } from "./value.js";
+import { isList, isMap, type Value, Weights } from "./value.js";
 
 /** Values that come from outside of the module. */
 export interface Given {
@@ -29,12 +30,20 @@ const MAX_DEPTH = 200;
 /** Maximum length of the text of all templates together, in characters. */
 const MAX_TEXT = 16 * 1024 * 1024;
 
+/** Maximum weight of all values together. */
+const MAX_TOTAL = 4 * MAX_TEXT;
+
+const TOO_LARGE = `the value is too large: with the values that it refers to, it may have ${MAX_TEXT / 1024 ** 2} MiB`;
+
 /** Evaluates values of a module. Throws {@link Refused} for a value that cannot be evaluated. */
 export class Scope {
   readonly #module: Module;
   readonly #given: Given;
   /** The local values that were evaluated so far, by name. */
   readonly #locals = new Map<string, Evaluated>();
+  readonly #weights = new Weights();
+  /** The weight of the values so far. */
+  #weight = 0;
   /** The length of the text of templates so far. */
   #length = 0;
   /** What is being evaluated, from outside to inside. */
@@ -50,6 +59,7 @@ export class Scope {
   /** Forgets local values, because an id has become known. */
   refresh(): void {
     this.#length = 0;
+    this.#weight = 0;
     this.#locals.clear();
   }
 
@@ -57,7 +67,10 @@ export class Scope {
     const before = this.#references;
     this.#references = new Set();
     try {
-      return { value: this.#value(value, place), references: this.#references };
+      const found = this.#value(value, place);
+      // Values inside of others are weighed with these.
+      if (this.#open.length === 0) this.#weigh(found, place);
+      return { value: found, references: this.#references };
     } finally {
       this.#references = before;
     }
@@ -74,12 +87,27 @@ export class Scope {
 
   #value(value: Value, place: Place): Value {
     if (typeof value === "string") return this.#text(value, place);
-    if (isList(value)) return value.map((each) => this.#value(each, place));
+    if (isList(value))
+      return this.#bounded(
+        value.map((each) => this.#value(each, place)),
+        place,
+      );
     if (!isMap(value)) return value;
     const entries = Object.entries(value).map(([name, each]) => [this.#name(name, place), this.#value(each, place)]);
     const map = Object.fromEntries(entries);
     if (Object.keys(map).length < entries.length) refuse(place, TWICE, TWICE);
-    return map;
+    return this.#bounded(map, place);
+  }
+
+  /** Refuses a list or map that is too large. Lists of lists through local values can make much of little. */
+  #bounded<Whole extends Value>(value: Whole, place: Place): Whole {
+    if (this.#weights.weigh(value) > MAX_TEXT) refuse(place, TOO_LARGE, TOO_LARGE);
+    return value;
+  }
+
+  #weigh(value: Value, place: Place): void {
+    this.#weight += this.#weights.weigh(value);
+    if (this.#weight > MAX_TOTAL) refuse(place, TOO_LARGE, TOO_LARGE);
   }
 
   #name(name: string, place: Place): string {
@@ -140,6 +168,8 @@ export class Scope {
         return this.#value(this.#module.literals[expression.name] ?? null, place);
       case "file":
         return this.#file(expression.path, place);
+      case "chomp":
+        return this.#chomp(expression.text, place);
       case "reference": {
         const [root, name, ...path] = expression.parts;
         if (typeof root !== "string" || typeof name !== "string") return refuse(place, "this is not understood");
@@ -164,6 +194,12 @@ export class Scope {
       if (!(error instanceof Refused)) throw error;
       return refuse(place, error.message);
     }
+  }
+
+  #chomp(text: Expression, place: Place): Value {
+    const value = this.#evaluate(text);
+    if (typeof value !== "string") return refuse(place, "chomp takes a text");
+    return withoutFinalNewlines(value);
   }
 
   #variable(name: string, place: Place): Value {
@@ -196,9 +232,10 @@ export class Scope {
     if (attribute.endsWith("_wo")) refuse(place, `${name}.${attribute} is write-only`);
     const value = this.attribute(resource, attribute);
     if (value !== undefined) return value;
+    const near = adviseNear(attribute, ["id", ...Object.keys(resource.block.body)]);
     return refuse(
       place,
-      `${name} sets no ${attribute} (${placeText(resource.block.place)}): only id and attributes that the folder sets can be named`,
+      `${name} sets no ${attribute} (${placeText(resource.block.place)})${near || ": only id and attributes that the folder sets can be named"}`,
     );
   }
 
@@ -235,6 +272,13 @@ export class Scope {
       this.#open.pop();
     }
   }
+}
+
+/** Removes the newlines at the end of a text in linear time, as `chomp` of Terraform does. */
+function withoutFinalNewlines(text: string): string {
+  let end = text.length;
+  while (end > 0 && (text[end - 1] === "\n" || text[end - 1] === "\r")) end -= 1;
+  return text.slice(0, end);
 }
 
 function unescaped(text: string): string {

@@ -11,3 +11,22 @@ export function isMap(value: Value | undefined): value is ValueMap {
 export function isList(value: Value | undefined): value is readonly Value[] {
   return Array.isArray(value);
 }
+
+/** The weight of a value that is neither a text nor a list nor a map. */
+const PLAIN = 8;
+
+/** Weighs values: about the number of characters that they have as text. Each list or map is weighed once. */
+export class Weights {
+  readonly #known = new WeakMap<object, number>();
+
+  weigh(value: Value): number {
+    if (typeof value === "string") return PLAIN + value.length;
+    if (typeof value !== "object" || value === null) return PLAIN;
+    const known = this.#known.get(value);
+    if (known !== undefined) return known;
+    let weight = PLAIN;
+    for (const [name, each] of Object.entries(value)) weight += name.length + this.weigh(each as Value);
+    this.#known.set(value, weight);
+    return weight;
+  }
+}

@@ -2,6 +2,7 @@ import { readJson } from "../../../actors/exact-json.js";
 import type { Context } from "../command/context.js";
 import { CommandError, exitCodes } from "../command/exit-codes.js";
 import { readInput } from "../command/read-input.js";
+import { refuseLong } from "./folder-files.js";
 import { parseAssignments } from "./hcl-file.js";
 import type { Module, VariableBlock } from "./hcl-module.js";
 import { Faults, placeText, Refused, refuse, type SourceFile } from "./refused.js";
@@ -125,6 +126,7 @@ class VariableReader {
   }
 
   async file(file: SourceFile): Promise<Source> {
+    if (this.faults.try(() => refuseLong(file) ?? true) === undefined) return { name: file.path, values: new Map() };
     const values = file.path.endsWith(".json") ? this.#json(file) : await this.#assignments(file);
     return { name: file.path, values };
   }

@@ -110,6 +110,7 @@ for (const TRANSPORT of ["uws", "node"]) {
           .map(({ method, path }) => `${method} ${path}`),
         [
           ...["POST /api/sign-in", "POST /api/sessions", "DELETE /api/sessions", "POST /api/expressions/check"],
+          "POST /api/resources/dry-run",
           "POST /api/teams/{teamId}/lines/{lineId}/stations/{stationId}/searches/estimate",
         ],
       );

@@ -24,6 +24,20 @@ t.test("an edit in a thread of its own changes the wanted value and nothing else
   });
 });
 
+t.test("a file that is read with chomp keeps its final newline, and no value ends with one", async (t) => {
+  const text = source('"small"').replace('model = "small"', 'prompt = chomp(file("$' + '{path.module}/plan.md"))');
+  const edit = (prompt: string) =>
+    editStation(
+      toTree({ [EDITED_PATH]: text, "lines/plan.md": "Plan it.\n" }),
+      toWanted(toStation({ prompt: "Plan it." }), { prompt }),
+      toRun(),
+    );
+  t.same(await edit("Plan\nwell."), {
+    files: [{ path: "lines/plan.md", before: "Plan it.\n", after: "Plan\nwell.\n" }],
+  });
+  t.match(await edit("Plan well.\n"), { refused: { code: "computed" } });
+});
+
 t.test("a source that ends a parser is refused, and the next one is edited", async (t) => {
   const deep = `a = ${"[".repeat(20_000)}\n`;
   t.match(await editStation(toTree({ [EDITED_PATH]: deep }), wanted, toRun()), { refused: { code: /^not-/ } });

@@ -138,8 +138,7 @@ resource "service_team" "made" {
 }
 
 /** Creates a workspace token that may apply; returns it. */
-async function workspaceToken(name: string): Promise<string> {
-  const scopes = ["configure", "runners"] as const;
+async function workspaceToken(name: string, scopes: readonly string[] = ["configure", "runners"]): Promise<string> {
   const made = await person.request(
     "POST",
     `/api/resources/workspaces/${scene.workspaceId}/tokens`,
@@ -212,27 +211,117 @@ t.test("a refused apply removes no other attempt's token, and a failed one keeps
 
 t.test("an apply stops at the first refusal and says what was done, in the order of references", async (t) => {
   const folder = teamFolder("refused");
-  const path = join(signalbox.home, folder, "main.tf");
-  const good = readFileSync(path, "utf8");
-  writeFileSync(path, good.replace('path = "SKILL.md"', 'path = "other.md"'));
-  const run = await signalbox.run(["apply", folder, "--yes"]);
-  t.equal(run.code, 1);
-  t.match(run.out, /\ncreated runner-pool refused\ncreated team refused$/);
-  t.same(run.err.split("\n").slice(1), [
+  const connection = await openCutConnection(scene.service.port);
+  t.teardown(connection.close);
+  const env = { SIGNALBOX_URL: connection.url, SIGNALBOX_TOKEN: await workspaceToken("refused") };
+  const left = [
     "stopped: create skill refused/careful (service_skill.careful, main.tf:29)",
     "done: 2 of 4",
     "not done: create line refused/fix (service_line.fix, main.tf:16)",
-    "error: files: must contain exactly one SKILL.md",
-  ]);
-  const json = await signalbox.run(["apply", folder, "--yes", "--json"]);
+    "error: main.tf:33: files[0].content is not allowed here",
+  ];
+  connection.cut(3, "invalid");
+  const run = await signalbox.run(["apply", folder, "--yes"], { env });
+  t.equal(run.code, 1);
+  t.match(run.out, /\ncreated runner-pool refused\ncreated team refused$/);
+  t.same(run.err.split("\n").slice(1), left);
+  connection.cut(1, "invalid");
+  const json = await signalbox.run(["apply", folder, "--yes", "--json"], { env });
   t.equal(json.code, 1);
   t.match(JSON.parse(json.out), {
     done: [],
     stoppedAt: { address: "refused/careful" },
     notDone: [{ address: "refused/fix" }],
   });
-  writeFileSync(path, good);
   t.match(await signalbox.run(["apply", folder, "--yes"]), { code: 0, out: /created line refused\/fix$/ });
+});
+
+t.test(
+  "a plan finds what the service would refuse, with the places in the folder, and nothing is applied",
+  async (t) => {
+    const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+    const folder = makeFolder({
+      "main.tf": `${refusedStart}
+resource "service_team" "new" {
+  workspace_id = service_workspace.acme.id
+  key          = "refused-new"
+  name         = "New"
+}
+resource "service_skill" "careful" {
+  team_id = service_team.new.id
+  key     = "careful"
+  name    = "Careful"
+  files   = [{ path = "other.md", content = "x" }]
+}
+resource "service_line" "fix" {
+  team_id = service_team.new.id
+  key     = "fix"
+  name    = "Fix"
+  stations = [
+    { key = "work", name = "Work", kind = "work", skills = [service_skill.careful.key], passes_to = ["reviw"] },
+    { key = "work", name = "Work", kind = "work", runners = { pool = "no-pool" } }
+  ]
+}
+resource "service_hook" "tell" {
+  team_id = service_team.new.id
+  key     = "tell"
+  on      = "task.moved"
+  steps = [
+    { name = "a", request = { url = "https://not-allowed.example.org/in", headers = { Authorization = "x" } } },
+    { name = "b", request = { url = "https://hooks.example.com/$\${{ evnt.id }}" } }
+  ]
+  signing = { secret_wo = "${secret}" }
+}
+`,
+    });
+    const says = [
+      "error: main.tf:21: files must contain exactly one SKILL.md",
+      "main.tf:28: stations[0].passes_to[0] there is no station reviw",
+      "main.tf:29: stations[1].key stands twice",
+      "main.tf:29: stations[1].runners.pool there is no runner-pool no-pool",
+      "main.tf:37: steps[0].request.url the host not-allowed.example.org is not on the deployment's outbound allow-list (OUTBOUND_ALLOW)",
+      "main.tf:37: steps[0].request.headers.Authorization is set by the service",
+      "main.tf:38: steps[1].request.url does not check: there is no evnt here. Did you mean event?",
+      "main.tf:40: signing.secret_wo_version is required",
+    ];
+    for (const command of [["plan"], ["apply", "--yes"]]) {
+      const { code, out, err } = await signalbox.run([...command, folder]);
+      t.same({ code, out, err: err.split("\n") }, { code: 1, out: "", err: says });
+    }
+    const env = { SIGNALBOX_TOKEN: await workspaceToken("configures", ["configure"]) };
+    const pool =
+      "service_runner_pool.made: This needs the permission manage-runners, which your role or token does not give.";
+    t.same(await signalbox.run(["plan", teamFolder("forbidden")], { env }), {
+      code: 1,
+      out: "",
+      err: `error: main.tf:36: ${pool}`,
+    });
+  },
+);
+
+t.test("a plan says that a service could not check it", async (t) => {
+  const folder = teamFolder("unchecked");
+  const path = join(signalbox.home, folder, "main.tf");
+  writeFileSync(path, readFileSync(path, "utf8").replace('path = "SKILL.md"', 'path = "other.md"'));
+  const connection = await openCutConnection(scene.service.port);
+  t.teardown(connection.close);
+  const env = { SIGNALBOX_URL: connection.url, SIGNALBOX_TOKEN: await workspaceToken("unchecked") };
+  connection.cut(1, "old");
+  t.match(await signalbox.run(["plan", folder], { env }), {
+    code: 2,
+    err: "the service did not check the plan, so an apply may stop midway: its release cannot do that",
+  });
+  t.match(await signalbox.run(["apply", folder, "--yes"], { env }), {
+    code: 1,
+    err: /\ndone: 2 of 4\n.*\nerror: main\.tf:33: files must contain exactly one SKILL\.md$/,
+  });
+  const files = `[{ path = "SKILL.md", content = "${"x".repeat(700_000)}" }]`;
+  const skills = Array.from({ length: 7 }, (_, at) => {
+    const fields = `team_id = service_team.core.id\n  key = "large-${at}"\n  name = "Large"\n  files = ${files}`;
+    return [`large-${at}.tf`, `resource "service_skill" "large-${at}" {\n  ${fields}\n}\n`] as const;
+  });
+  const large = makeFolder({ "main.tf": refusedStart, ...Object.fromEntries(skills) });
+  t.match(await signalbox.run(["plan", large]), { code: 2, err: /^the service did not check the plan, .*: / });
 });
 
 t.test("an apply says that a resource changed since the plan", async (t) => {
@@ -283,10 +372,14 @@ variable "secret" {
   t.notOk(applied.out.includes(secret));
   const renamed = text.replace('key     = "work"', 'key     = "do"');
   writeFileSync(path, renamed + hook('"do"'));
-  const moved = await signalbox.run(["apply", folder, "--yes"]);
+  const moved = await signalbox.run(["plan", folder]);
   t.match(
     moved,
-    { code: 1, err: /The station work of line moved\/fix is used by hook moved\/tell/ },
+    {
+      code: 1,
+      out: "",
+      err: /main\.tf:16: service_line\.fix: The station work of line moved\/fix is used by hook moved\/tell\.\n.*match\.stations\[0\] no line of the team has a station do$/,
+    },
     "each needs the other",
   );
   writeFileSync(path, renamed + hook(""));
@@ -509,6 +602,52 @@ t.test("objects may be blocks, text keeps its Unicode form, and whole numbers ke
   t.match(readFileSync(path, "utf8"), /passes_to += \["review"\]/, "stations pass to the next one by default");
   t.match(await run("plan"), { code: 0, out: /^no changes\nnot compared: \d+ secret values/, err: "" });
 });
+
+t.test(
+  "an exported text file ends with a newline, and its meaning stays the same when an editor adds one",
+  async (t) => {
+    const team = await person.create(`/api/resources/workspaces/${scene.workspaceId}/teams`, {
+      key: "ends",
+      name: "Ends",
+    });
+    const contents = {
+      "SKILL.md": "no newline",
+      "a b.md": "one\n",
+      "c.md": "two\n\n",
+      "d.md": "carriage\r",
+      "e.md": "",
+    };
+    const files = Object.entries(contents).map(([path, content]) => ({ path, content }));
+    const made = await person.create(`/api/resources/teams/${team.id}/skills`, { key: "ends", name: "Ends", files });
+    const run = (command: string, ...more: string[]) => signalbox.run([command, "ends", ...more]);
+    t.equal((await run("export", "--workspace", "acme")).code, 0);
+    const main = readFileSync(join(signalbox.home, "ends", "main.tf"), "utf8");
+    const at = (path: string) => join(signalbox.home, "ends", "skills/ends/ends", path);
+    t.match(main, /content = chomp\(file\("\$\{path\.module\}\/skills\/ends\/ends\/SKILL\.md"\)\)\n/);
+    t.match(main, /content = file\("\$\{path\.module\}\/skills\/ends\/ends\/a b\.md"\)\n/);
+    t.equal(readFileSync(at("SKILL.md"), "utf8"), "no newline\n");
+    t.equal(readFileSync(at("d.md"), "utf8"), "carriage\r");
+    t.match(await run("plan"), { code: 0, out: /^no changes\n/ });
+    writeFileSync(at("SKILL.md"), "no newline\r\n\n");
+    t.match(await run("plan"), { code: 0, out: /^no changes\n/ });
+    writeFileSync(at("a b.md"), "one\nand another\n");
+    t.match(await run("plan"), {
+      code: 2,
+      out: /files\["a b\.md"\]\.content:\n {6}@@ -1,1 \+1,2 @@\n {7}one\n {6}\+and another\n\n?0 to create, 1 to change/,
+    });
+    t.match(await run("plan", "--json"), { out: /"old": "one\\n",\n +"new": "one\\nand another\\n"/ });
+    t.equal((await run("apply", "--yes")).code, 0);
+    const now = await person.request("GET", `/api/resources/skills/${made.id}`);
+    t.same(
+      now.body?.files,
+      files.map((file) => (file.path === "a b.md" ? { ...file, content: "one\nand another\n" } : file)),
+    );
+    t.match(await run("export", "--workspace", "acme"), {
+      code: 1,
+      err: /other versions of skills\/ends\/ends\/SKILL\.md: /,
+    });
+  },
+);
 
 t.test("an export replaces files that differ only with --force, and prints to standard output", async (t) => {
   const run = (...args: string[]) => signalbox.run(["export", ...args, "--workspace", "acme"]);

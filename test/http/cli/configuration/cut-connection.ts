@@ -6,12 +6,10 @@ import type { AddressInfo } from "node:net";
 export interface CutConnection {
   readonly url: string;
   /**
-   * Disturbs the write with this number (the first is 1). As after a kill, cuts the connection of every later write.
-   *
-   * - `before`: cuts the connection before the service gets the write.
-   * - `after`: cuts it after the service handled the write, before the client gets the response.
-   * - `failed`: answers 500 after the service handled the write.
-   * - `refused`, `moved-on`: answer 403, or 409 as for an old version; the service does not get the write.
+   * Cuts the connection of one write: the first one is 1. `before` cuts it before the service gets the write, `after`
+   * before the client gets the response. `failed` answers 500 after the service got it, and `refused` answers 403 before,
+   * `moved-on` as for an old version, `invalid` as for an invalid file. Later writes are cut too, as after a kill. A dry
+   * run is no write; `old` answers it 404, as an older release, and cuts nothing.
    */
   cut(write: number, when: CutWhen): void;
   close(): Promise<void>;
@@ -19,18 +17,29 @@ export interface CutConnection {
 
 const MOVED_ON = JSON.stringify({ type: "urn:service:problem:moved-on", status: 409, detail: "has another version" });
 
-type CutWhen = "before" | "after" | "failed" | "refused" | "moved-on";
+const INVALID = JSON.stringify({
+  type: "urn:service:problem:invalid",
+  status: 422,
+  title: "One or more fields are wrong",
+  detail: "files[0].content: is not allowed here",
+  errors: [{ path: "files[0].content", message: "is not allowed here", severity: "error" }],
+});
+
+type CutWhen = "before" | "after" | "failed" | "refused" | "moved-on" | "invalid" | "old";
 
 /** Starts a proxy of a service. */
 export async function openCutConnection(port: number): Promise<CutConnection> {
   let cut: { readonly write: number; readonly when: CutWhen } | null = null;
   let writes = 0;
   const server = createServer((incoming, answer) => {
-    const isWrite = incoming.method !== "GET";
+    const isOld = cut?.when === "old";
+    if (isOld && incoming.url === "/api/resources/dry-run") return void answer.writeHead(404).end();
+    const isWrite = incoming.method !== "GET" && incoming.url !== "/api/resources/dry-run";
     if (isWrite) writes += 1;
-    const isCut = isWrite && cut !== null && writes >= cut.write;
+    const isCut = isWrite && cut !== null && !isOld && writes >= cut.write;
     if (isCut && (cut?.when === "before" || writes > (cut?.write ?? 0))) return void incoming.socket.destroy();
     if (isCut && cut?.when === "moved-on") return void answer.writeHead(409).end(MOVED_ON);
+    if (isCut && cut?.when === "invalid") return void answer.writeHead(422).end(INVALID);
     if (isCut && cut?.when === "refused") return void answer.writeHead(403).end();
     const { method, url, headers } = incoming;
     const outgoing = request({ port, host: "127.0.0.1", method, path: url, headers, agent: false }, (received) => {

@@ -73,7 +73,7 @@ export class EditedFolder {
           name: (resource?.labels ?? []).join("."),
           kind: kind.name,
           address: row.address,
-          entries: resource?.attributes ?? [],
+          entries: this.#asExported(resource?.attributes ?? []),
           holder,
           importId: String(id),
           isEdited: false,
@@ -82,15 +82,30 @@ export class EditedFolder {
     );
   }
 
-  /** Evaluates an attribute's value: a file becomes its text, and a reference the key that it refers to. */
+  /** Adds the `chomp` of files that the command line exports with a final newline. */
+  #asExported(entries: Entries): Entries {
+    const main = this.files.get("main.tf") ?? "";
+    const convert = (value: HclValue): HclValue => {
+      if (typeof value !== "object" || value === null) return value;
+      if (Array.isArray(value)) return value.map(convert);
+      if (isObject(value)) return { entries: this.#asExported(value.entries) };
+      if (!("expression" in value)) return value;
+      const chomped = `chomp(${value.expression})`;
+      return value.expression.startsWith("file(") && main.includes(chomped) ? { expression: chomped } : value;
+    };
+    return entries.map(([name, value]) => [name, convert(value)]);
+  }
+
+  /** Returns the value that an attribute has: its text for a file, the key for a reference. */
   plain(value: HclValue): unknown {
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return value.map((each: HclValue) => this.plain(each));
     if (isObject(value)) return Object.fromEntries(value.entries.map(([name, each]) => [name, this.plain(each)]));
     if (!("expression" in value)) throw new Error("a value is an object, a list or an expression");
     const { expression } = value;
-    const path = /^file\("\$\{path\.module\}\/(.*)"\)$/.exec(expression)?.[1];
-    if (path !== undefined) return this.files.get(path);
+    const [, chomp, path] = /^(chomp\()?file\("\$\{path\.module\}\/(.*?)"\)\)?$/.exec(expression) ?? [];
+    if (path !== undefined)
+      return chomp === undefined ? this.files.get(path) : this.files.get(path)?.replace(/\n$/, "");
     const [, name, field, rest = ""] = /^(?:"\$\{)?(service_\w+\.[\w-]+)\.(\w+)(?:\}(.*)")?$/.exec(expression) ?? [];
     const item = this.items.find((each) => each.name === name);
     const key = item?.entries.find(([each]) => each === field)?.[1];

@@ -15,6 +15,7 @@ const skill = (attributes: string) => `resource "service_skill" "a" {
   ${attributes}
 }`;
 const files = 'files = [{ path = "SKILL.md", content = "x" }]';
+const tooLarge = "the value is too large: with the values that it refers to, it may have 16 MiB";
 const advice = 'write a value, or refer to var, local, file("…") or a resource of the folder';
 
 /** A workspace and a team, on 10 lines. */
@@ -71,7 +72,7 @@ export const refusedFolders: readonly RefusedFolder[] = [
   { text: skill("description = local.x"), says: "main.tf:15: there is no local value x in the folder" },
   {
     text: skill("description = service_team.other.id"),
-    says: "main.tf:15: there is no resource service_team.other in the folder",
+    says: "main.tf:15: there is no resource service_team.other in the folder; expected one of core",
   },
   {
     text: skill("description = service_team.core"),
@@ -106,14 +107,59 @@ export const refusedFolders: readonly RefusedFolder[] = [
     text: skill(`${files}\n  description = file("folder")`),
     says: "main.tf:16: folder is no file, or the files have more than 16 MiB together",
   },
-  { text: skill(`${files}\n  color = "red"`), says: "main.tf:16: color is not a known attribute" },
+  {
+    text: skill(`${files}\n  color = "red"`),
+    says: "main.tf:16: color is not a known attribute; expected one of team_id, key, name, description, files, depends_on",
+  },
   {
     text: skill('files = [{ path = "SKILL.md", content = "x", mode = 1 }]'),
-    says: "main.tf:15: files[0].mode is not a known attribute",
+    says: "main.tf:15: files[0].mode is not a known attribute; expected one of path, content",
+  },
+  ...["team/team_id", "kye/key", "naem/name"].map((typo, index) => {
+    const [given = "", meant = ""] = typo.split("/");
+    return {
+      text: skill(files).replace(`  ${meant} `, `  ${given} `),
+      says: `main.tf:${12 + index}: ${given} is not a known attribute; did you mean ${meant}?`,
+    };
+  }),
+  {
+    text: skill("files = [{ pth = 1, conten = 2 }]\n  descripton = 1"),
+    says: "main.tf:16: descripton is not a known attribute; did you mean description?",
+  },
+  {
+    text: skill("files = [{ pth = 1, conten = 2 }]"),
+    says: "main.tf:15: files[0].pth is not a known attribute; did you mean path?\nmain.tf:15: files[0].conten is not a known attribute; did you mean content?",
+  },
+  {
+    text: 'resource "service_skil" "a" {}',
+    says: "main.tf:11: the resource type service_skil is not understood; did you mean service_skill?",
+  },
+  {
+    text: 'resorce "service_skill" "a" {}',
+    says: "main.tf:11: the block resorce is not understood; did you mean resource?",
+  },
+  {
+    text: 'locals {\n  a = "x\n  b = "y"\n  c = "z"\n}',
+    says: 'main.tf:12: it is not HCL: Invalid multi-line string; Quoted strings may not be split over multiple lines. To produce a multi-line string, either use the \\n escape to represent a newline character or use the "heredoc" multi-line template syntax.',
+  },
+  {
+    text: skill("description = service_team.core.kye"),
+    says: "main.tf:15: service_team.core sets no kye (main.tf:5); did you mean key?",
+  },
+  {
+    text: `${skill("description = var.levl")}\nvariable "level" {}`,
+    says: "main.tf:15: there is no variable levl in the folder; did you mean level?",
+  },
+  {
+    text: skill("description = service_team.cor.key"),
+    says: "main.tf:15: there is no resource service_team.cor in the folder; did you mean core?",
   },
   { text: skill("files = 5"), says: "main.tf:15: files must be a list" },
   { text: skill(`${files}\n  description = { a = 1, a = 2 }`), says: "main.tf:16: a is set twice" },
-  { text: skill("").replace('  name    = "A"', ""), says: "main.tf:11: name is required" },
+  {
+    text: skill("").replace('  name    = "A"', ""),
+    says: "main.tf:11: service_skill.a: name is required\nmain.tf:11: service_skill.a: files is required",
+  },
   { text: skill(files).replace('  key     = "a"', ""), says: "main.tf:11: service_skill.a needs the attribute key" },
   {
     text: skill(files).replace("  team_id = service_team.core.id", ""),
@@ -154,7 +200,7 @@ export const refusedFolders: readonly RefusedFolder[] = [
   },
   {
     text: 'import {\n  to = service_team.other\n  id = "x/other"\n}',
-    says: "main.tf:11: there is no resource service_team.other in the folder",
+    says: "main.tf:11: there is no resource service_team.other in the folder to import: remove this block, or add the resource",
   },
   {
     text: 'import {\n  to = service_team.core\n  for_each = {}\n  id = "x"\n}',
@@ -210,6 +256,15 @@ export const refusedFolders: readonly RefusedFolder[] = [
     text: `${skill(`${files}\n  description = local.x0`)}\nlocals {\n${Array.from({ length: 40 }, (_, at) => `  x${at} = "${OPEN}local.x${at + 1}}${OPEN}local.x${at + 1}}"\n`).join("")}  x40 = "x"\n}`,
     says: "main.tf:35: the templates have more than 16 MiB of text",
   },
+  ...["[local.xN, local.xN]", "{ a = local.xN, b = local.xN }"].map((twice) => ({
+    text: `${skill(`${files}\n  description = local.x0`)}\nlocals {\n${Array.from({ length: 60 }, (_, at) => `  x${at} = ${twice.replaceAll("N", String(at + 1))}\n`).join("")}  x60 = "x"\n}`,
+    says: `main.tf:59: ${tooLarge}`,
+  })),
+  ...["a.auto.tfvars", "a.auto.tfvars.json"].map((path) => ({
+    text: 'variable "x" {}',
+    files: { [path]: `x = "${"x".repeat(4 * 1024 ** 2)}"` },
+    says: `${path} has more than 4 MiB`,
+  })),
   {
     text: "",
     files: { "large.tf": `# ${"x".repeat(4 * 1024 ** 2)}` },

@@ -1,0 +1,203 @@
+import type { Reading } from "../../../storage/store.js";
+import type { Caller } from "../../caller.js";
+import type { InSteps } from "../../in-steps.js";
+import { isRefusal, type Refusal } from "../../refusal.js";
+import type { Kind } from "../../resources/kind.js";
+import { addressTaken, createResource, deleteResource, updateResource } from "../../resources/operations.js";
+import { withdrawOrphaned } from "../../resources/orphaned-resources.js";
+import type { PreparedBody, WriteResult } from "../../resources/resource.messages.js";
+import { findResource, type ResourceRow } from "../../resources/resource.table.js";
+import { putMember } from "../../workspaces/member.table.js";
+import { findWorkspaceBySlug } from "../../workspaces/slug-claims.machine.js";
+import { workspaceRef } from "../../workspaces/workspace.messages.js";
+import { forbid } from "../visibility/visibility.js";
+import { refuseInTurn } from "../visibility/write-permission.js";
+import { DryRunTurn } from "./dry-run-turn.js";
+
+/** A change of a resource to try. */
+export type TriedChange =
+  | {
+      readonly action: "create";
+      readonly kind: string;
+      /** The caller's name for the id of the new resource. Later changes can name it in `teamId`. */
+      readonly id: string;
+      /** The id of the team that holds the resource; null if no team does. */
+      readonly teamId: string | null;
+      readonly body: unknown;
+    }
+  | {
+      readonly action: "update";
+      readonly kind: string;
+      readonly id: string;
+      readonly version: number;
+      readonly body: unknown;
+    }
+  | { readonly action: "delete"; readonly kind: string; readonly id: string; readonly version: number };
+
+/** A change that the service would refuse. */
+export interface RefusedChange {
+  /** The index of the change. */
+  readonly change: number;
+  readonly refusal: Refusal;
+}
+
+/** The body of a change, and the resource that it updates; null for a create. */
+export interface BodyToPrepare {
+  readonly kind: Kind;
+  readonly body: unknown;
+  readonly base: { readonly row: ResourceRow; readonly version: number } | null;
+}
+
+/** What a dry run needs besides the changes. */
+interface DryRunScope {
+  readonly reading: Reading;
+  readonly kinds: readonly Kind[];
+  readonly caller: Caller;
+  readonly client: string | null;
+  readonly now: number;
+  /** The workspace of all changes. For a new one, an id that no workspace has. */
+  readonly workspaceId: string;
+  newId(prefix: string): string;
+  /** Parses a body and hides its secrets, as before a write. */
+  prepare(given: BodyToPrepare): PreparedBody | Refusal;
+}
+
+/**
+ * Maximum number of passes over changes that wait for others. Clients send changes in the order of references, so that
+ * few changes wait, and not for long.
+ */
+const MAX_PASSES = 20;
+
+/**
+ * Makes changes of one workspace in memory, one after the other, and returns those that would be refused. A change that
+ * is refused as in use is tried again after the others, which may end the use; so is an invalid one while another waits.
+ * A resource whose new team is refused is not tried. Works in steps of one change. Stores nothing.
+ */
+export function* dryRun(scope: DryRunScope, changes: readonly TriedChange[]): InSteps<readonly RefusedChange[]> {
+  const trial = new Trial(scope);
+  const refused: RefusedChange[] = [];
+  let queue: readonly number[] = changes.map((_, index) => index);
+  for (let pass = 1; queue.length > 0; pass++) {
+    const waiting: RefusedChange[] = [];
+    for (const index of queue) {
+      yield;
+      const change = changes[index];
+      const refusal = change === undefined ? null : trial.make(change);
+      if (refusal === null) continue;
+      const list = mayWait(refusal, waiting.length > 0) ? waiting : refused;
+      list.push({ change: index, refusal });
+    }
+    const next = waiting.map(({ change }) => change);
+    if (next.length < queue.length && pass < MAX_PASSES) queue = next;
+    else {
+      refused.push(...waiting);
+      queue = [];
+    }
+  }
+  return refused.sort((left, right) => left.change - right.change);
+}
+
+function mayWait({ refused }: Refusal, isOtherWaiting: boolean): boolean {
+  return refused === "in-use" || (refused === "invalid" && isOtherWaiting);
+}
+
+class Trial {
+  readonly #scope: DryRunScope;
+  readonly #kinds: ReadonlyMap<string, Kind>;
+  readonly #turn: DryRunTurn;
+  /** The ids of new resources by the caller's names; null if the create was refused. */
+  readonly #ids = new Map<string, string | null>();
+
+  constructor(scope: DryRunScope) {
+    const { reading, kinds, now, workspaceId } = scope;
+    this.#scope = scope;
+    this.#kinds = new Map(kinds.map((kind) => [kind.name, kind]));
+    this.#turn = new DryRunTurn(reading, {
+      self: workspaceRef(workspaceId),
+      now,
+      newId: (prefix) => scope.newId(prefix),
+    });
+  }
+
+  /** Makes a change. Returns why it is refused; null if it is not. */
+  make(change: TriedChange): Refusal | null {
+    const kind = this.#kinds.get(change.kind);
+    if (kind === undefined) return { refused: "not-found", detail: `There is no kind ${change.kind}.` };
+    const { caller, client } = this.#scope;
+    const write = { kind: kind.name, caller, client };
+    if (change.action === "create") return this.#create(kind, change, write);
+    const { id, version } = change;
+    if (change.action === "delete") {
+      const message = { ...write, type: "resource.delete", id, version } as const;
+      return this.#written(kind, refuseInTurn(this.#turn, kind, message) ?? deleteResource(this.#turn, kind, message));
+    }
+    const row = findResource(this.#turn, this.#scope.workspaceId, kind.name, id);
+    if (row === undefined) return { refused: "not-found" };
+    const prepared = this.#scope.prepare({ kind, body: change.body, base: { row, version } });
+    if (isRefusal(prepared)) return prepared;
+    const reserved = this.#reserve(kind, prepared, id);
+    const message = { ...write, ...prepared, reserved, type: "resource.update", id, version } as const;
+    return this.#written(kind, refuseInTurn(this.#turn, kind, message) ?? updateResource(this.#turn, kind, message));
+  }
+
+  #create(
+    kind: Kind,
+    { id, teamId, body }: Extract<TriedChange, { readonly action: "create" }>,
+    write: { readonly kind: string; readonly caller: Caller; readonly client: string | null },
+  ): Refusal | null {
+    const holder = teamId === null ? null : this.#ids.get(teamId);
+    // Its team is refused, which is reported already.
+    if (holder === null && teamId !== null) return null;
+    this.#ids.set(id, null);
+    const prepared = this.#scope.prepare({ kind, body, base: null });
+    if (isRefusal(prepared)) return prepared;
+    const idempotency = { scope: "", key: id, digest: "" };
+    const message = {
+      ...write,
+      ...prepared,
+      reserved: this.#reserve(kind, prepared, null),
+      type: "resource.create",
+      teamId: holder ?? teamId,
+      idempotency,
+    } as const;
+    const refused = this.#refuseOpening(kind, prepared) ?? refuseInTurn(this.#turn, kind, message);
+    const written = refused ?? createResource(this.#turn, kind, message);
+    if (isRefusal(written)) return written;
+    this.#ids.set(id, written.resource.id);
+    if (kind.heldBy === "none") this.#own();
+    return null;
+  }
+
+  /** Refuses a new workspace that the caller may not open, or whose slug is taken. */
+  #refuseOpening(kind: Kind, { fields }: PreparedBody): Refusal | null {
+    if (kind.heldBy !== "none") return null;
+    const { caller, reading } = this.#scope;
+    if (caller.kind === "token") return forbid("open-workspaces", kind.name);
+    const slug = kind.address(fields as Record<string, unknown>, "");
+    return findWorkspaceBySlug(reading, slug) === undefined ? null : addressTaken(kind, slug);
+  }
+
+  /** Makes the caller the owner of the new workspace. */
+  #own(): void {
+    const { caller, workspaceId, now } = this.#scope;
+    if (caller.kind !== "person") return;
+    const { userId, email } = caller;
+    putMember(this.#turn, workspaceId, { userId, email, role: "owner", teams: [], since: new Date(now).toISOString() });
+  }
+
+  /** Returns which hashes of hidden fields are taken, without a reservation. */
+  #reserve({ hidden: fields }: Kind, { hidden }: PreparedBody, id: string | null): PreparedBody["reserved"] {
+    const { reading, now: nowMs } = this.#scope;
+    const taken = fields.flatMap(({ path, unique }) => {
+      const hash = hidden[path];
+      return hash !== undefined && unique?.isTaken(reading, hash, { id, nowMs }) === true ? [path] : [];
+    });
+    return { taken, beforeMs: Number.POSITIVE_INFINITY };
+  }
+
+  #written(kind: Kind, written: WriteResult | Refusal): Refusal | null {
+    if (isRefusal(written)) return written;
+    if (kind.name === "line") withdrawOrphaned(this.#turn, this.#scope.kinds, written.resource, this.#scope.client);
+    return null;
+  }
+}
