@@ -6,10 +6,11 @@ import { deploymentsIn, isDestroyed, pinOf, whyIdle } from "./idle-module.js";
 import { isJson } from "./json-code.js";
 import { callsIn, generatedCallsIn, includesIn, type ModuleCall } from "./module-calls.js";
 import { listFolders } from "./path-pattern.js";
-import { isModuleFile, isNamedValues, isOverride, isValues, type Repository } from "./repository.js";
+import { isModuleFile, isNamedValues, isOverride, isValues, moduleFolders, type Repository } from "./repository.js";
+import { severalSettings } from "./run-settings.js";
 import type { WantedStation } from "./station-edit.js";
 import { readUnit, unitsOf } from "./unit-files.js";
-import { isFlat, isReadByEachRun, isValuesFor, moduleFolders } from "./variable-values.js";
+import { isFlat, isReadByEachRun, isValuesFor } from "./variable-values.js";
 import { RUNS, severalRuns } from "./workspace-runs.js";
 import { manyStates, manyWorkspaces, WORKSPACE_SETTINGS, workspaceIn } from "./workspaces.js";
 
@@ -82,7 +83,9 @@ export async function findInstance(
         ? runTwice(repository, files, { folder, isCalled: call !== undefined })
         : `${manyTimes(folder)}: in the workspaces at ${runs}. ${LOSS}`;
     if (call === undefined) {
-      const why = own ?? (await whyChanged(repository, files, { path, calls, all, generated }));
+      const settings = own === null ? await severalSettings(repository, [folder]) : null;
+      const set = settings === null ? own : `${manyTimes(folder)}: with the settings at ${settings}. ${LOSS}`;
+      const why = set ?? (await whyChanged(repository, files, { path, calls, all, generated }));
       if (why !== null) return problem("ambiguous", why);
       const idle = await whyIdle(repository, files, { calls, folders: foldersOf(path, calls) });
       return idle === null ? { calls, problem: null } : problem("not-proven", `${idle} ${NOTHING}`);

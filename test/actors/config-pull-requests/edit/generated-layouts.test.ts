@@ -13,6 +13,7 @@ import { otherReaderLayouts } from "./other-reader-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
+import { runSettingLayouts } from "./run-setting-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
 import { runFileLayouts, unitInputLayouts } from "./unit-layouts.js";
 import { valueLayouts } from "./value-layouts.js";
@@ -105,4 +106,8 @@ t.test("if the branch is unknown, main and master count as the branch", async (t
 
 t.test("a line is refused if a tool runs its root module in several workspaces", (t) =>
   editAll(t, workspaceRunLayouts(), 35, 25),
+);
+
+t.test("a line is refused if commands or settings run its module in several workspaces or for another team", (t) =>
+  editAll(t, runSettingLayouts(), 60, 40),
 );

@@ -10,6 +10,7 @@ import { otherReaderLayouts } from "./other-reader-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
+import { runSettingLayouts } from "./run-setting-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
 import { runFileLayouts, unitInputLayouts } from "./unit-layouts.js";
 import { valueLayouts } from "./value-layouts.js";
@@ -39,6 +40,7 @@ const layouts = [
   ...unitInputLayouts(),
   ...runFileLayouts(),
   ...workspaceRunLayouts(),
+  ...runSettingLayouts(),
   ...valueLayouts(),
   ...harmlessLayouts(),
   ...otherReaderLayouts(),
