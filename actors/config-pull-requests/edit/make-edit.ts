@@ -15,6 +15,7 @@ import { type ProvenChange, proveEdit } from "./prove-edit.js";
 import { findOtherReader } from "./read-elsewhere.js";
 import { readSource } from "./read-source.js";
 import { isModuleFile, isOverride, openRepository, type Repository, whyUnread } from "./repository.js";
+import { refuseGenerated } from "./source-copies.js";
 import { type Splice, spliced } from "./splice.js";
 import { listStationChanges, type StationChange, toName } from "./station-changes.js";
 import type { EditOutcome, FileEdit, SourceTree, WantedStation } from "./station-edit.js";
@@ -50,6 +51,7 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   const ordered = isAlphabetical(found.station) ? [...changes].sort(byName) : changes;
   const edits = ordered.map((change) => editAttribute(editing, change));
   refuseInstances({ source: before, found, instance }, sought);
+  refuseGenerated(repository, { path, text });
   refuseIgnored(before, found, changes);
   await refuseLineReaders(repository, before, { found, calls: instance.calls, lineKey: wanted.lineKey });
 

@@ -3,8 +3,10 @@ import { type CodeBlock, readCode } from "./code-blocks.js";
 import type { ModuleCall } from "./module-calls.js";
 import { isModuleFile, type Repository } from "./repository.js";
 import { runValues } from "./run-settings.js";
+import { resourceValues } from "./run-variables.js";
 import { isUnitOf } from "./unit-files.js";
 import { type GivenValue, givenValues, unitValues } from "./variable-values.js";
+import { yamlValues } from "./yaml-runs.js";
 
 /** The names in a module, linked to its callers and to the modules that it calls. */
 export interface ModuleLevel {
@@ -55,6 +57,8 @@ async function rootValues(
   const lists = [
     unit === null ? await givenValues(repository, folder) : await unitValues(repository, unit, folder),
     await runValues(repository, folders),
+    await yamlValues(repository, folder),
+    await resourceValues(repository, folder),
   ];
   return (variable) => lists.flatMap((list) => list(variable));
 }

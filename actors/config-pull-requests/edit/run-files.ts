@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments, type YAMLMap } from "yaml";
-import type { CodeFile } from "./repository.js";
+import type { CodeFile, Repository } from "./repository.js";
 
 /** Commands or settings of a file that runs Terraform, in the order in which the file has them. */
 export interface RunText {
@@ -30,6 +30,12 @@ const NAMES =
 const SCRIPTS = /(^|\/)[\w-]+$|\.(py|rb|js|mjs|cjs|ts|pl)$/;
 const FOLDERS = /(^|\/)(s?bin|scripts?|ci|\.?ci|tools?|hack|build|deploy|\.(git)?hooks|hooks|\.husky|\.\w+)\//;
 const LOCKS = /(^|\/)(pnpm-lock|[\w-]*\.lock|lock)\.ya?ml$/;
+
+/** Returns the files of a repository that may run Terraform. */
+export function readRunFiles(repository: Repository) {
+  const paths = repository.entries.flatMap(({ kind, path }) => (kind === "file" && isRunFile(path) ? [path] : []));
+  return repository.runs(paths);
+}
 
 /** Returns the commands and settings in a file. YAML and JSON with a syntax error are read as plain text. */
 export function readRunTexts(file: CodeFile): readonly RunText[] {
@@ -65,6 +71,8 @@ const MAX_NODES = 20_000;
 /** A YAML document. `lineAt` returns the line of an offset, from 1. */
 export interface YamlDocument {
   readonly root: unknown;
+  /** The content as plain values; undefined if its aliases repeat too much. */
+  readonly value: unknown;
   resolve(node: unknown): unknown;
   lineAt(offset: number): number;
 }
@@ -76,6 +84,13 @@ export function readDocuments(text: string): readonly YamlDocument[] | null {
   if (!Array.isArray(documents) || documents.some(({ errors }) => errors.length > 0)) return null;
   return documents.map((document) => ({
     root: document.contents,
+    get value() {
+      try {
+        return document.toJS({ maxAliasCount: 100 });
+      } catch {
+        return undefined;
+      }
+    },
     resolve: (node) => (isAlias(node) ? node.resolve(document) : node),
     lineAt: (offset) => lineCounter.linePos(offset).line,
   }));

@@ -2,19 +2,13 @@ import { toPlace } from "./edit-source.js";
 import { isFields, isJson, readJson } from "./json-code.js";
 import { type CodeFile, isValues, moduleFolders, type Repository } from "./repository.js";
 import { appliesTo, isOpen, mayLead, type RunSetting, SETS, settingsIn } from "./run-commands.js";
-import { isRunFile, readRunTexts } from "./run-files.js";
+import { readRunFiles, readRunTexts } from "./run-files.js";
 import type { GivenValue } from "./variable-values.js";
 
 /** The settings in all files that may run Terraform, or a clause that says why they are unknown. */
 type Settings = { readonly settings: readonly RunSetting[] } | { readonly fault: string };
 
 const known = new WeakMap<Repository, Promise<Settings>>();
-
-/** Returns the files of a repository that may run Terraform. */
-export function readRunFiles(repository: Repository) {
-  const paths = repository.entries.flatMap(({ kind, path }) => (kind === "file" && isRunFile(path) ? [path] : []));
-  return repository.runs(paths);
-}
 
 /** Reads the settings of all files that may run Terraform. Reads each repository once. */
 function readSettings(repository: Repository): Promise<Settings> {

@@ -11,7 +11,9 @@ import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
 import { runSettingLayouts } from "./run-setting-layouts.js";
+import { sourceLayouts } from "./source-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
+import { toolRunLayouts } from "./tool-run-layouts.js";
 import { runFileLayouts, unitInputLayouts } from "./unit-layouts.js";
 import { valueLayouts } from "./value-layouts.js";
 import { workspaceRunLayouts } from "./workspace-layouts.js";
@@ -41,6 +43,8 @@ const layouts = [
   ...runFileLayouts(),
   ...workspaceRunLayouts(),
   ...runSettingLayouts(),
+  ...toolRunLayouts(),
+  ...sourceLayouts(),
   ...valueLayouts(),
   ...harmlessLayouts(),
   ...otherReaderLayouts(),
