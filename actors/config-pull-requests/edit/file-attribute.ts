@@ -6,20 +6,26 @@ import type { TreeEntry } from "./station-edit.js";
 
 /** Matches `file("${path.module}/prompts/plan.md")` with a literal path. */
 const FILE = /^file\(\s*"\$\{\s*path\.module\s*\}\/([^"\\$%]+)"\s*\)$/;
+/** Matches the same with `path.root`, and without a folder: a relative path starts in the root module's folder. */
+const ROOT_FILE = /^file\(\s*"(?:\$\{\s*path\.root\s*\}\/|(?![/~]))([^"\\$%]+)"\s*\)$/;
 
 /**
- * Returns the path of the file that an expression reads with `file`, if the path is a literal after `path.module`.
- * Returns null for any other expression, and for a path that is not in Unicode NFC, because HCL would read another
- * path.
+ * Returns the path of the file that an expression reads with `file`, if the path is a literal after `path.module`. In a
+ * root module, the path may also follow `path.root`, or be relative. Returns null for any other expression, and for a
+ * path that is not in Unicode NFC, because HCL would read another path.
  */
-export function findFile({ path, text }: Pick<Source, "path" | "text">, expression: SyntaxNode): string | null {
+export function findFile(
+  { path, text, isRoot }: Pick<Source, "path" | "text" | "isRoot">,
+  expression: SyntaxNode,
+): string | null {
   const inner = toInner(expression);
   const [only, other] = inner.children.filter(({ type }) => type !== "comment");
   // Parentheses do not change the meaning.
   if (inner.type === "expression" && only?.type === "expression" && other === undefined)
-    return findFile({ path, text }, only);
+    return findFile({ path, text, isRoot }, only);
   if (inner.type !== "function_call") return null;
-  const written = FILE.exec(toText(text, inner))?.[1];
+  const call = toText(text, inner);
+  const written = (FILE.exec(call) ?? (isRoot ? ROOT_FILE.exec(call) : null))?.[1];
   return written === undefined || written !== written.normalize("NFC") ? null : posix.join(dirname(path), written);
 }
 

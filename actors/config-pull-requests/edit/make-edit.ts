@@ -40,7 +40,7 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   const text = await repository.read(path);
   if (typeof text !== "string") refuse("not-found", `At ${path}:1: the file ${whyUnread(text)}.`);
   const instance = await findInstance(repository, path, wanted);
-  const scope = await openScope(repository, path, instance.calls);
+  const scope = await openScope(repository, path, instance);
   const before = await readSource(parsers, { path, text }, scope);
   const sought = { ...wanted, teamsOf: scope.listTeams, problem: instance.problem };
   const found = findStation(before, sought);

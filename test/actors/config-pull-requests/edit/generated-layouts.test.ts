@@ -13,6 +13,7 @@ import { otherReaderLayouts } from "./other-reader-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
+import { relativeFileLayouts } from "./relative-layouts.js";
 import { runSettingLayouts } from "./run-setting-layouts.js";
 import { sourceLayouts } from "./source-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
@@ -119,3 +120,7 @@ t.test("a line is refused if a tool runs its root module twice, for another team
 );
 
 t.test("a line is refused if its source is generated or copied", (t) => editAll(t, sourceLayouts(), 25, 12));
+
+t.test("a text file of a root module is edited, also if its path is relative", (t) =>
+  editAll(t, relativeFileLayouts(), 10, 14),
+);

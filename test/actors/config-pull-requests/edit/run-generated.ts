@@ -10,6 +10,7 @@ import { otherReaderLayouts } from "./other-reader-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
+import { relativeFileLayouts } from "./relative-layouts.js";
 import { runSettingLayouts } from "./run-setting-layouts.js";
 import { sourceLayouts } from "./source-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
@@ -43,6 +44,7 @@ const layouts = [
   ...runFileLayouts(),
   ...workspaceRunLayouts(),
   ...runSettingLayouts(),
+  ...relativeFileLayouts(),
   ...toolRunLayouts(),
   ...sourceLayouts(),
   ...valueLayouts(),
