@@ -12,6 +12,8 @@ export interface Source {
   /** The values in the file. A reference with a known value is replaced by that value. */
   readonly values: JsonObject;
   readonly knows: Knows;
+  /** Whether the file is certainly in a root module, which is run in its folder. */
+  readonly isRoot: boolean;
 }
 
 /** Whether an expression in a source consists only of known values. */

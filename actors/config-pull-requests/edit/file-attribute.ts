@@ -6,6 +6,8 @@ import type { TreeEntry } from "./station-edit.js";
 
 /** Matches `file("${path.module}/prompts/plan.md")` with a literal path. */
 const FILE = /^file\(\s*"\$\{\s*path\.module\s*\}\/([^"\\$%]+)"\s*\)$/;
+/** Matches the same with `path.root`, and without a folder: a relative path starts in the root module's folder. */
+const ROOT_FILE = /^file\(\s*"(?:\$\{\s*path\.root\s*\}\/|(?![/~]))([^"\\$%]+)"\s*\)$/;
 /** Matches `chomp(…)`, as an export of the command line writes it for a text without a final newline. */
 const CHOMP = /^chomp\(\s*(.*?)\s*\)$/s;
 
@@ -17,20 +19,24 @@ export interface FileAttribute {
 }
 
 /**
- * Returns the file that an expression reads with `file`, if the path is a literal after `path.module`.
- * Returns null for any other expression, and for a path that is not in Unicode NFC, because HCL would read another
- * path.
+ * Returns the file that an expression reads with `file`, if the path is a literal after `path.module`. In a root module,
+ * the path may also follow `path.root`, or be relative. Returns null for any other expression, and for a path that is
+ * not in Unicode NFC, because HCL would read another path.
  */
-export function findFile({ path, text }: Pick<Source, "path" | "text">, expression: SyntaxNode): FileAttribute | null {
+export function findFile(
+  { path, text, isRoot }: Pick<Source, "path" | "text" | "isRoot">,
+  expression: SyntaxNode,
+): FileAttribute | null {
   const inner = toInner(expression);
   const [only, other] = inner.children.filter(({ type }) => type !== "comment");
   // Parentheses do not change the meaning.
   if (inner.type === "expression" && only?.type === "expression" && other === undefined)
-    return findFile({ path, text }, only);
+    return findFile({ path, text, isRoot }, only);
   if (inner.type !== "function_call") return null;
   const call = toText(text, inner);
   const chomped = CHOMP.exec(call)?.[1];
-  const written = FILE.exec(chomped ?? call)?.[1];
+  const read = chomped ?? call;
+  const written = (FILE.exec(read) ?? (isRoot ? ROOT_FILE.exec(read) : null))?.[1];
   if (written === undefined || written !== written.normalize("NFC")) return null;
   return { path: posix.join(dirname(path), written), isChomped: chomped !== undefined };
 }

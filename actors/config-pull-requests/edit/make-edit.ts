@@ -15,6 +15,7 @@ import { type ProvenChange, proveEdit } from "./prove-edit.js";
 import { findOtherReader } from "./read-elsewhere.js";
 import { readSource } from "./read-source.js";
 import { isModuleFile, isOverride, openRepository, type Repository, whyUnread } from "./repository.js";
+import { refuseGenerated } from "./source-copies.js";
 import { type Splice, spliced } from "./splice.js";
 import { listStationChanges, type StationChange, toName } from "./station-changes.js";
 import type { EditOutcome, FileEdit, SourceTree, WantedStation } from "./station-edit.js";
@@ -39,7 +40,7 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   const text = await repository.read(path);
   if (typeof text !== "string") refuse("not-found", `At ${path}:1: the file ${whyUnread(text)}.`);
   const instance = await findInstance(repository, path, wanted);
-  const scope = await openScope(repository, path, instance.calls);
+  const scope = await openScope(repository, path, instance);
   const before = await readSource(parsers, { path, text }, scope);
   const sought = { ...wanted, teamsOf: scope.listTeams, problem: instance.problem };
   const found = findStation(before, sought);
@@ -50,6 +51,7 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   const ordered = isAlphabetical(found.station) ? [...changes].sort(byName) : changes;
   const edits = ordered.map((change) => editAttribute(editing, change));
   refuseInstances({ source: before, found, instance }, sought);
+  refuseGenerated(repository, { path, text });
   refuseIgnored(before, found, changes);
   await refuseLineReaders(repository, before, { found, calls: instance.calls, lineKey: wanted.lineKey });
 

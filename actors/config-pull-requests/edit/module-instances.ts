@@ -6,12 +6,15 @@ import { deploymentsIn, isDestroyed, pinOf, whyIdle } from "./idle-module.js";
 import { isJson } from "./json-code.js";
 import { callsIn, generatedCallsIn, includesIn, type ModuleCall } from "./module-calls.js";
 import { listFolders } from "./path-pattern.js";
-import { isModuleFile, isNamedValues, isOverride, isValues, type Repository } from "./repository.js";
+import { isModuleFile, isNamedValues, isOverride, isValues, moduleFolders, type Repository } from "./repository.js";
+import { severalSettings } from "./run-settings.js";
+import { sourceCopier } from "./source-copies.js";
 import type { WantedStation } from "./station-edit.js";
 import { readUnit, unitsOf } from "./unit-files.js";
-import { isFlat, isReadByEachRun, isValuesFor, moduleFolders } from "./variable-values.js";
-import { RUNS, severalRuns } from "./workspace-runs.js";
+import { isFlat, isReadByEachRun, isValuesFor } from "./variable-values.js";
+import { otherBranch, RUNS, severalRuns } from "./workspace-runs.js";
 import { manyStates, manyWorkspaces, WORKSPACE_SETTINGS, workspaceIn } from "./workspaces.js";
+import { severalYamlRuns } from "./yaml-runs.js";
 
 /**
  * How Terraform instantiates a module: the calls that lead from the root module, which no other module calls, to the
@@ -63,6 +66,8 @@ export async function findInstance(
   const copier = copierOf(repository, code.files, path);
   if (copier !== null)
     return problem("ambiguous", `The hook at ${copier} may copy ${path} into another module. ${LOSS}`);
+  const copy = await sourceCopier(repository, code.files, path);
+  if (copy !== null) return problem("ambiguous", `${path} may be copied into another module at ${copy}. ${LOSS}`);
   const files = code.files
     .filter(({ path: each, text }) => isTelling(each, text))
     .map((file) => readCode(repository, file));
@@ -82,9 +87,15 @@ export async function findInstance(
         ? runTwice(repository, files, { folder, isCalled: call !== undefined })
         : `${manyTimes(folder)}: in the workspaces at ${runs}. ${LOSS}`;
     if (call === undefined) {
-      const why = own ?? (await whyChanged(repository, files, { path, calls, all, generated }));
+      const settings =
+        own ?? (await severalSettings(repository, [folder])) ?? (await severalYamlRuns(repository, folder));
+      const set =
+        settings === null || own !== null ? own : `${manyTimes(folder)}: with the settings at ${settings}. ${LOSS}`;
+      const why = set ?? (await whyChanged(repository, files, { path, calls, all, generated }));
       if (why !== null) return problem("ambiguous", why);
       const idle = await whyIdle(repository, files, { calls, folders: foldersOf(path, calls) });
+      const other = otherBranch(repository, files, { folder, named, calls: all, branch });
+      if (idle === null && other !== null) return problem("not-proven", `Only the branch ${other}, is run. ${NOTHING}`);
       return idle === null ? { calls, problem: null } : problem("not-proven", `${idle} ${NOTHING}`);
     }
     const other = linkTo(repository, dirname(call.block.file.path));
@@ -145,7 +156,8 @@ function foldersOf(path: string, calls: readonly ModuleCall[]): readonly string[
 
 function hasWorkspaceSetting({ type, attributes }: CodeBlock): boolean {
   const config = attributes.get("config") ?? "";
-  return type === "remote_state" && WORKSPACE_SETTINGS.some((name) => config.includes(name));
+  const isPerRun = /\b(key|prefix|path)"?\s*[=:][^\n]*\bget_env\(/.test(config);
+  return type === "remote_state" && (isPerRun || WORKSPACE_SETTINGS.some((name) => config.includes(name)));
 }
 
 /**

@@ -2,8 +2,11 @@ import { dirname, posix } from "node:path";
 import { type CodeBlock, readCode } from "./code-blocks.js";
 import type { ModuleCall } from "./module-calls.js";
 import { isModuleFile, type Repository } from "./repository.js";
+import { runValues } from "./run-settings.js";
+import { resourceValues } from "./run-variables.js";
 import { isUnitOf } from "./unit-files.js";
 import { type GivenValue, givenValues, unitValues } from "./variable-values.js";
+import { yamlValues } from "./yaml-runs.js";
 
 /** The names in a module, linked to its callers and to the modules that it calls. */
 export interface ModuleLevel {
@@ -40,13 +43,24 @@ export async function openLevel(
   const isStack = call !== undefined && /^(unit|stack)$/.test(call.block.type);
   const own = call === undefined || isStack ? await ownUnit(repository, folder) : null;
   const unit = own ?? (call !== undefined && !isCalled ? call.block : null);
-  const values =
-    caller !== null
-      ? () => []
-      : unit === null
-        ? await givenValues(repository, folder)
-        : await unitValues(repository, unit, folder);
-  return readLevel(repository, folder, { call: caller, listValues: values }, MAX_BELOW);
+  const listValues = caller === null ? await rootValues(repository, folder, unit) : () => [];
+  return readLevel(repository, folder, { call: caller, listValues }, MAX_BELOW);
+}
+
+/** Returns the function that lists the values of a variable of a root module, which a unit may run. */
+async function rootValues(
+  repository: Repository,
+  folder: string,
+  unit: CodeBlock | null,
+): Promise<ModuleLevel["listValues"]> {
+  const folders = unit === null ? [folder] : [dirname(unit.file.path), folder];
+  const lists = [
+    unit === null ? await givenValues(repository, folder) : await unitValues(repository, unit, folder),
+    await runValues(repository, folders),
+    await yamlValues(repository, folder),
+    await resourceValues(repository, folder),
+  ];
+  return (variable) => lists.flatMap((list) => list(variable));
 }
 
 /** Returns the Terragrunt file in a module's own folder, which runs the module there; null if there is none. */

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { ModuleCall } from "./module-calls.js";
+import type { ModuleInstance } from "./module-instances.js";
 import { blockNamed, isMany, openLevel } from "./module-levels.js";
 import type { ModuleValue, TeamNamed } from "./module-value.js";
 import { listValues } from "./module-values.js";
@@ -7,6 +7,8 @@ import type { Repository } from "./repository.js";
 
 /** What is known about the names in a module. */
 export interface ModuleScope {
+  /** Whether the module is certainly a root module. */
+  readonly isRoot: boolean;
   /**
    * Returns the text of a reference such as `service_skill.core_greet.key` to a resource or data source in the module;
    * null if unknown.
@@ -30,11 +32,12 @@ export interface PossibleTeam {
 export async function openScope(
   repository: Repository,
   path: string,
-  calls: readonly ModuleCall[],
+  { calls, problem }: Pick<ModuleInstance, "calls" | "problem">,
 ): Promise<ModuleScope> {
   const level = await openLevel(repository, dirname(path), calls);
   const teams = new Map<string, readonly PossibleTeam[]>();
   return {
+    isRoot: calls.length === 0 && problem === null,
     known: (reference) => {
       const [, data, type = "", name = "", attribute = ""] = REFERENCE.exec(reference) ?? [];
       const block =

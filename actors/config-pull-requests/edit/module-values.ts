@@ -302,14 +302,15 @@ class Evaluation {
       const of = this.#toNames(call.block, call.above, call.key ?? null);
       return [...this.#attributes({ blocks: [call.block], name, names: of, at }, steps), ...orDefault(passed)];
     }
+    const hasDefault = declared.some(({ attributes }) => attributes.has("default"));
     const given = level.listValues(name);
     if (given.length > 0)
-      return given.flatMap(({ expression, block }) => [
+      return given.flatMap(({ expression, block, isOptional = false }) => [
         ...this.#parsed(expression, { block, ...names }, steps),
-        ...orDefault(expression),
+        ...(isOptional && hasDefault ? defaults() : orDefault(expression)),
       ]);
     const [first = at.block] = declared;
-    return declared.some(({ attributes }) => attributes.has("default"))
+    return hasDefault
       ? defaults()
       : [{ ...unknownAt({ block: first }), unknown: call === null ? "input" : "expression" }];
   }

@@ -13,7 +13,7 @@ import { type Splice, spliced } from "./splice.js";
 export async function readSource(
   parsers: Parsers,
   { path, text }: { readonly path: string; readonly text: string },
-  { known }: Pick<ModuleScope, "known">,
+  { known, isRoot }: Pick<ModuleScope, "known" | "isRoot">,
 ): Promise<Source> {
   parsers.onFile?.(path);
   const root = parseSyntax(parsers, { path, text });
@@ -24,7 +24,7 @@ export async function readSource(
   const values: JsonObject = Object.fromEntries(
     Object.entries(parsed.values).map(([name, value]) => [name, resolveReferences(value, textOf)]),
   );
-  return { path, text, root, values, knows: (expression) => textOf(expression) !== null };
+  return { path, text, root, values, knows: (expression) => textOf(expression) !== null, isRoot };
 }
 
 /**

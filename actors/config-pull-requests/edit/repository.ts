@@ -30,6 +30,8 @@ export interface Repository {
   templates(): Promise<CodeFiles>;
   /** Reads other files that may be templates, except files that are not UTF-8 text, which cannot be templates. */
   texts(paths: readonly string[]): Promise<CodeFiles>;
+  /** Reads files that run Terraform or describe its runs, except files that are not text or larger than 1 MiB. */
+  runs(paths: readonly string[]): Promise<CodeFiles>;
   /** Reads the module files directly in a folder, without variable files. */
   module(folder: string): Promise<CodeFiles>;
   /** Reads the variable files, and other HCL files that may be variable files, that `isWanted` selects by path. */
@@ -40,6 +42,7 @@ export interface Repository {
 
 /** Maximum number of files to read for one search. Each file needs a request to the code host. */
 const MAX_FILES = 400;
+const RUNS = "files that may run Terraform";
 const NO_JSON = "is not a JSON object, or repeats a name in an object";
 /** Maximum number of files to read at the same time. */
 const TOGETHER = 8;
@@ -57,15 +60,15 @@ export async function openRepository(
     texts.set(path, text);
     return text;
   };
-  const readAll = async (paths: readonly string[], isTexts = false): Promise<CodeFiles> => {
-    const kind = isTexts ? "templates" : "files of HCL";
+  const readAll = async (paths: readonly string[], kind = "files of HCL"): Promise<CodeFiles> => {
+    const isTexts = kind !== "files of HCL";
     if (paths.length > MAX_FILES) return { fault: `it has ${paths.length} ${kind}, more than ${MAX_FILES}` };
     const files: CodeFile[] = [];
     for (let at = 0; at < paths.length; at += TOGETHER) {
       const some = paths.slice(at, at + TOGETHER);
       for (const [index, text] of (await Promise.all(some.map(read))).entries()) {
         const path = some[index] ?? "";
-        if (isTexts && typeof text === "object" && text.unread !== "large") continue;
+        if (isTexts && typeof text === "object" && (text.unread !== "large" || kind === RUNS)) continue;
         if (typeof text !== "string") return { fault: `${path} ${whyUnread(text)}` };
         if (isJson(path) && !isTexts && readJson(text) === null) return { fault: `${path}:1 ${NO_JSON}` };
         files.push({ path, text });
@@ -86,7 +89,8 @@ export async function openRepository(
       return isWhole ? readAll(paths) : { fault: "it is too large for the code host to list completely" };
     },
     templates: () => readAll(files.filter(isTemplate)),
-    texts: (some) => readAll(some, true),
+    texts: (some) => readAll(some, "templates"),
+    runs: (some) => readAll(some, RUNS),
     values: (isWanted) => readAll(paths.filter((path) => (isValues(path) || isNamedValues(path)) && isWanted(path))),
     module: (folder) => readAll(paths.filter((path) => dirname(path) === folder && isModuleFile(path))),
     parse(file) {
@@ -146,6 +150,11 @@ export function isNamedValues(path: string): boolean {
 /** Whether Terraform reads a file as part of its folder's module. */
 export function isModuleFile(path: string): boolean {
   return /(^|\/)[^./~#][^/]*\.(tf|tofu)(\.json)?$/.test(path);
+}
+
+/** Returns the folders of a repository that contain modules. */
+export function moduleFolders(paths: readonly string[]): ReadonlySet<string> {
+  return new Set(paths.filter(isModuleFile).map((path) => dirname(path)));
 }
 
 /** Whether a file is an override file, which replaces parts of its module's other files. */

@@ -4,7 +4,7 @@ import { toHolder, toInner, toText } from "./hcl-syntax.js";
 import { isWithin } from "./links.js";
 import { callsIn } from "./module-calls.js";
 import { listFolders } from "./path-pattern.js";
-import { type CodeFile, isModuleFile, isPlan, isValues, type Repository } from "./repository.js";
+import { type CodeFile, isPlan, isValues, moduleFolders, type Repository } from "./repository.js";
 import { readUnit, unitsOf, unitsWith } from "./unit-files.js";
 
 /** Whether Terraform loads a variable file automatically in each run of the root module in a folder. */
@@ -21,11 +21,6 @@ export function isValuesFor(path: string, folder: string, modules: ReadonlySet<s
   return owner === undefined ? null : owner === folder && isWithin(path, folder);
 }
 
-/** Returns the folders of a repository that contain modules. */
-export function moduleFolders(paths: readonly string[]): ReadonlySet<string> {
-  return new Set(paths.filter(isModuleFile).map((path) => dirname(path)));
-}
-
 /** Whether an HCL file has only attributes, as a variable file or a file of backend settings has. */
 export function isFlat({ blocks, attributes }: CodeBlock): boolean {
   return blocks.length === 0 && attributes.size > 0;
@@ -35,6 +30,8 @@ export function isFlat({ blocks, attributes }: CodeBlock): boolean {
 export interface GivenValue {
   readonly expression: string;
   readonly block: CodeBlock;
+  /** Whether some runs may use the variable's default instead. */
+  readonly isOptional?: true;
 }
 
 /**

@@ -2,7 +2,9 @@ import { dirname } from "node:path";
 import { isMap, isSeq, LineCounter, parseDocument } from "yaml";
 import type { CodeBlock } from "./code-blocks.js";
 import { toPlace } from "./edit-source.js";
+import { toHolder, toInner, toText } from "./hcl-syntax.js";
 import { type ModuleCall, toTimes } from "./module-calls.js";
+import { globbed } from "./path-parts.js";
 import { mayBe, toPattern } from "./path-pattern.js";
 import { readPath } from "./read-paths.js";
 import type { Repository } from "./repository.js";
@@ -12,9 +14,18 @@ const RUNNERS: ReadonlyMap<string, string> = new Map([
   ["tfe_workspace", "working_directory"],
   ["scalr_workspace", "working_directory"],
   ["spacelift_stack", "project_root"],
+  ["env0_template", "path"],
+  ["harness_platform_workspace", "repository_path"],
+  ["google_infra_manager_deployment", "directory"],
+  ["aws_codebuild_project", "buildspec"],
+  ["kubernetes_manifest", "manifest"],
 ]);
+/** Resources among them that run no module of the repository if they have no such attribute. */
+const NEEDS_FOLDER = /^(working_directory|directory|buildspec|manifest)$/;
+/** Arguments of calls of other modules that create a workspace. */
+const CALL_FOLDERS = ["working_directory", "project_root"];
 /** Matches the text of a file that has such a resource. */
-export const RUNS = new RegExp([...RUNNERS.keys()].join("|"));
+export const RUNS = new RegExp([...RUNNERS.keys(), ...CALL_FOLDERS, "env0_environment"].join("|"));
 /** Files that list the root modules for a tool to run, each with its folder as `dir`. */
 const PROJECT_FILES = ["atlantis.yaml", "digger.yml", "digger.yaml"];
 
@@ -43,6 +54,37 @@ export async function severalRuns(
   return null;
 }
 
+/**
+ * Returns where the root module in a folder is only run at other branches than the one that the edit is merged into, as
+ * text for a message; null if a run may be at the branch, or there is no run.
+ */
+export function otherBranch(
+  repository: Repository,
+  files: readonly CodeBlock[],
+  of: {
+    readonly folder: string;
+    readonly named: string | undefined;
+    readonly calls: readonly ModuleCall[];
+    readonly branch: string | undefined;
+  },
+): string | null {
+  const { folder, named, branch } = of;
+  const runs = files
+    .flatMap(({ blocks }) => blocks)
+    .filter((block) => toFolderName(block) !== undefined && !isOfOther(block, named))
+    .flatMap((block) =>
+      runsOf(repository, block, { files, calls: of.calls }).filter((run) => mayRun(repository, run, folder)),
+    );
+  const branches = runs.map(({ resource }) => {
+    const written = findAttribute(resource, ["branch", "repository_branch", "revision", "ref"]);
+    return /^"(?:refs\/heads\/)?([^"\\$%]+)"$/.exec(written ?? "")?.[1];
+  });
+  const isOther = (each: string | undefined) =>
+    each !== undefined && (branch === undefined ? !/^(main|master)$/.test(each) : each !== branch);
+  const [first] = runs;
+  return first !== undefined && branches.every(isOther) ? `${branches[0]}, at ${placeOf(first)}` : null;
+}
+
 /** A resource that runs a root module, as one chain of module calls creates it. */
 interface Run {
   readonly resource: CodeBlock;
@@ -59,8 +101,29 @@ function placeOf({ block }: Run): string {
 }
 
 /** Returns the name of the attribute for the root module's folder; undefined if a block runs no root module. */
-function toFolderName({ type, labels }: CodeBlock): string | undefined {
-  return type === "resource" ? RUNNERS.get(labels[0] ?? "") : undefined;
+function toFolderName({ type, labels, attributes }: CodeBlock): string | undefined {
+  if (type === "resource") return RUNNERS.get(labels[0] ?? "");
+  const isOther = type === "module" && !/^"\.\.?\//.test(attributes.get("source") ?? '"./');
+  return isOther ? CALL_FOLDERS.find((name) => attributes.has(name)) : undefined;
+}
+
+/** Returns the expression of the root module's folder; undefined if there is none. */
+function folderOf(resource: CodeBlock): string | undefined {
+  const name = toFolderName(resource) ?? "";
+  const written = findAttribute(resource, [name]);
+  if (name === "buildspec") return written?.replace(/\/?[^/"]*"$/, '"');
+  if (name !== "manifest") return written;
+  const isRun = /\bkind"?\s*[=:]\s*"(Terraform|OpenTofu|Workspace|Stack|Configuration)"/.test(written ?? "");
+  return isRun
+    ? (/\b(?:path|workingDirectory)"?\s*[=:]\s*("[^"]*"|[\w.]+)/.exec(written ?? "")?.[1] ?? UNKNOWN)
+    : undefined;
+}
+
+/** Returns the first attribute with one of the names in a block or in the blocks in it. */
+function findAttribute({ attributes, blocks }: CodeBlock, names: readonly string[]): string | undefined {
+  const own = names.map((name) => attributes.get(name)).find((each) => each !== undefined);
+  if (own !== undefined) return own;
+  return blocks.map((each) => findAttribute(each, names)).find((each) => each !== undefined);
 }
 
 interface Callers {
@@ -72,9 +135,7 @@ interface Callers {
 const [MAX_CALLS, MAX_RUNS] = [5, 100];
 
 function runsOf(repository: Repository, resource: CodeBlock, { files, calls }: Callers): readonly Run[] {
-  const written = resource.attributes.get(toFolderName(resource) ?? "");
-  const isMany = toTimes(repository, resource) === "many" && !isApart(resource, written);
-  let runs: readonly Run[] = [{ resource, block: resource, folder: written, isMany }];
+  let runs = instancesOf(repository, resource, files);
   const found: Run[] = [];
   let modules = new Map<Run, string>(runs.map((run) => [run, dirname(resource.file.path)]));
   for (let hops = 0; hops < MAX_CALLS && modules.size > 0 && modules.size < MAX_RUNS; hops += 1) {
@@ -94,6 +155,63 @@ function runsOf(repository: Repository, resource: CodeBlock, { files, calls }: C
     runs = [...found, ...next.keys()];
   }
   return runs;
+}
+
+/** Returns the runs that a resource creates: one for each element of a literal `for_each`, and of its environments. */
+function instancesOf(repository: Repository, resource: CodeBlock, files: readonly CodeBlock[]): readonly Run[] {
+  const written = folderOf(resource);
+  const folders = written === undefined ? null : eachFolder(repository, resource, { written, files });
+  if (folders !== null) return folders.map((folder) => ({ resource, block: resource, folder, isMany: false }));
+  const isMany = toTimes(repository, resource) === "many" && !isApart(resource, written);
+  const own = { resource, block: resource, folder: written, isMany };
+  const address = `env0_template.${resource.labels[1]}.`;
+  const environments = files
+    .flatMap(({ blocks }) => blocks)
+    .filter(
+      ({ labels, attributes }) =>
+        labels[0] === "env0_environment" && attributes.get("template_id")?.startsWith(address),
+    );
+  if (resource.labels[0] !== "env0_template" || environments.length === 0) return [own];
+  return environments.map((block) => ({ ...own, block, isMany: isMany || toTimes(repository, block) === "many" }));
+}
+
+/** Returns the folders that a literal `for_each` gives, also if it is a local; null if they are not all known. */
+function eachFolder(
+  { syntax }: Repository,
+  resource: CodeBlock,
+  { written, files }: { readonly written: string; readonly files: readonly CodeBlock[] },
+): readonly string[] | null {
+  const given = resource.attributes.get("for_each");
+  const local = /^local\.([\w-]+)$/.exec(given ?? "")?.[1];
+  const locals = files
+    .filter(({ file: { path } }) => dirname(path) === dirname(resource.file.path))
+    .flatMap(({ blocks }) => blocks.filter(({ type, attributes }) => type === "locals" && attributes.has(local ?? "")));
+  const values = local === undefined ? given : locals.length === 1 ? locals[0]?.attributes.get(local) : undefined;
+  if (values === undefined || !/\beach\./.test(written)) return null;
+  const text = `_ = ${values}\n`;
+  const [member] = toHolder(text, syntax.parse(text)).members;
+  const object = member === undefined ? member : toInner(member.value);
+  if (object?.type !== "object") return null;
+  const folders = toHolder(text, object).members.map(({ name, value }) => {
+    const inner = toInner(value);
+    const fields = inner.type === "object" ? toHolder(text, inner).members : [];
+    const textOf = (field: string | undefined): string | undefined => {
+      const node = field === undefined ? value : fields.find((each) => each.name === field)?.value;
+      return node === undefined ? undefined : /^"([^"\\$%]*)"$/.exec(toText(text, node).trim())?.[1];
+    };
+    let isKnown = name !== null;
+    const put = (_: string, key: string, field: string | undefined): string => {
+      const found = key === "key" ? name : textOf(field);
+      isKnown &&= typeof found === "string";
+      return found ?? "";
+    };
+    const folder = /^each\./.test(written)
+      ? `"${written.replace(/^each\.(key|value)(?:\.([\w-]+))?$/, put)}"`
+      : written.replace(/\$\{\s*each\.(key|value)(?:\.([\w-]+))?\s*\}/g, put);
+    return isKnown && !folder.includes("each.") ? folder : null;
+  });
+  const known = folders.filter((folder) => folder !== null);
+  return known.length === folders.length ? known : null;
 }
 
 /** Whether the instances of a block have different folders. */
@@ -123,10 +241,16 @@ function withArguments(folder: string | undefined, call: CodeBlock, blocks: read
 /** An expression that is never known. */
 const UNKNOWN = "local.unknown";
 
+/** Whether a resource may run the root module in a folder. A resource that runs no root module may run any. */
+export function mayRunIn(repository: Repository, resource: CodeBlock, folder: string): boolean {
+  const run = { resource, block: resource, folder: folderOf(resource), isMany: false };
+  return toFolderName(resource) === undefined || mayRun(repository, run, folder);
+}
+
 /** Whether a run may be of the root module in a folder. */
 function mayRun({ syntax }: Repository, { resource, folder: written }: Run, folder: string): boolean {
   // A workspace without a folder and without a repository is run from anywhere.
-  const isPlaced = written !== undefined || toFolderName(resource) !== "working_directory";
+  const isPlaced = written !== undefined || !NEEDS_FOLDER.test(toFolderName(resource) ?? "");
   if (!isPlaced && !resource.blocks.some(isOfRepository)) return false;
   const { parts } = written === undefined || written === "null" ? { parts: [] } : readPath(syntax, written);
   return mayBe(toPattern(".", ["/", ...parts]), folder);
@@ -137,9 +261,9 @@ function isOfRepository({ type, labels }: CodeBlock): boolean {
 }
 
 /** Whether a block runs modules of another repository. */
-function isOfOther({ attributes, blocks }: CodeBlock, named: string | undefined): boolean {
-  const identifier = blocks.find(({ type }) => type === "vcs_repo")?.attributes.get("identifier");
-  const [, written] = /^"([^"\\$%]+)"$/.exec(identifier ?? attributes.get("repository") ?? "") ?? [];
+function isOfOther(block: CodeBlock, named: string | undefined): boolean {
+  const address = findAttribute(block, ["identifier", "repository", "repo", "location"]) ?? "";
+  const [, written] = /^"(?:[^"]*(?::\/\/|@)[^"/:]+[/:])?([^"\\$%]+?)(?:\.git)?"$/.exec(address) ?? [];
   if (written === undefined || named === undefined) return false;
   return !`/${named}`.toLowerCase().endsWith(`/${written.toLowerCase()}`);
 }
@@ -150,7 +274,16 @@ async function listProjects(repository: Repository, folder: string): Promise<rea
   for (const path of PROJECT_FILES.filter((each) => repository.entries.some((entry) => entry.path === each))) {
     const text = await repository.read(path);
     for (const { dir, line } of typeof text === "string" ? readProjects(text) : []) {
-      if (mayBe(toPattern(".", ["/", dir]), folder)) found.push(`${path}:${line}`);
+      if (
+        mayBe(
+          toPattern(
+            ".",
+            ["/", ...globbed(dir)].map((part) => (typeof part === "string" ? part : null)),
+          ),
+          folder,
+        )
+      )
+        found.push(`${path}:${line}`);
     }
   }
   return found;
@@ -158,9 +291,12 @@ async function listProjects(repository: Repository, folder: string): Promise<rea
 
 function readProjects(text: string): readonly { readonly dir: string; readonly line: number }[] {
   const lines = new LineCounter();
-  const root = parseDocument(text, { lineCounter: lines, logLevel: "silent" }).get("projects");
-  return (isSeq(root) ? root.items : []).flatMap((item) => {
-    const dir = isMap(item) ? item.get("dir") : undefined;
-    return isMap(item) && typeof dir === "string" ? [{ dir, line: lines.linePos(item.range?.[0] ?? 0).line }] : [];
-  });
+  const document = parseDocument(text, { lineCounter: lines, logLevel: "silent" });
+  const lists = [["projects"], ["generate_projects", "blocks"]].map((path) => document.getIn(path));
+  return lists
+    .flatMap((list) => (isSeq(list) ? list.items : []))
+    .flatMap((item) => {
+      const dir = isMap(item) ? (item.get("dir") ?? item.get("include") ?? item.get("path")) : undefined;
+      return isMap(item) && typeof dir === "string" ? [{ dir, line: lines.linePos(item.range?.[0] ?? 0).line }] : [];
+    });
 }

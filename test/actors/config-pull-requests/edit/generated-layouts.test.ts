@@ -13,7 +13,11 @@ import { otherReaderLayouts } from "./other-reader-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
+import { relativeFileLayouts } from "./relative-layouts.js";
+import { runSettingLayouts } from "./run-setting-layouts.js";
+import { sourceLayouts } from "./source-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
+import { toolRunLayouts } from "./tool-run-layouts.js";
 import { runFileLayouts, unitInputLayouts } from "./unit-layouts.js";
 import { valueLayouts } from "./value-layouts.js";
 import { workspaceRunLayouts } from "./workspace-layouts.js";
@@ -105,4 +109,18 @@ t.test("if the branch is unknown, main and master count as the branch", async (t
 
 t.test("a line is refused if a tool runs its root module in several workspaces", (t) =>
   editAll(t, workspaceRunLayouts(), 35, 25),
+);
+
+t.test("a line is refused if commands or settings run its module in several workspaces or for another team", (t) =>
+  editAll(t, runSettingLayouts(), 60, 40),
+);
+
+t.test("a line is refused if a tool runs its root module twice, for another team or at another branch", (t) =>
+  editAll(t, toolRunLayouts(), 50, 40),
+);
+
+t.test("a line is refused if its source is generated or copied", (t) => editAll(t, sourceLayouts(), 25, 12));
+
+t.test("a text file of a root module is edited, also if its path is relative", (t) =>
+  editAll(t, relativeFileLayouts(), 10, 14),
 );

@@ -181,7 +181,7 @@ const table: readonly Refused[] = [
   },
   {
     says: "a file of the folder that the program runs in",
-    files: prompted('prompt = file("prompts/plan.md")'),
+    files: prompted(`prompt = file("${OPEN}path.cwd}/prompts/plan.md")`),
     code: "computed",
     message: /:8/,
     attribute: "prompt",

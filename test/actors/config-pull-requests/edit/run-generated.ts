@@ -10,7 +10,11 @@ import { otherReaderLayouts } from "./other-reader-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
+import { relativeFileLayouts } from "./relative-layouts.js";
+import { runSettingLayouts } from "./run-setting-layouts.js";
+import { sourceLayouts } from "./source-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
+import { toolRunLayouts } from "./tool-run-layouts.js";
 import { runFileLayouts, unitInputLayouts } from "./unit-layouts.js";
 import { valueLayouts } from "./value-layouts.js";
 import { workspaceRunLayouts } from "./workspace-layouts.js";
@@ -39,6 +43,10 @@ const layouts = [
   ...unitInputLayouts(),
   ...runFileLayouts(),
   ...workspaceRunLayouts(),
+  ...runSettingLayouts(),
+  ...relativeFileLayouts(),
+  ...toolRunLayouts(),
+  ...sourceLayouts(),
   ...valueLayouts(),
   ...harmlessLayouts(),
   ...otherReaderLayouts(),

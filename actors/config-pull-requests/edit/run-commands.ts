@@ -1,0 +1,156 @@
+import { dirname } from "node:path";
+import { isWithin } from "./links.js";
+import { listFolders, mayBe, type PathParts, toPattern } from "./path-pattern.js";
+import { type CodeFile, isPlan } from "./repository.js";
+import { type RunText, runsByLine } from "./run-files.js";
+
+/** A setting that a command or a file gives to runs of Terraform. */
+export interface RunSetting {
+  /**
+   * `workspace`: selects or creates a workspace. `state`: selects where the state is. `variable`: sets a variable.
+   * `values`: passes a file with values.
+   */
+  readonly kind: "workspace" | "state" | "variable" | "values";
+  /** The name of the variable or of the argument of the backend; `*` if it is unknown. Empty for other kinds. */
+  readonly name: string;
+  /** The value, as it is written, with the variables replaced that the file sets once. */
+  readonly value: string;
+  readonly file: CodeFile;
+  /** Offset of the setting's line in the file. */
+  readonly start: number;
+  /** The folder that the command runs in, as it is written; null if it is not given. */
+  readonly folder: string | null;
+}
+
+/** Matches the text of a file that may have such settings. */
+export const SETS =
+  /\bworkspace\b|\bTF_(VAR_|WORKSPACE|STATE_NAME|HTTP_ADDRESS)|(?<![\w-])--?(var|var-file|backend-config)\b/;
+
+/** A value: a text without spaces and signs, or an expression of a shell, a build tool or a CI service. */
+const VALUE = String.raw`((?:\$\{\{[^}]*\}\}|\{\{[^}]*\}\}|\$\{[^}]*\}|\$\([^)]*\)|[^\s"'\x60,;&|)\]}>])*)`;
+const GAP = String.raw`["',\s\])=]+`;
+const ASSIGNS = String.raw`["'\])]*\s*(?::=|\?=|[:=](?!=))\s*["'([]*`;
+const rule = (before: string) => new RegExp(before + VALUE, "g");
+
+/** Matches each kind of setting, with the variable's name and the value. */
+const RULES: readonly (readonly [RunSetting["kind"], RegExp])[] = [
+  ["workspace", rule(String.raw`\bworkspace["',\s]+(?:select|new)(?:["',\s]+-{1,2}[\w-]+(?:=\w+)?)*()["',\s]+`)],
+  ["workspace", rule(String.raw`\bTF_WORKSPACE()${ASSIGNS}`)],
+  ["state", rule(String.raw`\b(TF_STATE_NAME|TF_HTTP_ADDRESS)${ASSIGNS}`)],
+  ["state", rule(String.raw`(?<![\w-])--?backend-config${GAP}()`)],
+  ["variable", rule(String.raw`\bTF_VAR_([A-Za-z_]\w*)${ASSIGNS}`)],
+  ["variable", rule(String.raw`(?<![\w-])--?var["',\s=]+([A-Za-z_][\w-]*)=["'\\]*`)],
+  ["variable", rule(String.raw`(?<![\w-])--?var["',\s=]+()(?=\$|\{\{)`)],
+  ["values", rule(String.raw`(?<![\w-])--?var-file()["',\s=]+`)],
+];
+
+/** Returns the settings in the commands of a file. */
+export function settingsIn({ file, lines, folder }: RunText): readonly RunSetting[] {
+  const found: RunSetting[] = [];
+  let entered: string | null = null;
+  for (const { text, line } of lines) {
+    const way = [...text.matchAll(ENTERS)].map(({ 1: path = "", index }) => ({ path, index }));
+    const options = [...text.matchAll(/(?<![\w-])-chdir=["']?((?:\$\([^)]*\)|\$\{\{[^}]*\}\}|[^\s"',])+)/g)];
+    for (const [kind, matches] of SETS.test(text) ? RULES : []) {
+      for (const { 0: whole, 1: name = "", 2: written = "", index } of text.matchAll(matches)) {
+        const isBare =
+          isProgram(file.path) &&
+          /[,:[(]\s*$|\bTF_\w+["'\])]*\s*=\s*$/.test(whole.slice(0, whole.length - written.length));
+        const value = isBare && written !== "" ? `$${written}` : resolved(file.text, written);
+        const before = way.filter((each) => each.index < index).map(({ path }) => path);
+        const at = [entered, ...before].reduce(enter, null);
+        const start = offsetOf(file.text, line);
+        const option = options.findLast((each) => each.index < index)?.[1] ?? null;
+        const own = { kind, value, file, start, folder: enter(enter(folder, at), option) };
+        if (value !== "") found.push(toSetting({ ...own, name: name === "" && kind === "variable" ? "*" : name }));
+      }
+    }
+    if (!runsByLine(file.path)) entered = [entered, ...way.map(({ path }) => path)].reduce(enter, null);
+  }
+  return found;
+}
+
+/** Whether a text without quotes is an expression in a file, as in programs and HCL. */
+function isProgram(path: string): boolean {
+  return /\.(tf|tofu|hcl|tm|py|rb|groovy|jenkinsfile|[mc]?[jt]s)$|Jenkinsfile[^/]*$/i.test(path);
+}
+
+/** Matches commands that enter a folder. */
+const ENTERS = /(?<![\w-])(?:cd|pushd|Set-Location)\s+["']?((?:\$\([^)]*\)|[^\s"'&;|)])+)|\bdir\s*\(\s*["']([^"']+)/g;
+
+/** Splits `name=value` of `-backend-config`. */
+function toSetting(setting: RunSetting): RunSetting {
+  const [, name, value = ""] = setting.kind === "state" ? (/^(\w+)=["'\\]*(.*)$/.exec(setting.value) ?? []) : [];
+  return name === undefined ? setting : { ...setting, name, value };
+}
+
+function enter(from: string | null, to: string | null): string | null {
+  if (from === null || to === null) return to ?? from;
+  return /^[/~$]/.test(to) ? to : `${from}/${to}`;
+}
+
+function offsetOf(text: string, line: number): number {
+  let at = 0;
+  for (let count = 1; count < line; count += 1) at = text.indexOf("\n", at) + 1;
+  return at;
+}
+
+/** Replaces a variable that the file sets once, to a plain text. */
+function resolved(text: string, value: string): string {
+  return value.replace(/\$\{\{\s*env\.(\w+)\s*\}\}|\$\{(\w+)\}|\$\((\w+)\)|\$(\w+)/g, (written, ...names) => {
+    const name = names.slice(0, 4).find((each) => typeof each === "string");
+    const set = [...text.matchAll(new RegExp(String.raw`(?<![\w-])${name}["']?\s*(\?=|:?=|:)\s*(.*)`, "g"))];
+    const [, sign, first = ""] = set[0] ?? [];
+    const plain = /^["']?([\w./@-]+)["']?\s*(?:[#;].*)?$/.exec(first)?.[1];
+    return set.length === 1 && sign !== "?=" && plain !== undefined ? plain : written;
+  });
+}
+
+/** Whether a value has a part that depends on the run. */
+export function isOpen(value: string): boolean {
+  return splitParts(value).some((part) => part === null);
+}
+
+/** Matches the parts of a text that depend on the run, and wildcards. */
+const OPEN = /\$\{\{[^}]*\}\}|\{\{.*?\}\}|\$\{[^}]*\}|\$\([^)]*\)|\$[\w*@<?^#!]|%\w+%|<[^>]*>|[*`$]/;
+
+function splitParts(value: string): PathParts {
+  const parts: (string | null)[] = [];
+  let rest = value;
+  for (let match = OPEN.exec(rest); match !== null; match = OPEN.exec(rest)) {
+    // The name of a variable is part of the match.
+    const [name = ""] = /^\$\w+/.exec(rest.slice(match.index)) ?? [match[0]];
+    parts.push(rest.slice(0, match.index), null);
+    rest = rest.slice(match.index + Math.max(name.length, match[0].length));
+  }
+  return [...parts, rest].filter((part) => part !== "");
+}
+
+/** Whether a path in a file, as it is written, may be `path`. It starts at the root, in the file's folder or in one of `folders`. */
+export function mayLead(written: string, file: CodeFile, path: string, folders: readonly string[] = []): boolean {
+  const parts = ["/", ...splitParts(written)];
+  return [".", dirname(file.path), ...folders].some((base) => mayBe(toPattern(base, parts), path));
+}
+
+/**
+ * Whether a setting may apply to runs of the root module in a folder. A command without a folder runs in the nearest
+ * module above its file; if there is none, anywhere. `modules` are the folders of all modules.
+ */
+export function appliesTo(
+  { file, folder }: Pick<RunSetting, "file" | "folder">,
+  root: string,
+  modules: ReadonlySet<string>,
+): boolean {
+  if (folder !== null) return mayLead(folder, file, root);
+  if (isPlan(file.path) && isWithin(root, dirname(file.path))) return true;
+  const owner = [...listFolders(file.path), "."].find((each) => modules.has(each));
+  return owner === undefined || owner === root || (root !== "." && isNamed(file.text, root));
+}
+
+/** Whether a text contains the path of a folder. */
+function isNamed(text: string, folder: string): boolean {
+  for (let at = text.indexOf(folder); at >= 0; at = text.indexOf(folder, at + 1)) {
+    if (!/[\w-]/.test(text[at - 1] ?? "") && !/[\w-]/.test(text[at + folder.length] ?? "")) return true;
+  }
+  return false;
+}

@@ -1,0 +1,181 @@
+import { basename } from "node:path";
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments, type YAMLMap } from "yaml";
+import type { CodeFile, Repository } from "./repository.js";
+
+/** Commands or settings of a file that runs Terraform, in the order in which the file has them. */
+export interface RunText {
+  readonly file: CodeFile;
+  readonly lines: readonly RunLine[];
+  /** The working folder that the file sets for the commands, as it is written; null if it sets none. */
+  readonly folder: string | null;
+}
+
+export interface RunLine {
+  readonly text: string;
+  /** Line number in the file, from 1. */
+  readonly line: number;
+}
+
+/**
+ * Whether a file may run Terraform or describe its runs: files of CI services, build files, scripts, hooks, environment
+ * files, and YAML files, which other tools read.
+ */
+export function isRunFile(path: string): boolean {
+  return (NAMES.test(path) || (SCRIPTS.test(path) && FOLDERS.test(path))) && !LOCKS.test(path);
+}
+
+const NAMES =
+  /(^|\/)(Jenkinsfile[^/]*|(GNU)?makefile|\.?justfile|Rakefile|Earthfile|(Dockerfile|Containerfile)[^/]*|tasks\.py|noxfile\.py|fabfile\.py|package\.json|mise\.toml|\.?env(rc)?(\.[^/]*)?|[^/]*\.env)$|\.(ya?ml|mk|sh|bash|zsh|ksh|fish|ps1|psm1|bat|cmd|just|groovy|jenkinsfile)$/i;
+/** Programs, also without an ending, that only count in a folder for scripts. */
+const SCRIPTS = /(^|\/)[\w-]+$|\.(py|rb|js|mjs|cjs|ts|pl)$/;
+const FOLDERS = /(^|\/)(s?bin|scripts?|ci|\.?ci|tools?|hack|build|deploy|\.(git)?hooks|hooks|\.husky|\.\w+)\//;
+const LOCKS = /(^|\/)(pnpm-lock|[\w-]*\.lock|lock)\.ya?ml$/;
+
+/** Returns the files of a repository that may run Terraform. */
+export function readRunFiles(repository: Repository) {
+  const paths = repository.entries.flatMap(({ kind, path }) => (kind === "file" && isRunFile(path) ? [path] : []));
+  return repository.runs(paths);
+}
+
+/** Returns the commands and settings in a file. YAML and JSON with a syntax error are read as plain text. */
+export function readRunTexts(file: CodeFile): readonly RunText[] {
+  const documents = /\.(ya?ml|json)$/.test(file.path) ? readDocuments(file.text) : null;
+  if (documents === null) return [{ file, lines: plainLines(file), folder: null }];
+  const found: RunText[] = [];
+  let left = MAX_NODES;
+  const open: { readonly node: unknown; readonly folder: string | null; readonly key: string }[] = [];
+  for (const { root, resolve, lineAt } of documents) {
+    open.push({ node: root, folder: null, key: "" });
+    for (let each = open.pop(); each !== undefined && left > 0; each = open.pop()) {
+      left -= 1;
+      const { folder, key } = each;
+      const node = resolve(each.node);
+      if (isMap(node)) {
+        const own = folderIn(node) ?? folder;
+        const lines = pairLines(node, lineAt);
+        if (lines.length > 0) found.push({ file, lines, folder: own });
+        for (const pair of node.items) open.push({ node: pair.value, folder: own, key: String(pair.key) });
+      } else if (isSeq(node)) {
+        const lines = node.items.flatMap((item) => (isScalar(item) ? scalarLines(item, keyed(key), lineAt) : []));
+        if (lines.length > 0) found.push({ file, lines: [...lines, ...joined(lines)], folder });
+        for (const item of node.items) open.push({ node: item, folder, key: "" });
+      }
+    }
+  }
+  return found;
+}
+
+/** Maximum number of nodes of a YAML file to read, because aliases can repeat them without end. */
+const MAX_NODES = 20_000;
+
+/** A YAML document. `lineAt` returns the line of an offset, from 1. */
+export interface YamlDocument {
+  readonly root: unknown;
+  /** The content as plain values; undefined if its aliases repeat too much. */
+  readonly value: unknown;
+  resolve(node: unknown): unknown;
+  lineAt(offset: number): number;
+}
+
+/** Parses a file as YAML; null if it has a syntax error. */
+export function readDocuments(text: string): readonly YamlDocument[] | null {
+  const lineCounter = new LineCounter();
+  const documents = parseAllDocuments(text, { lineCounter, logLevel: "silent", uniqueKeys: false });
+  if (!Array.isArray(documents) || documents.some(({ errors }) => errors.length > 0)) return null;
+  return documents.map((document) => ({
+    root: document.contents,
+    get value() {
+      try {
+        return document.toJS({ maxAliasCount: 100 });
+      } catch {
+        return undefined;
+      }
+    },
+    resolve: (node) => (isAlias(node) ? node.resolve(document) : node),
+    lineAt: (offset) => lineCounter.linePos(offset).line,
+  }));
+}
+
+/** Returns the lines of a map: its texts with their names, and the value of a list's element with a `name`. */
+function pairLines(map: YAMLMap, lineAt: YamlDocument["lineAt"]): readonly RunLine[] {
+  const lines = map.items.flatMap(({ key, value }) =>
+    isScalar(value) ? scalarLines(value, keyed(String(key)), lineAt) : [],
+  );
+  const name = map.get("name") ?? map.get("key");
+  const value = map.get("value");
+  const isNamed = typeof name === "string" && /^[A-Za-z_]\w*$/.test(name) && value !== undefined;
+  return isNamed ? [...lines, { text: `${name}: ${String(value)}`, line: lineAt(map.range?.[0] ?? 0) }] : lines;
+}
+
+function keyed(key: string): string {
+  return key === "" ? "" : `${key}: `;
+}
+
+function scalarLines(
+  { value, range, type }: { value: unknown; range?: Node["range"]; type?: unknown },
+  key: string,
+  lineAt: YamlDocument["lineAt"],
+): readonly RunLine[] {
+  if (value === null || typeof value === "object") return [];
+  const isBlock = String(type).startsWith("BLOCK");
+  const line = lineAt(range?.[0] ?? 0);
+  const lines = String(value).split("\n");
+  return continued(
+    lines.map((text, index) => ({
+      text: index === 0 ? `${key}${text}` : text,
+      line: isBlock ? line + index + 1 : line,
+    })),
+  );
+}
+
+/** Returns the elements of a list as one command, if they are the arguments of a command. */
+function joined(lines: readonly RunLine[]): readonly RunLine[] {
+  const [first] = lines;
+  const words = lines.map(({ text }) => text.replace(/^\w+: /, ""));
+  return first === undefined || words.some((word) => /\s/.test(word)) ? [] : [{ ...first, text: words.join(" ") }];
+}
+
+/** Names of settings for the working folder of commands. */
+const WORKING =
+  /^(working[-_]?dir(ectory)?|work_?dir|dir|cwd|chdir|tf_(root|dir|path|working_dir\w*)|terraform_dir\w*)$/i;
+/** Maps whose settings apply to the commands beside them. */
+const OUTER = /^(defaults|default|run|variables|env|environment|with|inputs)$/;
+
+/** Returns the working folder that a map sets for its commands; null if it sets none. */
+function folderIn(map: YAMLMap, depth = 0): string | null {
+  for (const { key, value } of map.items) {
+    const name = String(key);
+    if (WORKING.test(name) && isScalar(value)) return String(value.value);
+    const below = depth < 2 && OUTER.test(name) && isMap(value) ? folderIn(value, depth + 1) : null;
+    if (below !== null) return below;
+    const before = name === "before_script" && isSeq(value) ? value.items : [];
+    for (const item of before) {
+      const entered = isScalar(item) ? /^\s*cd\s+["']?([^\s"'&;]+)/.exec(String(item.value))?.[1] : undefined;
+      if (entered !== undefined) return entered;
+    }
+  }
+  return null;
+}
+
+function plainLines({ text }: CodeFile): readonly RunLine[] {
+  return continued(text.split(/\r?\n/).map((each, index) => ({ text: each, line: index + 1 })));
+}
+
+/** Joins lines that end with a sign of continuation, and leaves out comments. */
+function continued(lines: readonly RunLine[]): readonly RunLine[] {
+  const found: RunLine[] = [];
+  let open: RunLine | null = null;
+  for (const each of lines) {
+    if (open === null && /^\s*(#|\/\/|::|REM\b)/.test(each.text)) continue;
+    const whole: RunLine = open === null ? each : { ...open, text: `${open.text} ${each.text.trim()}` };
+    const end = /\s[\\`^]\s*$/.exec(whole.text);
+    open = end === null ? null : { ...whole, text: whole.text.slice(0, end.index) };
+    if (open === null) found.push(whole);
+  }
+  return open === null ? found : [...found, open];
+}
+
+/** Whether each line of a file runs in a shell of its own, so that `cd` does not affect later lines. */
+export function runsByLine(path: string): boolean {
+  return /(^|\/)(GNU)?makefile$|\.mk$|justfile$|\.just$|Earthfile$/i.test(path) || basename(path) === "package.json";
+}
