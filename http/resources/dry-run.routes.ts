@@ -27,7 +27,10 @@ interface DryRunRoutesOptions {
   readonly sealer: Sealer;
 }
 
-/** Maximum number of concurrent dry runs. Each holds a view of the store. */
+/**
+ * Maximum numbers of concurrent dry runs: per caller, per workspace and in total. Each dry run holds a view of the
+ * store.
+ */
 const MAX_DRY_RUNS = { each: 4, workspace: 16, all: 64 };
 
 const id = z.string().min(1, "must not be empty").max(300, "must be at most 300 characters");

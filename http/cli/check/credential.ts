@@ -8,7 +8,7 @@ export interface Credential {
   /** Returns the headers of a request; gets a new token if necessary. Throws {@link CouldNotAsk} if there is none. */
   headers(): Promise<Readonly<Record<string, string>>>;
   /**
-   * Call it when the service rejects the last headers. Returns whether others may be available. Throws {@link
+   * Call it when the service rejects the last headers. Returns whether `headers` may now return others. Throws {@link
    * CouldNotAsk} if the person must sign in again.
    */
   refused(): boolean;
