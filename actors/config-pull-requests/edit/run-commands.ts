@@ -143,8 +143,8 @@ export function mayLead(written: string, file: CodeFile, path: string, folders: 
 
 /**
  * Whether a setting may apply to runs of the root module in the folder `root`. If the setting's own folder is unknown,
- * it may apply to the nearest module above its file (if there is none, to any module) and to modules whose path the
- * file contains. A Terragrunt or Terramate file also applies to all folders below it. `modules` are the folders of all
+ * the setting may apply to the nearest module above its file (if there is none, to any module), to modules whose path
+ * the file contains, and, in a Terragrunt or Terramate file, to all folders below. `modules` are the folders of all
  * modules.
  */
 export function appliesTo(

@@ -17,8 +17,8 @@ interface Column<Row> {
 
 const GAP = "  ";
 /**
- * Flexible columns are shortened to at least `SHORT_WIDTH` while there are minor columns to leave out, and then to at
- * least `LEAST_WIDTH`.
+ * Flexible columns are shortened no further than `SHORT_WIDTH` while a minor column can be left out, and then no
+ * further than `LEAST_WIDTH`.
  */
 const SHORT_WIDTH = 12;
 const LEAST_WIDTH = 4;

@@ -36,7 +36,10 @@ export async function refuseUnwritable(
   faults.end();
 }
 
-/** Describes the refusal of a step with its places. A delete has no place in the folder. */
+/**
+ * Describes the refusal of a step with places in the folder, one line for each error. A delete has no place, so its
+ * line names the resource.
+ */
 export function stepLines(step: Step, refusal: WriteRefusal): readonly string[] {
   if (step.action !== "delete") return refusalLines(step.wanted.resource, refusal);
   const { kind, address } = step.live;

@@ -29,7 +29,7 @@ export interface Placed {
  */
 export class Refused extends CommandError {}
 
-/** The offsets of line breaks by file, because a file may have many errors. */
+/** Cached offsets of line breaks by file, because a file may have many errors. */
 const breaksByFile = new WeakMap<SourceFile, readonly number[]>();
 
 /** Formats a place as `path:line`. */

@@ -277,7 +277,7 @@ export class Scope {
   }
 }
 
-/** Removes the newlines at the end of a text in linear time, as `chomp` of Terraform does. */
+/** Removes the newlines at the end of a text, as Terraform's `chomp` does, in linear time. */
 function withoutFinalNewlines(text: string): string {
   let end = text.length;
   while (end > 0 && (text[end - 1] === "\n" || text[end - 1] === "\r")) end -= 1;

@@ -11,8 +11,8 @@ const MAX_EDITS = 1_000;
 const colours = { "+": "green", "-": "red", "@": "dim", "\\": "dim" } as const;
 
 /**
- * Lays out the difference of two texts as a unified diff without its file names, bounded in length. Returns null if
- * neither text has several lines.
+ * Lays out the difference of two texts as lines of a unified diff, without file names and bounded in length. Returns
+ * null if neither text has a line break.
  */
 export function diffLines(terminal: Pick<Terminal, "paint">, old: string, now: string): readonly string[] | null {
   if (!old.includes("\n") && !now.includes("\n")) return null;
