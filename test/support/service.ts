@@ -87,7 +87,7 @@ export interface Cleaning {
  */
 export async function startTestService(t: Cleaning, options: TestServiceOptions = {}): Promise<TestService> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "signalbox-test-")));
-  // No other container sees the folder, and a lock that it could see would start a process.
+  // No other container can see the folder, and the file lock would start a `flock` process for each test.
   const ownStore =
     options.store !== undefined || options.folder !== undefined
       ? null
