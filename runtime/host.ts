@@ -158,7 +158,8 @@ class Host implements Runtime {
     });
     const rests = options.resting !== undefined;
     this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects, { clock, damage: this.#damage, rests });
-    this.#memories = [this.#rows, this.#overlays, this.#rowViews, this.#cells, this.feed, this.#recovery];
+    const own = [this.#rows, this.#overlays, this.#rowViews, this.#cells, this.feed, this.#recovery];
+    this.#memories = [...own, ...(options.memories ?? [])];
     this.#statistics = new Statistics({
       turns: this.#turns,
       supervisor,
@@ -166,6 +167,7 @@ class Host implements Runtime {
       effects: this.#effects,
       timers: this.#timers,
       damage: this.#damage,
+      feed: this.feed,
     });
     this.newId = (prefix) => identities.newId(prefix);
     this.stats = () => this.#statistics.read();
@@ -392,6 +394,7 @@ class Host implements Runtime {
     this.#answers.release(batch.answers, { isLater });
     this.feed.release(batch.entries);
     this.#statistics.counted(batch.counted);
+    if (batch.reports.length > 0) for (const reported of batch.reports) this.#options.reported?.(reported);
     this.#effects.flushed(batch);
     this.#cells.forgetEnded(batch.touched, this.#flushedBatch);
     this.#cells.sweep();

@@ -137,6 +137,7 @@ export const settings = {
     .enum(["debug", "info", "warn", "error", "silent"], "must be debug, info, warn, error or silent")
     .default("info")
     .describe("debug, info, warn, error or silent"),
+  LOG_FORMAT: z.enum(["json", "pretty"], "must be json or pretty").default("json").describe("json or pretty"),
 } as const;
 
 /** Reads the settings from an environment. Throws {@link WrongSetting} for the first invalid one. */
@@ -188,6 +189,7 @@ export function readConfig(environment: Environment): Config {
     archives: { bytesPerWorkspace: read("ARCHIVE_MIB_PER_WORKSPACE") * 1024 ** 2 },
     transport: read("TRANSPORT"),
     logLevel: read("LOG_LEVEL"),
+    logFormat: read("LOG_FORMAT"),
   };
 }
 

@@ -4,7 +4,7 @@ import { createAdmission } from "../limits/admission.js";
 import { BodyQuota } from "../limits/body-quota.js";
 import { createClientAddress, parseNetworks } from "../limits/client-address.js";
 import type { FairTurns } from "../limits/fair-turns.js";
-import { OpenSockets } from "../limits/open-sockets.js";
+import type { OpenSockets } from "../limits/open-sockets.js";
 import { createRoutes, createSockets } from "../routes/routes.js";
 import { openTransport } from "../transport/open-transport.js";
 import { createHandlers } from "../transport/server.js";
@@ -30,7 +30,7 @@ export interface EdgeOptions {
 export function openEdge(
   { config, log, isReadOnly = false, admitsHost, answered }: EdgeOptions,
   parts: EdgeParts,
-  turns: FairTurns,
+  { turns, openSockets }: { readonly turns: FairTurns; readonly openSockets: OpenSockets },
 ): Promise<Transport> {
   const { runtime, site, operation } = parts;
   const handlers = createHandlers({
@@ -39,7 +39,7 @@ export function openEdge(
     authenticate: site.callerOf,
     clientAddress: createClientAddress(parseNetworks(config.trustedProxies)),
     admission: createAdmission(config.rates, runtime.clock),
-    openSockets: new OpenSockets(config.socketsPerHolder),
+    openSockets,
     bodies: new BodyQuota(),
     turns,
     isReadOnly,

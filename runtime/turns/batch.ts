@@ -1,14 +1,22 @@
 import type { Change, Writing } from "../../storage/store.js";
+import type { Address } from "../cells/address.js";
 import type { Cell } from "../cells/cell.js";
 import { type PendingEffect, startedKey } from "../effects/pending-effect.js";
 import type { PendingEntry } from "../feeds/feed.js";
 import type { Asker, Envelope } from "../messages/envelope.js";
+import type { Report } from "./turn.js";
 
 /** An answer or rejection that the runtime sends once the batch is durable. */
 export interface Answer {
   readonly asker: Pick<Asker, "resolve" | "reject">;
   readonly answer: unknown;
   readonly error: Error | null;
+}
+
+/** A report, and the actor that made it. */
+export interface Reported {
+  readonly from: Address;
+  readonly report: Report;
 }
 
 /** The writes of all turns since the last commit, and the work that waits until they are durable. */
@@ -28,6 +36,7 @@ export class Batch {
   readonly marked: PendingEffect[] = [];
   /** Names of the counters to increment, one entry per increment. */
   readonly counted: string[] = [];
+  readonly reports: Reported[] = [];
 
   constructor(readonly number: number) {}
 
@@ -39,8 +48,9 @@ export class Batch {
 
   /** Whether the batch has nothing to write and no answer to send. */
   get isEmpty(): boolean {
-    const { changes, touched, sent, answers, entries, counted } = this;
-    return changes.length + touched.length + sent.length + answers.length + entries.length + counted.length === 0;
+    const { changes, touched, sent, answers, entries, counted, reports } = this;
+    const written = changes.length + touched.length + sent.length;
+    return written + answers.length + entries.length + counted.length + reports.length === 0;
   }
 
   /** Marks a cell so that this batch writes its record. */

@@ -153,7 +153,7 @@ export class Turns {
     const { recorder, router } = this.#parts;
     const envelopes: Envelope[] = [];
     for (const intent of recorder.intents) {
-      if (intent.kind === "cancel-effect" || intent.kind === "count") continue;
+      if (intent.kind === "cancel-effect" || intent.kind === "count" || intent.kind === "report") continue;
       if (intent.kind === "start") this.#checkStart(cell, intent, recorder.intents);
       else if (intent.kind === "wake") checkWake(cell, intent.name);
       else router.route(intent, recorder, envelopes);
@@ -217,6 +217,9 @@ export class Turns {
         return;
       case "count":
         batch.counted.push(intent.counter);
+        return;
+      case "report":
+        batch.reports.push({ from: cell.to, report: intent.report });
         return;
       case "change":
         batch.entries.push(feed.append(cell.to.partition, intent.topic, intent.data, batch.number));

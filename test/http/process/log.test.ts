@@ -87,7 +87,7 @@ t.test("requests are logged at debug level, failed ones at info level too", asyn
   const quiet = keptLog("info");
   quiet.log.served({ ...served, status: 200 });
   quiet.log.served({ ...served, status: 500 });
-  t.match(quiet.lines, [{ level: 40, requestId: "req_1", route: "/a/{id}", status: 500, ms: 1.2 }]);
+  t.match(quiet.lines, [{ level: "warn", requestId: "req_1", route: "/a/{id}", status: 500, ms: 1.2 }]);
   t.equal(quiet.lines.length, 1);
   const close = keptLog("debug");
   close.log.served({ ...served, status: 200 });
@@ -98,7 +98,7 @@ t.test("a damaged row fails a request once as an error, and then at debug level"
   const { log, lines } = keptLog("info");
   const damage = (...key: string[]) => new StoreError("damaged", "a row is damaged", { key });
   for (let n = 0; n < 5; n++) log.failed("req_1", damage("ws_1", "row", "task", "a"));
-  t.match(lines.splice(0), [{ level: 50, requestId: "req_1", error: { code: "damaged" } }]);
+  t.match(lines.splice(0), [{ level: "error", requestId: "req_1", error: { code: "damaged" } }]);
   log.failed("req_2", damage("ws_1", "row", "task", "b"));
   log.failed("req_3", new StoreError("damaged", "the format is damaged"));
   log.failed("req_4", new StoreError("damaged", "the format is damaged"));
@@ -114,13 +114,13 @@ t.test("a damaged row fails a request once as an error, and then at debug level"
     log.served({ ...served, requestId });
   }
   t.match(lines.slice(4), [
-    { level: 50, requestId: "req_6" },
-    { level: 40, requestId: "req_6" },
+    { level: "error", requestId: "req_6" },
+    { level: "warn", requestId: "req_6" },
   ]);
   t.equal(lines.length, 6, "nor is the answer told again");
   const close = keptLog("debug");
   for (let n = 0; n < 2; n++) close.log.failed("req_1", damage("ws_1", "row", "task", "a"));
-  t.match(close.lines, [{ level: 50 }, { level: 20 }]);
+  t.match(close.lines, [{ level: "error" }, { level: "debug" }]);
 });
 
 t.test("damaged rows without end do not fill the log", async (t) => {

@@ -18,6 +18,7 @@ const idle: RuntimeStats = {
   timers: 0,
   counters: new Map(),
   flushSeconds: [],
+  feedBytes: 0,
 };
 
 t.test("requests are counted by method, route and status, in buckets of their seconds", async (t) => {
