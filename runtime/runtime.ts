@@ -5,6 +5,7 @@ import type { MessageTo } from "./cells/reference.js";
 import type { Clock, Scheduler } from "./clock.js";
 import type { EffectWait } from "./effects/lane.js";
 import type { RowMemory } from "./rows/row-memory.js";
+import type { Tracing } from "./tracing.js";
 import type { Reported } from "./turns/batch.js";
 import type { AnswerFrom, Message } from "./turns/turn.js";
 
@@ -28,6 +29,8 @@ export interface RuntimeOptions {
   readonly onFatal?: (error: unknown) => void;
   /** Called with each report of a turn (`turn.report`) once its batch is durable. It must not throw. */
   readonly reported?: (reported: Reported) => void;
+  /** Records traces of asks; none by default. */
+  readonly tracing?: Tracing | undefined;
   /** More in-memory state that depends on rows. */
   readonly memories?: readonly RowMemory[];
   /** Milliseconds from a fixed point. With it, a run of turns is limited by time as well as by number. */

@@ -6,6 +6,7 @@ import { createClientAddress, parseNetworks } from "../limits/client-address.js"
 import type { FairTurns } from "../limits/fair-turns.js";
 import type { OpenSockets } from "../limits/open-sockets.js";
 import { createRoutes, createSockets } from "../routes/routes.js";
+import type { Traced } from "../transport/edge.js";
 import { openTransport } from "../transport/open-transport.js";
 import { createHandlers } from "../transport/server.js";
 import type { Transport } from "../transport/transport.js";
@@ -26,11 +27,17 @@ export interface EdgeOptions {
   readonly answered?: ((route: Route, outcome: Outcome) => void) | undefined;
 }
 
+interface EdgeNeeds {
+  readonly turns: FairTurns;
+  readonly openSockets: OpenSockets;
+  readonly traced: Traced | undefined;
+}
+
 /** Creates the server with all routes and sockets. It does not listen yet. */
 export function openEdge(
   { config, log, isReadOnly = false, admitsHost, answered }: EdgeOptions,
   parts: EdgeParts,
-  { turns, openSockets }: { readonly turns: FairTurns; readonly openSockets: OpenSockets },
+  { turns, openSockets, traced }: EdgeNeeds,
 ): Promise<Transport> {
   const { runtime, site, operation } = parts;
   const handlers = createHandlers({
@@ -42,6 +49,7 @@ export function openEdge(
     openSockets,
     bodies: new BodyQuota(),
     turns,
+    traced,
     isReadOnly,
     admitsHost,
     hintOf: createHints(parts.kinds),

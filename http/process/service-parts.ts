@@ -16,6 +16,7 @@ import { WrongSetting } from "./config.js";
 import { type Outbounds, openOutbound } from "./open-outbound.js";
 import { openServedStore } from "./open-store.js";
 import { holdsSecretsKey, loadOrCreateSecretsKey } from "./secrets-key.js";
+import { openTraces, type Traces } from "./traces.js";
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -64,6 +65,8 @@ export interface ServiceParts {
   /** Null without a signing key. */
   readonly tokens: HookTokenSigner | null;
   readonly outbounds: Outbounds;
+  /** Null if the service records no traces. */
+  readonly traces: Traces | null;
   /**
    * The service's address. It is set before the port is known, because effects of an earlier process may already run,
    * and set again afterwards.
@@ -92,14 +95,16 @@ export async function openParts(options: ServiceOptions, onOpen: OnOpen): Promis
   });
   if (given === undefined) onOpen(() => store.close());
   const sealer = openSealer(config, store.reading, randomBytes);
-  const outbounds = openOutbound({ config, clock, log, onOpen });
+  const traces = await openTraces(config.traceEndpoint);
+  if (traces !== null) onOpen(() => traces.close());
+  const outbounds = openOutbound({ config, clock, log, traceHeaders: traces?.headers, onOpen });
   const { hookSigningKey, hookRotationHours } = config;
   const tokens = hookSigningKey === null ? null : createHookTokenSigner(hookSigningKey);
   const { allowList, model } = outbounds;
   const of = { allowList, signsTokens: tokens !== null, judges: model !== null };
   const kinds = createKinds({ ...of, rotationHours: hookRotationHours, baseUrl: () => parts.site.baseUrl });
   const site = toSite(config, config.port);
-  const opened = { options, clock, randomBytes, store, wasCurrent, sealer, kinds, tokens, outbounds };
+  const opened = { options, clock, randomBytes, store, wasCurrent, sealer, kinds, tokens, outbounds, traces };
   const parts: ServiceParts = { ...opened, site, isReady: false };
   return parts;
 }

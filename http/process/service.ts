@@ -118,7 +118,11 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
     await runtime.ask(signingKeysRef, { type: "keys.use", key: tokens?.publicKey ?? null });
     await runtime.ask(sealingKeyRef, { type: "sealing.use", mark: toKeyMark(sealer) });
   }
-  const transport = await openEdge(options, toEdgeParts(parts, runtime, watch.metrics), { turns, openSockets });
+  const transport = await openEdge(options, toEdgeParts(parts, runtime, watch.metrics), {
+    turns,
+    openSockets,
+    traced: parts.traces?.traced,
+  });
   onOpen(() => transport.close(DRAIN_MS));
   if (!isReadOnly) {
     await markDisconnected(runtime);
@@ -222,7 +226,7 @@ async function openRuntime(parts: ServiceParts, { scheduler, turns, watch }: Run
       from: `Signalbox <signalbox@${new URL(parts.site.baseUrl).hostname}>`,
       mailed: watch.metrics.mailed,
     },
-    hooks: { outbound, network, tokens, rotates: config.hookRotationHours > 0 },
+    hooks: { outbound, network, tokens, rotates: config.hookRotationHours > 0, traceHeaders: parts.traces?.headers },
     integrations: { outbound },
   });
   const { retention, archives } = config;
@@ -233,6 +237,7 @@ async function openRuntime(parts: ServiceParts, { scheduler, turns, watch }: Run
     randomBytes,
     log,
     cachedTables,
+    tracing: parts.traces?.tracing,
     memories: watch.memories,
     reported: watch.reported,
     ...(isReadOnly && { resting: { takes: ({ kind }) => kind === accountRef("").kind } }),

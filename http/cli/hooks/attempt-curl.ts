@@ -1,7 +1,7 @@
 import { toLines } from "../command/printable.js";
 import type { Firing } from "./hook-names.js";
 
-type Attempt = Firing["attempts"][number];
+type Attempt = Pick<Firing["attempts"][number], "url" | "requestHeaders" | "requestBody">;
 
 /**
  * Returns the request of an attempt as a curl command for a POSIX shell, in lines. What the service stores of an attempt

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import t from "tap";
+import t, { type Test } from "tap";
 import { parse } from "yaml";
 import { z } from "zod";
 import { noteBackup } from "../../../http/process/last-backup.js";
@@ -52,7 +52,7 @@ const OWN_METRICS = ["up"];
 const OWN_LABELS = ["job", "instance"];
 
 /** Reads the series of a live service with some work: the label sets of each metric. */
-async function liveSeries(t: t.Test): Promise<ReadonlyMap<string, readonly ReadonlyMap<string, string>[]>> {
+async function liveSeries(t: Test): Promise<ReadonlyMap<string, readonly ReadonlyMap<string, string>[]>> {
   const settings = {
     MODEL_URL: "http://127.0.0.1:9/v1",
     MODEL_NAME: "judge",

@@ -51,7 +51,7 @@ interface Scene {
 }
 
 /** Opens a connection whose random number is 0.5, so that it waits three quarters of the maximum. */
-async function scene(t: Test, token = "pool-token", at: string | null = null, refused?: () => void): Promise<Scene> {
+async function scene(t: Test, token = "pool-token", at: string | null = null): Promise<Scene> {
   const service = await ProtocolService.start(t);
   const clock = new WatchedClock();
   const taken: ServiceMessage[] = [];
@@ -81,7 +81,6 @@ async function scene(t: Test, token = "pool-token", at: string | null = null, re
       leasesOver += 1;
     },
     log: (line) => void said.push(line),
-    refused,
   });
   t.teardown(() => connection.close());
   connection.open();
@@ -225,35 +224,6 @@ t.test("a token that is not taken is said, tried again slowly, and works once it
   await service.frame("hello");
   t.equal(service.refusals, 1);
 });
-
-t.test("a program may end at its first refused token, and still retries one that was accepted before", async (t) => {
-  let refusals = 0;
-  const refused = () => {
-    refusals += 1;
-  };
-  const wrong = await scene(t, "new-token", null, refused);
-  await until("it is refused", () => refusals > 0);
-  t.match(wrong.said, [/the service rejected the pool token$/]);
-  t.equal(wrong.said.length, 1, "nothing is said of a retry");
-  t.equal(wrong.clock.waiting, 0, "and none is planned");
-  const accepted = await scene(t, "pool-token", null, refused);
-  await accepted.service.frame("hello");
-  accepted.service.welcome();
-  await accepted.clock.waits(LEASE_MS / 3);
-  accepted.service.token = "rotated";
-  await reconnectRefused(accepted);
-  t.equal(refusals, 1);
-  t.match(accepted.said.join("\n"), /lost the service, retrying/);
-});
-
-/** Drops the connection, and waits until the service has refused the next one. */
-async function reconnectRefused({ service, clock, said }: Scene): Promise<void> {
-  const before = clock.waitsMs.length;
-  service.cut();
-  await clock.waits(187.5, before);
-  clock.advance(188);
-  await until("the runner plans a retry", () => said.some((line) => line.startsWith("retrying in")));
-}
 
 t.test("why the service refuses the connection is said as it says it; what is no problem, by its status", async (t) => {
   const answers = [
