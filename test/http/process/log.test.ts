@@ -28,6 +28,7 @@ t.test("no secret, token or cookie that passes through the service is in its log
   await anonymous.request("POST", "/api/sign-in", { email: "ada@example.com", [canary("field")]: 1 }, headers);
   await anonymous.request("POST", "/api/sign-in", { email: "ada@example.com" });
   await service.logged(/a mail was not sent/);
+  t.match((await anonymous.request("GET", "/metrics")).text, /^signalbox_mails_total\{fate="failed"\} 1$/m);
   const socket = anonymous.socket(`/api/runner?q=${canary("socket-query")}`, headers);
   await new Promise((resolve) => socket.once("error", resolve));
   await service.stop();
