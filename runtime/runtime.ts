@@ -6,8 +6,7 @@ import type { Clock, Scheduler } from "./clock.js";
 import type { EffectWait } from "./effects/lane.js";
 import type { RowMemory } from "./rows/row-memory.js";
 import type { Tracing } from "./tracing.js";
-import type { Reported } from "./turns/batch.js";
-import type { AnswerFrom, Message } from "./turns/turn.js";
+import type { AnswerFrom, Message, Reported } from "./turns/turn.js";
 
 /** The options of a runtime. */
 export interface RuntimeOptions {

@@ -1,6 +1,5 @@
 import type { Clock } from "../../runtime/clock.js";
-import type { Reported } from "../../runtime/turns/batch.js";
-import type { Report } from "../../runtime/turns/turn.js";
+import type { Report, Reported } from "../../runtime/turns/turn.js";
 import type { ServiceLog } from "../wire/service-log.js";
 
 type Line = NonNullable<Report["line"]>;

@@ -23,7 +23,6 @@ import { issueSignInLink, makeToken } from "../access/sign-in-link.js";
 import { FairTurns } from "../limits/fair-turns.js";
 import { OpenSockets } from "../limits/open-sockets.js";
 import { markDisconnected } from "../runners/mark-disconnected.js";
-import type { Metrics } from "../wire/metrics.js";
 import { readRelease } from "../wire/release.js";
 import type { ServiceLog } from "../wire/service-log.js";
 import { beginEarlierWork } from "./begin-earlier-work.js";
@@ -118,7 +117,7 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
     await runtime.ask(signingKeysRef, { type: "keys.use", key: tokens?.publicKey ?? null });
     await runtime.ask(sealingKeyRef, { type: "sealing.use", mark: toKeyMark(sealer) });
   }
-  const transport = await openEdge(options, toEdgeParts(parts, runtime, watch.metrics), {
+  const transport = await openEdge(options, toEdgeParts(parts, runtime, watch), {
     turns,
     openSockets,
     traced: parts.traces?.traced,
@@ -253,7 +252,7 @@ async function openRuntime(parts: ServiceParts, { scheduler, turns, watch }: Run
   return runtime;
 }
 
-function toEdgeParts(parts: ServiceParts, runtime: Runtime, metrics: Metrics): EdgeParts {
+function toEdgeParts(parts: ServiceParts, runtime: Runtime, { metrics, reported }: Watch): EdgeParts {
   const { options, sealer, kinds, outbounds } = parts;
   const { config, log } = options;
   const { allowList, network, accounts, verifier, codeHost } = outbounds;
@@ -278,6 +277,7 @@ function toEdgeParts(parts: ServiceParts, runtime: Runtime, metrics: Metrics): E
       metricsToken: config.metricsToken,
       leaseMs: config.leaseSeconds * 1_000,
       metrics,
+      reported,
       isReady: () => parts.isReady,
       state: () => ({ ...fixed, backupAtMs: readLastBackup(config.dataFolder) }),
     },

@@ -5,7 +5,7 @@ import { OpenTasks } from "../../actors/tasks/open-tasks.js";
 import type { Scheduler } from "../../runtime/clock.js";
 import type { RowMemory } from "../../runtime/rows/row-memory.js";
 import { isDamage, type Runtime } from "../../runtime/runtime.js";
-import type { Reported } from "../../runtime/turns/batch.js";
+import type { Reported } from "../../runtime/turns/turn.js";
 import { DATA_FILE } from "../../storage/data-file.js";
 import { nextPartition } from "../../storage/partitions.js";
 import type { OpenSockets } from "../limits/open-sockets.js";

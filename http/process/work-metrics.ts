@@ -7,7 +7,7 @@ import { RUN_ENDED, runOutcomes, runOwnerKinds } from "../../actors/runs/run-rep
 import type { OpenTasks } from "../../actors/tasks/open-tasks.js";
 import { endedTaskCounters } from "../../actors/tasks/task-counters.js";
 import type { RuntimeStats } from "../../runtime/runtime.js";
-import type { Reported } from "../../runtime/turns/batch.js";
+import type { Reported } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 
 /** What the metrics of work read at a scrape. */

@@ -1,23 +1,16 @@
 import type { Change, Writing } from "../../storage/store.js";
-import type { Address } from "../cells/address.js";
 import type { Cell } from "../cells/cell.js";
 import { type PendingEffect, startedKey } from "../effects/pending-effect.js";
 import type { PendingEntry } from "../feeds/feed.js";
 import type { Asker, Envelope } from "../messages/envelope.js";
 import type { Span, Tracing } from "../tracing.js";
-import type { Report } from "./turn.js";
+import type { Reported } from "./turn.js";
 
 /** An answer or rejection that the runtime sends once the batch is durable. */
 export interface Answer {
   readonly asker: Pick<Asker, "resolve" | "reject">;
   readonly answer: unknown;
   readonly error: Error | null;
-}
-
-/** A report, and the actor that made it. */
-export interface Reported {
-  readonly from: Address;
-  readonly report: Report;
 }
 
 /** The writes of all turns since the last commit, and the work that waits until they are durable. */

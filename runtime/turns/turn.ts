@@ -75,6 +75,12 @@ export interface Report {
   readonly details: Readonly<Record<string, string | number | null>>;
 }
 
+/** A report, and the actor that made it. */
+export interface Reported {
+  readonly from: Address;
+  readonly report: Report;
+}
+
 /** Requests work in the outside world, which starts after the commit. Its result is an {@link EffectEnded}. */
 export interface EffectRequest {
   /** The name of a registered effect. */

@@ -156,6 +156,14 @@ t.test("the last lines before the end of the process are written, in order", asy
   }
 });
 
+t.test("readable lines have the level's name and the time", async (t) => {
+  const module = JSON.stringify(new URL("../../../http/process/log.js", import.meta.url));
+  const program = `import { createLog, openReadable } from ${module};
+    createLog("info", await openReadable()).warn("runner lost", { runnerId: "runner_1" });`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
+  t.match(stdout, /^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\] WARN: runner lost\n +runnerId: "runner_1"\n$/);
+});
+
 t.test("whole numbers beyond 2^53 are logged with all their digits", async (t) => {
   const lines: string[] = [];
   const log = createLog("info", { write: (line: string) => void lines.push(line) });
