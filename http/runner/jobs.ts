@@ -57,18 +57,13 @@ export class Jobs {
     const startedMs = clock.now();
     const run = new JobRun(job, this.#options);
     this.#runs.set(job.runId, run);
-    const title = job.task === undefined ? "" : `${toLine(job.task.title)}, `;
+    const title = run.title === "" ? "" : `${run.title}, `;
     log(`${job.runId}: ${title}at ${job.station.key}`);
     const work = run.work().then(() => {
       if (this.#runs.get(job.runId) === run) this.#runs.delete(job.runId);
       this.#working.delete(work);
-      log(`${job.runId}: ${run.summary}, after ${((clock.now() - startedMs) / 1_000).toFixed(1)} s`);
+      log(`${job.runId}: ${run.summary} (${((clock.now() - startedMs) / 1_000).toFixed(1)} s)`);
     });
     this.#working.add(work);
   }
-}
-
-/** Returns a title as one line, without control characters. */
-function toLine(title: string): string {
-  return title.replace(/[\p{Cc}\s]+/gu, " ").trim();
 }
