@@ -19,7 +19,15 @@ const programs = [
 ];
 
 /** What finds files of its own package: code for the machine, and web assembly. `lmdb` loads `msgpackr` too. */
-const unbundled = ["lmdb", "msgpackr", "uWebSockets.js", "web-tree-sitter", "@cdktn/hcl2json", "@cdktn/hcl-tools"];
+const unbundled = [
+  "@opentelemetry/*",
+  "lmdb",
+  "msgpackr",
+  "uWebSockets.js",
+  "web-tree-sitter",
+  "@cdktn/hcl2json",
+  "@cdktn/hcl-tools",
+];
 
 /** Indexes of packages that load all there is. What is missing here and imported anyway fails the build. */
 const indexes = {

@@ -33,6 +33,8 @@ export interface RunnerOptions {
   /** Identifies this process. Random, at least 16 characters. */
   readonly instance: string;
   readonly log: (line: string) => void;
+  /** Called if the service refuses the token before it ever accepted one. By default the runner keeps retrying. */
+  readonly refused?: () => void;
 }
 
 export interface Runner {
@@ -90,6 +92,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     clock,
     random: options.random,
     log,
+    refused: options.refused,
     take: (message) => jobs.take(message),
     make: (request) => requests.make(request),
     commits,
