@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { readRelease } from "../wire/release.js";
-import { declareRunner, type RunnerFlags } from "./command-line.js";
+import { declareRunner, RUNNER_DETAILS, type RunnerFlags } from "./command-line.js";
 import { readWish } from "./read-wish.js";
 import { runUntilSignal } from "./run-until-signal.js";
 
@@ -16,6 +16,7 @@ const USAGE = 64;
 
 const command = declareRunner(new Command(`node ${basename(fileURLToPath(import.meta.url))}`))
   .version(readRelease(), "--version", "print the version")
+  .addHelpText("after", `\n${RUNNER_DETAILS}`)
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE))
   .configureOutput({ outputError: (text, write) => write(`${text.trimEnd().replaceAll("\n", " ")}\n`) });
 const flags = command.parse().opts<RunnerFlags>();
