@@ -237,7 +237,9 @@ export class Overloaded extends Error {
 export class TurnFailed extends Error {
   override readonly name = "TurnFailed";
 }
-/** The runtime is resting and takes no message for this actor. */
+/**
+ * The runtime was started with {@link RuntimeOptions.resting} (as for `--read-only`), and does not accept this message.
+ */
 export class Resting extends Error {
   override readonly name = "Resting";
 }

@@ -109,8 +109,9 @@ function placeOf({ file, start }: RunSetting): string {
 }
 
 /**
- * Returns a function that lists the values which commands, environment variables and passed files, except `.tfvars`
- * files, may give to a variable of a root module. `folders` are the folders that the module may run in.
+ * Returns a function that lists the possible values of a root module's variable. The values come from commands,
+ * environment variables, and variable files that commands pass. `.tfvars` files are left out: `givenValues` covers
+ * them. `folders` are the folders that the module may run in.
  */
 export async function runValues(
   repository: Repository,
