@@ -100,7 +100,7 @@ t.test("exactly the catalogue's paths are served, each with its methods", async 
     wanted.filter((route) => !served.includes(route)),
     [],
   );
-  const own = [/\/refusals$/];
+  const own = [/\/refusals$/, /\/dry-run$/];
   t.same(
     served.filter((route) => route.includes(base) && !wanted.includes(route) && !own.some((form) => form.test(route))),
     [],

@@ -326,8 +326,8 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/expressions/check": (caller) =>
     caller === "nobody" ? 401 : typeof caller === "object" ? needs("plan")(caller) : "passes",
   "GET /api/expressions/positions": anyCredential,
-  // The workspace is in the body; the answer contains only what the caller's own writes would.
-  "POST /api/resources/dry-run": anyCredential,
+  // The workspace is in the body, and the request names one that does not exist.
+  "POST /api/resources/dry-run": nothingThere,
   "POST /api/sign-in": anyone,
   "POST /api/sessions": ownCredential,
   "GET /api/sessions/me": signedIn,

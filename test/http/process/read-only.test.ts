@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { isServedReadOnly } from "../../../http/wire/route.js";
+import { LOCK_FILE } from "../../../storage/folder-lock.js";
 import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import { unpackFixture } from "../../fixtures/unpack.js";
 import { hook, hookScene } from "../../support/hook-scene.js";
@@ -23,12 +24,13 @@ function toFolder(t: Test): string {
   return folder;
 }
 
-/** Returns a digest of a folder's data file, and the names of the folder's files. */
+/** Returns a digest of a folder's data file, and the names of the folder's files except the empty lock file. */
 function listContents(folder: string): readonly string[] {
   const digest = createHash("sha256")
     .update(readFileSync(join(folder, "data.mdb")))
     .digest("hex");
-  return [digest, ...readdirSync(folder).sort()];
+  const names = readdirSync(folder).filter((name) => name !== LOCK_FILE);
+  return [digest, ...names.sort()];
 }
 
 /** Returns a one-day-old copy of a store in which a hook occurrence waits for a retry and a run waits for a runner. */
