@@ -50,7 +50,14 @@ export class Names {
     const wanted = name ?? this.#defaults.workspace;
     const found = all.find(({ id, slug }) => id === wanted || slug === wanted);
     if (found !== undefined) return found;
-    if (name !== undefined) throw new CommandError(`there is no workspace ${name}, or you are not in it`);
+    if (name !== undefined) {
+      throw new CommandError(
+        `there is no workspace ${name}, or you are not in it${listKeys(
+          "you are in",
+          all.map(({ slug }) => slug),
+        )}`,
+      );
+    }
     const [only, ...others] = all;
     if (only !== undefined && others.length === 0) return only;
     const slugs = all.map(({ slug }) => slug).join(", ");
@@ -72,14 +79,16 @@ export class Names {
     const wanted = name === undefined ? this.#defaults.team : key;
     const found = items.find((team) => team.id === wanted || team.key === wanted);
     if (found !== undefined) return { id: found.id, key: found.key, workspace };
-    if (name !== undefined) throw new CommandError(`there is no team ${key} in the workspace ${workspace.slug}`);
+    const keys = items.map((team) => team.key);
+    if (name !== undefined) {
+      throw new CommandError(`there is no team ${key} in the workspace ${workspace.slug}${listKeys("it has", keys)}`);
+    }
     const [only, ...others] = items;
     if (only !== undefined && others.length === 0) return { id: only.id, key: only.key, workspace };
-    const keys = items.map((team) => team.key).join(", ");
     throw new CommandError(
       only === undefined
         ? `the workspace ${workspace.slug} has no team`
-        : `the workspace ${workspace.slug} has several teams (${keys}): run signalbox use ${workspace.slug}/<team>, or pass --team`,
+        : `the workspace ${workspace.slug} has several teams (${keys.join(", ")}): run signalbox use ${workspace.slug}/<team>, or pass --team`,
     );
   }
 
@@ -94,14 +103,16 @@ export class Names {
     const wanted = name === undefined ? this.#defaults.line : key;
     const found = items.find((line) => line.id === wanted || line.key === wanted);
     if (found !== undefined) return { team, line: found };
-    if (name !== undefined) throw new CommandError(`there is no line ${key} in the team ${team.key}`);
+    const keys = items.map((line) => line.key);
+    if (name !== undefined) {
+      throw new CommandError(`there is no line ${key} in the team ${team.key}${listKeys("it has", keys)}`);
+    }
     const [only, ...others] = items;
     if (only !== undefined && others.length === 0) return { team, line: only };
-    const keys = items.map((line) => line.key).join(", ");
     throw new CommandError(
       only === undefined
         ? `the team ${team.key} has no line`
-        : `the team ${team.key} has several lines (${keys}): pass --line`,
+        : `the team ${team.key} has several lines (${keys.join(", ")}): pass --line`,
     );
   }
 
@@ -139,4 +150,9 @@ export async function orNull<Found>(found: Promise<Found>): Promise<Found | null
 /** Whether the service says that the object does not exist, or that the caller cannot see it. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
+}
+
+/** Returns the end of an error for an unknown name, such as `; it has: core, docs`. */
+function listKeys(intro: string, keys: readonly string[]): string {
+  return keys.length === 0 ? "" : `; ${intro}: ${keys.join(", ")}`;
 }

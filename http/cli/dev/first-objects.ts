@@ -1,28 +1,28 @@
 import type { Client } from "../../client/entry.js";
-import { makeObjects } from "../setup/make-objects.js";
+import { DEV_POOL, makeObjects } from "../setup/make-objects.js";
 
 interface FirstObjects {
   /** The repository of the line: `<owner>/<name>`. */
   readonly repository: string;
-  /** The token of the runner's pool. `isNew`: it was made for this start. */
-  readonly pool: { readonly token: string; readonly isNew: boolean };
+  /** The token with which the runner joins its pool. */
+  readonly poolToken: string;
   /** The keys of the line's stations. */
   readonly stations: readonly string[];
 }
 
 /**
  * Creates what is missing: a workspace, a team, the runner's pool and, if there are no lines, the line `main` with
- * these stations. A new token replaces the pool's token. Returns the keys of the stations of the line `main`; null if
+ * these stations. The pool gets the token again, in case it was replaced since the last start. Returns the keys of the stations of the line `main`; null if
  * there are only other lines.
  */
 export async function makeFirstObjects(
   client: Client,
-  { repository, pool, stations }: FirstObjects,
+  { repository, poolToken, stations }: FirstObjects,
 ): Promise<readonly string[] | null> {
   const { line } = await makeObjects(client, {
     workspace: { slug: "local", name: "Local" },
     team: { key: "core", name: "Core" },
-    pool: { key: "main", ...pool },
+    pool: { key: DEV_POOL, token: poolToken },
     line: { key: "main", name: "Main", repositories: [repository], stations },
     takesOthers: true,
   });

@@ -75,7 +75,7 @@ export async function start(options: StartOptions): Promise<Running> {
     service = signingOut(service, () => signOut({ url, places }, cookie));
     const stations = await makeFirstObjects(createClient({ baseUrl: url, cookie, signal }), {
       repository: state.repository,
-      pool: { token: state.poolToken, isNew: before === null },
+      poolToken: state.poolToken,
       stations: options.stations,
     });
     const link = await service.signInLink(state.email);

@@ -1,6 +1,7 @@
 import type { Answer, Schema } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
+import { parseIdPrefix } from "../command/id-prefix.js";
 import { isNotFound, type NamedTeam } from "../command/names.js";
 import { toJson, toLine } from "../command/printable.js";
 import { toTable } from "../command/table.js";
@@ -76,6 +77,9 @@ async function findEvent(
     // A test and a resent firing have an id of their own, which is not their event's.
     const firing = await readFiring(context, team, toId(name));
     return { id: firing?.occurrence ?? toId(name), others: [], because: null };
+  }
+  if (name !== undefined && parseIdPrefix("task", name) === null) {
+    throw new CommandError(`${name} is not an event id, a firing id or a task id: signalbox hook log lists firings`);
   }
   const { client, names, defaults, signal } = context;
   const task = name === undefined && defaults.task === undefined ? undefined : await names.task(name);

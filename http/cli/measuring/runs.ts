@@ -56,7 +56,9 @@ function toRunId({ address }: Place, word: string, listed: readonly string[]): s
   const picked = pickId(word, listed);
   if (listed.includes(picked)) return picked;
   throw new CommandError(
-    `the station ${address} has no ended run ${word}: signalbox task show lists the runs of a task`,
+    prefix === null
+      ? `${word} is not a run: name ids of runs, which signalbox task show lists, or last:N for the newest`
+      : `the station ${address} has no ended run ${word}: signalbox task show lists the runs of a task`,
   );
 }
 

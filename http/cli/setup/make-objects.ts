@@ -4,8 +4,8 @@ import type { Client, Schema } from "../../client/entry.js";
 export interface WantedObjects {
   readonly workspace: { readonly slug: string; readonly name: string };
   readonly team: { readonly key: string; readonly name: string };
-  /** `token`: a token for the pool instead of a random one; `isNew`: it also replaces that of an existing pool. */
-  readonly pool: { readonly key: string; readonly token?: string; readonly isNew?: boolean };
+  /** `token`: a token for the pool instead of a random one. It also replaces the token of an existing pool. */
+  readonly pool: { readonly key: string; readonly token?: string };
   readonly line: {
     readonly key: string;
     readonly name: string;
@@ -38,6 +38,9 @@ interface MadePool {
   readonly token: string | null;
 }
 
+/** The key of the pool that the runner of `signalbox dev` joins. */
+export const DEV_POOL = "main";
+
 const PROMPTS = {
   work: "Do the task in this repository. Change what the task needs, and nothing else. Ask if something is unclear.",
   review: "Review the changes of the task. Hand the task back and say why, if they do not do what the task asks for.",
@@ -45,7 +48,7 @@ const PROMPTS = {
 
 /**
  * Creates what is missing: the workspace, the team, the runner pool and the line. Existing objects stay as they are, so
- * an interrupted call can be repeated; only a pool token with `isNew` replaces that of an existing pool. `onPool` gets
+ * an interrupted call can be repeated; only a given pool token replaces that of an existing pool. `onPool` gets
  * the pool before the line is created, because the token of a new pool is shown only once.
  */
 export async function makeObjects(
@@ -85,7 +88,7 @@ async function makeTeam(
 async function makePool(
   client: Client,
   workspaceId: string,
-  { key, token, isNew = false }: WantedObjects["pool"],
+  { key, token }: WantedObjects["pool"],
 ): Promise<Made<MadePool>> {
   const path = { workspaceId };
   const { items } = await client.get("/api/resources/workspaces/{workspaceId}/runner-pools", { path });
@@ -97,7 +100,8 @@ async function makePool(
     return { id, key, token: token ?? made.headers.get("service-pool-token"), isNew: true };
   }
   const { id, version, kind, labels, concurrency, push } = found;
-  if (token !== undefined && isNew) {
+  // A push pool has no token. A token that the pool has already changes nothing, not even the version.
+  if (token !== undefined && kind === "pull") {
     const body = { key, kind, labels, concurrency, push, token };
     await client.put("/api/resources/runner-pools/{id}", { path: { id }, version, body });
   }

@@ -4,9 +4,11 @@ import { confirm } from "../command/ask.js";
 import type { Context } from "../command/context.js";
 import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
 import { showList } from "../command/list-limit.js";
+import { findDevService } from "../command/logins.js";
 import type { NamedWorkspace } from "../command/names.js";
 import { pickResource } from "../command/pick-resource.js";
 import { toTable } from "../command/table.js";
+import { DEV_POOL } from "./make-objects.js";
 import type { WorkspaceOption } from "./tokens.js";
 
 type Pool = Schema<"RunnerPool">;
@@ -89,6 +91,9 @@ export async function rotatePool(
   terminal.note(
     `replaced the token of the pool ${key} of ${workspace.slug}: restart its runners with SIGNALBOX_POOL_TOKEN=<new token>; it is not shown again`,
   );
+  if (key === DEV_POOL && findDevService(terminal) === context.login.url) {
+    terminal.note("the runner of signalbox dev also stops working: the next start of signalbox dev restores its token");
+  }
   return undefined;
 }
 

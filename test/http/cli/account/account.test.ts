@@ -86,8 +86,14 @@ t.test("a program signs in with a token, from standard input or the environment"
 
 t.test("names: the only team is the default, another is named, and what does not exist is said", async (t) => {
   const { signalbox, person, workspaceId } = await openCommandScene(t);
-  t.match(await signalbox.run(["use", "none"]), { code: 1, err: /there is no team none in the workspace acme/ });
-  t.match(await signalbox.run(["use", "other/core"]), { code: 1, err: /there is no workspace other/ });
+  t.match(await signalbox.run(["use", "none"]), {
+    code: 1,
+    err: /there is no team none in the workspace acme; it has: core/,
+  });
+  t.match(await signalbox.run(["use", "other/core"]), {
+    code: 1,
+    err: /there is no workspace other, or you are not in it; you are in: acme$/,
+  });
   await person.create(`/api/resources/workspaces/${workspaceId}/teams`, { key: "web", name: "Web" });
   t.match(await signalbox.run(["use", "web"]), { code: 0, out: "default team of this folder: acme/web" });
 });

@@ -35,6 +35,10 @@ t.test("why: the condition that did not match, and the values that it saw, witho
     { code: 0, out: /^task\.opened of/, err: `this is the latest event with a hook of the task ${taskId}` },
     "the task is remembered",
   );
+  t.match(await signalbox.run(["hook", "why", "first!"]), {
+    code: 1,
+    err: /first! is not an event id, a firing id or a task id/,
+  });
   t.match(await signalbox.run(["hook", "why", "occ_1"]), {
     code: 1,
     err: /the team core has no event occ_1: give a task/,

@@ -49,8 +49,12 @@ t.test("replays of a small set", async (t) => {
       [["--candidate", "live", "--station", "none"], /has no station none; there are: work, review/],
       [["--candidate", "live", "--runs", lost.runId], /run_\w+: The commit that the run started from is unknown\./],
       [
-        ["--candidate", "live", "--runs", "none"],
-        /the station core\/dev\/work has no ended run none: signalbox task show/,
+        ["--candidate", "live", "--runs", "run_0000"],
+        /the station core\/dev\/work has no ended run run_0000: signalbox task show/,
+      ],
+      [
+        ["--candidate", "live", "--runs", "lst:3"],
+        /lst:3 is not a run: name ids of runs, .*, or last:N for the newest/,
       ],
       [["--candidate", "live", "--set", "None"], /there is no replay set None in the team core/],
     ];
