@@ -14,6 +14,7 @@ import { readUnit, unitsOf } from "./unit-files.js";
 import { isFlat, isReadByEachRun, isValuesFor } from "./variable-values.js";
 import { otherBranch, RUNS, severalRuns } from "./workspace-runs.js";
 import { manyStates, manyWorkspaces, WORKSPACE_SETTINGS, workspaceIn } from "./workspaces.js";
+import { readWritten, writtenLine } from "./written-code.js";
 import { severalYamlRuns } from "./yaml-runs.js";
 
 /**
@@ -51,7 +52,7 @@ interface InstanceProblem {
 export async function findInstance(
   repository: Repository,
   path: string,
-  { repository: named, branch }: Pick<WantedStation, "repository" | "branch">,
+  { repository: named, branch, ...line }: Pick<WantedStation, "repository" | "branch" | "lineKey" | "team">,
 ): Promise<ModuleInstance> {
   const calls: ModuleCall[] = [];
   const problem = (code: InstanceProblem["code"], message: string, isUnknown = false): ModuleInstance => ({
@@ -72,9 +73,12 @@ export async function findInstance(
     .filter(({ path: each, text }) => isTelling(each, text))
     .map((file) => readCode(repository, file));
   const generated = await readGenerated(repository, code.files);
+  const written = await readWritten(repository, code.files);
+  const own = writtenLine(written, line);
+  if (own !== null) return problem("ambiguous", `Code that is written at ${own} may be the line's resource. ${LOSS}`);
   const all = [
     ...files.flatMap((whole) => callsIn(repository, named, whole)),
-    ...generated.flatMap(({ whole }) => generatedCallsIn(repository, named, whole)),
+    ...[...generated, ...written].flatMap(({ whole }) => generatedCallsIn(repository, named, whole)),
   ];
   for (let folder = dirname(path); ; ) {
     const reached = all.filter((call) => !calls.includes(call) && call.calls(folder));

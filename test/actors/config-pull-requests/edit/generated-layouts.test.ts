@@ -1,5 +1,6 @@
 import t, { type Test } from "tap";
 import { editIn, toStation, toTree, toWanted } from "../../../support/station-edit.js";
+import { copyLayouts, writtenCallerLayouts } from "./copy-layouts.js";
 import { dataLayouts } from "./data-layouts.js";
 import { generatedCodeLayouts } from "./generated-code-layouts.js";
 import type { Tally } from "./generated-edits.js";
@@ -123,4 +124,10 @@ t.test("a line is refused if its source is generated or copied", (t) => editAll(
 
 t.test("a text file of a root module is edited, also if its path is relative", (t) =>
   editAll(t, relativeFileLayouts(), 10, 14),
+);
+
+t.test("a line is refused if a resource copies its text file or its folder", (t) => editAll(t, copyLayouts(), 70, 15));
+
+t.test("a line is refused if a resource or a template writes a call of its module", (t) =>
+  editAll(t, writtenCallerLayouts(), 30, 25),
 );

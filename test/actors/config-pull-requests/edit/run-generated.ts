@@ -1,3 +1,4 @@
+import { copyLayouts, writtenCallerLayouts } from "./copy-layouts.js";
 import { dataLayouts } from "./data-layouts.js";
 import { generatedCodeLayouts } from "./generated-code-layouts.js";
 import { editGenerated, type Tally } from "./generated-edits.js";
@@ -47,6 +48,8 @@ const layouts = [
   ...relativeFileLayouts(),
   ...toolRunLayouts(),
   ...sourceLayouts(),
+  ...copyLayouts(),
+  ...writtenCallerLayouts(),
   ...valueLayouts(),
   ...harmlessLayouts(),
   ...otherReaderLayouts(),
