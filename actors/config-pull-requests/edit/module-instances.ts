@@ -7,7 +7,7 @@ import { isJson } from "./json-code.js";
 import { callsIn, generatedCallsIn, includesIn, type ModuleCall } from "./module-calls.js";
 import { listFolders } from "./path-pattern.js";
 import { isModuleFile, isNamedValues, isOverride, isValues, moduleFolders, type Repository } from "./repository.js";
-import { severalSettings } from "./run-settings.js";
+import { applyingCommand, severalSettings } from "./run-settings.js";
 import { sourceCopier } from "./source-copies.js";
 import type { WantedStation } from "./station-edit.js";
 import { readUnit, unitsOf } from "./unit-files.js";
@@ -88,7 +88,7 @@ export async function findInstance(
     const runs = await severalRuns(repository, files, { folder, named, calls: all });
     const own =
       runs === null
-        ? runTwice(repository, files, { folder, isCalled: call !== undefined })
+        ? await runTwice(repository, files, { folder, isCalled: call !== undefined })
         : `${manyTimes(folder)}: in the workspaces at ${runs}. ${LOSS}`;
     if (call === undefined) {
       const settings =
@@ -252,11 +252,11 @@ function includers(repository: Repository, files: readonly CodeBlock[], call: Mo
  * Returns why a module may run more than once as a root module, or why it is both called and run as a root module, with
  * the places; null if neither applies.
  */
-function runTwice(
+async function runTwice(
   repository: Repository,
   files: readonly CodeBlock[],
   { folder, isCalled }: { readonly folder: string; readonly isCalled: boolean },
-): string | null {
+): Promise<string | null> {
   const own = files.filter(({ file: { path } }) => dirname(path) === folder);
   const blocks = own.filter(({ file }) => isModuleFile(file.path)).flatMap((whole) => whole.blocks);
   const terraform = blocks.filter(({ type }) => type === "terraform").flatMap((block) => block.blocks);
@@ -290,10 +290,12 @@ function runTwice(
   const given = [...places, ...backends.filter((place) => !places.includes(place))];
   const [first, second] = given;
   if (second !== undefined) return `${manyTimes(folder)}: with ${first} and ${second}. ${LOSS}`;
+  if (!isCalled) return null;
+  const also = `The module in ${folder} is called by another module and also run as a root module:`;
   const root = backend === undefined ? (first ?? rootFile(repository, folder)) : toPlace(backend.file, backend);
-  return isCalled && root !== undefined
-    ? `The module in ${folder} is called by another module and also run as a root module: ${root} is of a root module. ${LOSS}`
-    : null;
+  if (root !== undefined) return `${also} ${root} is of a root module. ${LOSS}`;
+  const command = await applyingCommand(repository, folder);
+  return command === null ? null : `${also} ${command} applies it. ${LOSS}`;
 }
 
 function manyTimes(folder: string): string {

@@ -8,9 +8,9 @@ import { type RunText, runsByLine } from "./run-files.js";
 export interface RunSetting {
   /**
    * `workspace`: selects or creates a workspace. `state`: selects where the state is. `variable`: sets a variable.
-   * `values`: passes a file with values.
+   * `values`: passes a file with values. `apply`: no setting, but a command that applies a root module.
    */
-  readonly kind: "workspace" | "state" | "variable" | "values";
+  readonly kind: "workspace" | "state" | "variable" | "values" | "apply";
   /** The name of the variable or of the argument of the backend; `*` if it is unknown. Empty for other kinds. */
   readonly name: string;
   /** The value, as it is written, with the variables replaced that the file sets once. */
@@ -24,7 +24,7 @@ export interface RunSetting {
 
 /** Matches the text of a file that may have such settings. */
 export const SETS =
-  /\bworkspace\b|\bTF_(VAR_|WORKSPACE|STATE_NAME|HTTP_ADDRESS)|(?<![\w-])--?(var|var-file|backend-config)\b/;
+  /\bworkspace\b|\b(terraform|tofu|terragrunt)\b|\bTF_(VAR_|WORKSPACE|STATE_NAME|HTTP_ADDRESS)|(?<![\w-])--?(var|var-file|backend-config)\b/;
 
 /** A value: a text without spaces and signs, or an expression of a shell, a build tool or a CI service. */
 const VALUE = String.raw`((?:\$\{\{[^}]*\}\}|\{\{[^}]*\}\}|\$\{[^}]*\}|\$\([^)]*\)|[^\s"'\x60,;&|)\]}>])*)`;
@@ -41,6 +41,7 @@ const RULES: readonly (readonly [RunSetting["kind"], RegExp])[] = [
   ["variable", rule(String.raw`\bTF_VAR_([A-Za-z_]\w*)${ASSIGNS}`)],
   ["variable", rule(String.raw`(?<![\w-])--?var["',\s=]+([A-Za-z_][\w-]*)=["'\\]*`)],
   ["variable", rule(String.raw`(?<![\w-])--?var["',\s=]+()(?=\$|\{\{)`)],
+  ["apply", /(?<=\b(?:terraform|tofu|terragrunt)\b[^;&|\n]{0,300})()\b((?<![-\w])apply)(?![-\w])/g],
   ["values", rule(String.raw`(?<![\w-])--?var-file()["',\s=]+`)],
 ];
 
@@ -49,7 +50,7 @@ export function settingsIn({ file, lines, folder }: RunText): readonly RunSettin
   const found: RunSetting[] = [];
   let entered: string | null = null;
   for (const { text, line } of lines) {
-    const way = [...text.matchAll(ENTERS)].map(({ 1: path = "", index }) => ({ path, index }));
+    const way = [...text.matchAll(ENTERS)].map(({ 1: path, 2: only, index }) => ({ path: path ?? `/${only}`, index }));
     const options = [...text.matchAll(/(?<![\w-])-chdir=["']?((?:\$\([^)]*\)|\$\{\{[^}]*\}\}|[^\s"',])+)/g)];
     for (const [kind, matches] of SETS.test(text) ? RULES : []) {
       for (const { 0: whole, 1: name = "", 2: written = "", index } of text.matchAll(matches)) {
@@ -75,7 +76,7 @@ function isProgram(path: string): boolean {
   return /\.(tf|tofu|hcl|tm|py|rb|groovy|jenkinsfile|[mc]?[jt]s)$|Jenkinsfile[^/]*$/i.test(path);
 }
 
-/** Matches commands that enter a folder. */
+/** Matches commands that enter a folder. `dir` of Jenkins gives a folder of the repository. */
 const ENTERS = /(?<![\w-])(?:cd|pushd|Set-Location)\s+["']?((?:\$\([^)]*\)|[^\s"'&;|)])+)|\bdir\s*\(\s*["']([^"']+)/g;
 
 /** Splits `name=value` of `-backend-config`. */
@@ -145,6 +146,25 @@ export function appliesTo(
   if (isPlan(file.path) && isWithin(root, dirname(file.path))) return true;
   const owner = [...listFolders(file.path), "."].find((each) => modules.has(each));
   return owner === undefined || owner === root || (root !== "." && isNamed(file.text, root));
+}
+
+/**
+ * Whether a command applies the module in a folder as a root module: it names the folder, or its folder depends on the
+ * run and the file names the module's folder, or the file is in the module.
+ */
+export function appliesModule({ kind, file, folder }: RunSetting, module: string): boolean {
+  if (kind !== "apply") return false;
+  if (folder === null) return dirname(file.path) === module;
+  if (!mayLead(folder, file, module)) return false;
+  return !isOpen(folder) || file.text.split(/["'\s,;[\]]+/).some((word) => isPathOf(word, module));
+}
+
+/** Whether a word is the path of a folder, also with wildcards for whole parts. */
+function isPathOf(word: string, folder: string): boolean {
+  const [steps, parts] = [word.replace(/^\.?\/|\/$/g, "").split("/"), folder.split("/")];
+  return (
+    steps.length === parts.length && steps.every((step, index) => step === parts[index] || (index > 0 && step === "*"))
+  );
 }
 
 /** Whether a text contains the path of a folder. */

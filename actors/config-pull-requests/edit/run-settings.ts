@@ -1,7 +1,7 @@
 import { toPlace } from "./edit-source.js";
 import { isFields, isJson, readJson } from "./json-code.js";
 import { type CodeFile, isValues, moduleFolders, type Repository } from "./repository.js";
-import { appliesTo, isOpen, mayLead, type RunSetting, SETS, settingsIn } from "./run-commands.js";
+import { appliesModule, appliesTo, isOpen, mayLead, type RunSetting, SETS, settingsIn } from "./run-commands.js";
 import { readRunFiles, readRunTexts } from "./run-files.js";
 import type { GivenValue } from "./variable-values.js";
 
@@ -60,6 +60,13 @@ export async function severalSettings(repository: Repository, folders: readonly 
   const own = passed.filter(({ value }) => !isValues(value));
   const other = own.find(({ value }) => value !== own[0]?.value);
   return own[0] === undefined || other === undefined ? null : `${placeOf(own[0])} and ${placeOf(other)}`;
+}
+
+/** Returns the place of a command that applies the module in a folder as a root module; null if there is none. */
+export async function applyingCommand(repository: Repository, folder: string): Promise<string | null> {
+  const read = await readSettings(repository);
+  const found = "fault" in read ? undefined : read.settings.find((each) => appliesModule(each, folder));
+  return found === undefined ? null : placeOf(found);
 }
 
 /** Arguments of backends that tell where the state is. */

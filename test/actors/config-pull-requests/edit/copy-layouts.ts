@@ -16,7 +16,7 @@ function textCopies(): readonly Layout[] {
   const at = /at ops\/a\.tf(\.json)?:\d/;
   const of = (code: string, place: RegExp | null) => beside(code, { "ops/a.tf": code }, place);
   const names = [text, `${OPEN}path.root}/../lines/prompts/w.md`, "../lines/prompts/w.md", "prompts/w.md"];
-  const copies = names.flatMap((name) => [
+  const copies = names.map((name) => [
     resource("local_file", `filename = "out/a.md"\n  content = file("${name}")`),
     resource("local_file", `filename = "out/a.md"\n  source = "${name}"`),
     resource("local_sensitive_file", `content_base64 = filebase64("${name}")`),
@@ -34,7 +34,10 @@ function textCopies(): readonly Layout[] {
   ]);
   const folders = ["prompts", "", "prompts/"].map((name) => `${OPEN}path.module}/../lines/${name}`);
   return [
-    ...copies.map((each) => of(each, at)),
+    // Each resource with one of the names, and each name with some of the resources.
+    ...copies.flatMap((each, index) =>
+      each.filter((_, row) => row % names.length === index).map((code) => of(code, at)),
+    ),
     ...folders.map((name) => of(archive(`source_dir = "${name}"`), at)),
     beside(
       "an archive in JSON",

@@ -15,6 +15,7 @@ import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
 import { relativeFileLayouts } from "./relative-layouts.js";
+import { rootRunLayouts } from "./root-run-layouts.js";
 import { runSettingLayouts } from "./run-setting-layouts.js";
 import { sourceLayouts } from "./source-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
@@ -126,8 +127,12 @@ t.test("a text file of a root module is edited, also if its path is relative", (
   editAll(t, relativeFileLayouts(), 10, 14),
 );
 
-t.test("a line is refused if a resource copies its text file or its folder", (t) => editAll(t, copyLayouts(), 70, 15));
+t.test("a line is refused if a resource copies its text file or its folder", (t) => editAll(t, copyLayouts(), 30, 15));
 
 t.test("a line is refused if a resource or a template writes a call of its module", (t) =>
   editAll(t, writtenCallerLayouts(), 30, 25),
+);
+
+t.test("a line is refused if a command applies its called module as a root module", (t) =>
+  editAll(t, rootRunLayouts(), 18, 20),
 );

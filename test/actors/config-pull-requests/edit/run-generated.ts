@@ -12,6 +12,7 @@ import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
 import { relativeFileLayouts } from "./relative-layouts.js";
+import { rootRunLayouts } from "./root-run-layouts.js";
 import { runSettingLayouts } from "./run-setting-layouts.js";
 import { sourceLayouts } from "./source-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
@@ -49,6 +50,7 @@ const layouts = [
   ...toolRunLayouts(),
   ...sourceLayouts(),
   ...copyLayouts(),
+  ...rootRunLayouts(),
   ...writtenCallerLayouts(),
   ...valueLayouts(),
   ...harmlessLayouts(),
