@@ -9,6 +9,7 @@ import { idleLayouts } from "./idle-layouts.js";
 import { instanceLayouts } from "./instance-layouts.js";
 import { editLayouts, type Layout, line } from "./layout.js";
 import { lifecycleLayouts } from "./lifecycle-layouts.js";
+import { lineBlockLayouts } from "./line-block-layouts.js";
 import { call, core, MADE } from "./module-layout.js";
 import { otherReaderLayouts } from "./other-reader-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
@@ -135,4 +136,8 @@ t.test("a line is refused if a resource or a template writes a call of its modul
 
 t.test("a line is refused if a command applies its called module as a root module", (t) =>
   editAll(t, rootRunLayouts(), 18, 20),
+);
+
+t.test("a line is refused if a block removes it, a list of lines reads it, or two providers have its team", (t) =>
+  editAll(t, lineBlockLayouts(), 20, 15),
 );

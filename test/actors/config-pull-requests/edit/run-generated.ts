@@ -7,6 +7,7 @@ import { idleLayouts } from "./idle-layouts.js";
 import { instanceLayouts } from "./instance-layouts.js";
 import { editLayouts } from "./layout.js";
 import { lifecycleLayouts } from "./lifecycle-layouts.js";
+import { lineBlockLayouts } from "./line-block-layouts.js";
 import { otherReaderLayouts } from "./other-reader-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
@@ -50,6 +51,7 @@ const layouts = [
   ...toolRunLayouts(),
   ...sourceLayouts(),
   ...copyLayouts(),
+  ...lineBlockLayouts(),
   ...rootRunLayouts(),
   ...writtenCallerLayouts(),
   ...valueLayouts(),
