@@ -1,4 +1,5 @@
 import { basename, dirname } from "node:path";
+import { otherRunBranch } from "./branch-runs.js";
 import { type CodeBlock, readCode } from "./code-blocks.js";
 import { toPlace } from "./edit-source.js";
 import { changerIn, copierOf, type GeneratedCode, readGenerated } from "./generated-code.js";
@@ -7,6 +8,7 @@ import { isJson } from "./json-code.js";
 import { callsIn, generatedCallsIn, includesIn, type ModuleCall } from "./module-calls.js";
 import { listFolders } from "./path-pattern.js";
 import { isModuleFile, isNamedValues, isOverride, isValues, moduleFolders, type Repository } from "./repository.js";
+import { readRunFiles } from "./run-files.js";
 import { applyingCommand, severalSettings } from "./run-settings.js";
 import { sourceCopier } from "./source-copies.js";
 import type { WantedStation } from "./station-edit.js";
@@ -91,15 +93,11 @@ export async function findInstance(
         ? await runTwice(repository, files, { folder, isCalled: call !== undefined })
         : `${manyTimes(folder)}: in the workspaces at ${runs}. ${LOSS}`;
     if (call === undefined) {
-      const settings =
-        own ?? (await severalSettings(repository, [folder])) ?? (await severalYamlRuns(repository, folder));
-      const set =
-        settings === null || own !== null ? own : `${manyTimes(folder)}: with the settings at ${settings}. ${LOSS}`;
-      const why = set ?? (await whyChanged(repository, files, { path, calls, all, generated }));
-      if (why !== null) return problem("ambiguous", why);
-      const idle = await whyIdle(repository, files, { calls, folders: foldersOf(path, calls) });
-      const other = otherBranch(repository, files, { folder, named, calls: all, branch });
-      if (idle === null && other !== null) return problem("not-proven", `Only the branch ${other}, is run. ${NOTHING}`);
+      const found = own ?? (await settingsProblem(repository, folder));
+      const isUnknown = own === null && found !== null && "fault" in (await readRunFiles(repository));
+      const why = found ?? (await whyChanged(repository, files, { path, calls, all, generated }));
+      if (why !== null) return problem("ambiguous", why, isUnknown);
+      const idle = await whyNotRun(repository, files, { path, calls, all, folder, named, branch });
       return idle === null ? { calls, problem: null } : problem("not-proven", `${idle} ${NOTHING}`);
     }
     const other = linkTo(repository, dirname(call.block.file.path));
@@ -117,6 +115,34 @@ export async function findInstance(
     if (own !== null) return problem("ambiguous", own);
     folder = dirname(call.block.file.path);
   }
+}
+
+/** Returns why commands and files may run the root module in a folder more than once; null if there is no reason. */
+async function settingsProblem(repository: Repository, folder: string): Promise<string | null> {
+  const found = (await severalSettings(repository, [folder])) ?? (await severalYamlRuns(repository, folder));
+  return found === null ? null : `${manyTimes(folder)}: with the settings at ${found}. ${LOSS}`;
+}
+
+/** Returns why no run applies the module at the branch, as a sentence; null if a run may. */
+async function whyNotRun(
+  repository: Repository,
+  files: readonly CodeBlock[],
+  of: {
+    readonly path: string;
+    readonly calls: readonly ModuleCall[];
+    readonly all: readonly ModuleCall[];
+    readonly folder: string;
+    readonly named: string | undefined;
+    readonly branch: string | undefined;
+  },
+): Promise<string | null> {
+  const { calls, all, folder, named, branch } = of;
+  const idle = await whyIdle(repository, files, { calls, folders: foldersOf(of.path, calls) });
+  if (idle !== null) return idle;
+  const other =
+    otherBranch(repository, files, { folder, named, calls: all, branch }) ??
+    (await otherRunBranch(repository, folder, branch));
+  return other === null ? null : `Only the branch ${other}, is run.`;
 }
 
 /**

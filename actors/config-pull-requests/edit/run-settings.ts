@@ -69,6 +69,13 @@ export async function applyingCommand(repository: Repository, folder: string): P
   return found === undefined ? null : placeOf(found);
 }
 
+/** Returns the files with commands that may apply the root module in a folder. */
+export async function applyingFiles(repository: Repository, folder: string): Promise<readonly CodeFile[]> {
+  const read = await settingsFor(repository, [folder]);
+  const found = "fault" in read ? [] : read.settings.filter(({ kind }) => kind === "apply");
+  return [...new Set(found.map(({ file }) => file))];
+}
+
 /** Arguments of backends that tell where the state is. */
 const STATES =
   /^(key|path|prefix|bucket|container_name|storage_account_name|address|schema_name|TF_STATE_NAME|TF_HTTP_ADDRESS)$/;

@@ -1,5 +1,6 @@
 import t, { type Test } from "tap";
 import { editIn, toStation, toTree, toWanted } from "../../../support/station-edit.js";
+import { branchLayouts } from "./branch-layouts.js";
 import { copyLayouts, writtenCallerLayouts } from "./copy-layouts.js";
 import { dataLayouts } from "./data-layouts.js";
 import { generatedCodeLayouts } from "./generated-code-layouts.js";
@@ -10,6 +11,7 @@ import { instanceLayouts } from "./instance-layouts.js";
 import { editLayouts, type Layout, line } from "./layout.js";
 import { lifecycleLayouts } from "./lifecycle-layouts.js";
 import { lineBlockLayouts } from "./line-block-layouts.js";
+import { manyFileLayouts } from "./many-file-layouts.js";
 import { call, core, MADE } from "./module-layout.js";
 import { otherReaderLayouts } from "./other-reader-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
@@ -140,4 +142,12 @@ t.test("a line is refused if a command applies its called module as a root modul
 
 t.test("a line is refused if a block removes it, a list of lines reads it, or two providers have its team", (t) =>
   editAll(t, lineBlockLayouts(), 20, 15),
+);
+
+t.test("a line is refused if runs use only another branch or a published version of its module", (t) =>
+  editAll(t, branchLayouts(), 25, 20),
+);
+
+t.test("many files that cannot run the line's module are no reason to refuse", (t) =>
+  editAll(t, manyFileLayouts(), 5, 4),
 );

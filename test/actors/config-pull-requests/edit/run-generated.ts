@@ -1,3 +1,4 @@
+import { branchLayouts } from "./branch-layouts.js";
 import { copyLayouts, writtenCallerLayouts } from "./copy-layouts.js";
 import { dataLayouts } from "./data-layouts.js";
 import { generatedCodeLayouts } from "./generated-code-layouts.js";
@@ -8,6 +9,7 @@ import { instanceLayouts } from "./instance-layouts.js";
 import { editLayouts } from "./layout.js";
 import { lifecycleLayouts } from "./lifecycle-layouts.js";
 import { lineBlockLayouts } from "./line-block-layouts.js";
+import { manyFileLayouts } from "./many-file-layouts.js";
 import { otherReaderLayouts } from "./other-reader-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
@@ -50,6 +52,8 @@ const layouts = [
   ...relativeFileLayouts(),
   ...toolRunLayouts(),
   ...sourceLayouts(),
+  ...branchLayouts(),
+  ...manyFileLayouts(),
   ...copyLayouts(),
   ...lineBlockLayouts(),
   ...rootRunLayouts(),
