@@ -26,7 +26,7 @@ export async function sourceCopier(
   }
   for (const file of files.filter(({ text }) => text.includes("archive_file"))) {
     const found = readCode(repository, file).blocks.find((block) => isArchiveOf(repository, block, target));
-    if (found !== undefined) return toPlace(file, found);
+    if (found !== undefined) return toPlace(file, found.nodes.get("source_dir") ?? found);
   }
   const read = await readRunFiles(repository);
   const name = basename(target);

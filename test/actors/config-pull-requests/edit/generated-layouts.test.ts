@@ -3,6 +3,7 @@ import { editIn, toStation, toTree, toWanted } from "../../../support/station-ed
 import { branchLayouts } from "./branch-layouts.js";
 import { copyLayouts, writtenCallerLayouts } from "./copy-layouts.js";
 import { dataLayouts } from "./data-layouts.js";
+import { elsewhereLayouts } from "./elsewhere-layouts.js";
 import { generatedCodeLayouts } from "./generated-code-layouts.js";
 import type { Tally } from "./generated-edits.js";
 import { harmlessLayouts } from "./harmless-layouts.js";
@@ -150,4 +151,8 @@ t.test("a line is refused if runs use only another branch or a published version
 
 t.test("many files that cannot run the line's module are no reason to refuse", (t) =>
   editAll(t, manyFileLayouts(), 5, 4),
+);
+
+t.test("names, tags and commands on other machines read no file of the repository", (t) =>
+  editAll(t, elsewhereLayouts(), 10, 20),
 );

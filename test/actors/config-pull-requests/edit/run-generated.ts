@@ -1,6 +1,7 @@
 import { branchLayouts } from "./branch-layouts.js";
 import { copyLayouts, writtenCallerLayouts } from "./copy-layouts.js";
 import { dataLayouts } from "./data-layouts.js";
+import { elsewhereLayouts } from "./elsewhere-layouts.js";
 import { generatedCodeLayouts } from "./generated-code-layouts.js";
 import { editGenerated, type Tally } from "./generated-edits.js";
 import { harmlessLayouts } from "./harmless-layouts.js";
@@ -53,6 +54,7 @@ const layouts = [
   ...toolRunLayouts(),
   ...sourceLayouts(),
   ...branchLayouts(),
+  ...elsewhereLayouts(),
   ...manyFileLayouts(),
   ...copyLayouts(),
   ...lineBlockLayouts(),
