@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { type CodeBlock, readCode } from "./code-blocks.js";
 import { toPlace } from "./edit-source.js";
 import { codeIn, type GeneratedCode, toCode, unescaped } from "./generated-code.js";
-import { filesNamed } from "./read-paths.js";
+import { filesNamed, type WrittenPath } from "./read-paths.js";
 import { type CodeFile, isModuleFile, type Repository } from "./repository.js";
 import { isTextOf, readPaths } from "./source-copies.js";
 import type { WantedStation } from "./station-edit.js";
@@ -11,8 +11,8 @@ import type { WantedStation } from "./station-edit.js";
 const WRITERS =
   /\b(local_(sensitive_)?file|\w+_repository_file|azuredevops_git_repository_file|spacelift_mounted_file|aws_s3_(bucket_)?object|google_storage_bucket_object|azurerm_storage_blob|kubernetes_config_map\w*)\b/;
 const CODE = /\bmodule[\s\\]*"|\bservice_line\b/;
-/** Templates of configuration, by their names, such as `main.tf.j2` and `caller.tftpl`. */
-const TEMPLATE = /\.(tf|tofu)\.\w+$|\.(tftpl|tpl|tmpl)$/;
+/** Templates of configuration, such as `main.tf.j2`, and other templates, such as `caller.tftpl`. */
+const [CONFIGURATION, TEMPLATE] = [/\.(tf|tofu)\.\w+$/, /\.(tftpl|tpl|tmpl)$/];
 /** Documents contain examples of calls. */
 const DOCUMENT = /\.md\b|readme|\.(json|rst|adoc|html?|ya?ml|sh)\b/i;
 /** Maximum number of files to read. Each may need a request to the code host. */
@@ -29,14 +29,17 @@ export async function readWritten(
   const modules = files.filter(({ path }) => isModuleFile(path));
   const writers = modules.filter(({ text }) => WRITERS.test(text));
   const found = writers.length === 0 ? [] : modules.flatMap((file) => textsIn(repository, file));
-  const templates = repository.entries.flatMap(({ kind, path }) =>
-    kind === "file" && TEMPLATE.test(path) ? path : [],
-  );
-  const read = writers.flatMap((file) =>
+  const reads = writers.flatMap((file) =>
     readPaths(repository, file)
-      .filter((path) => isTextOf(path) && /\w/.test(path.parts.at(-1) ?? ""))
-      .flatMap((path) => filesNamed(path, file.path, repository)),
+      .filter(isTextOf)
+      .map((read) => ({ file, read })),
   );
+  // An unknown path may be that of each template.
+  const isAny = reads.some(({ read }) => read.by === "templatefile" && !isNamed(read));
+  const templates = repository.entries.flatMap(({ kind, path }) =>
+    kind === "file" && (CONFIGURATION.test(path) || (isAny && TEMPLATE.test(path))) ? path : [],
+  );
+  const read = reads.flatMap((each) => (isNamed(each.read) ? filesNamed(each.read, each.file.path, repository) : []));
   const paths = [...new Set([...read, ...templates])].filter((path) => !DOCUMENT.test(basename(path)));
   for (const path of paths.slice(0, MAX_TEXTS)) {
     const text = await repository.read(path);
@@ -45,6 +48,11 @@ export async function readWritten(
     found.push(toCode(repository, file, file));
   }
   return found;
+}
+
+/** Whether the name of a file is known. */
+function isNamed({ parts }: WrittenPath): boolean {
+  return /\w/.test(parts.at(-1) ?? "");
 }
 
 /** Returns the code in the texts of a file's resources and locals. Descriptions and outputs contain examples. */

@@ -182,6 +182,12 @@ export function writtenCallerLayouts(): readonly Layout[] {
     ),
     of("a template of another module", { "templates/a.tf.tpl": module("../../modules/net") }, null),
     of(
+      "an unknown template",
+      { "ops.tf": resource("local_file", "content = templatefile(var.template, {})"), "t/a.tftpl": module() },
+      /t\/a\.tftpl:1/,
+    ),
+    of("another template", { "ops.tf": resource("local_file", 'content = "x"'), "t/a.tftpl": module() }, null),
+    of(
       "a template with directives",
       { "templates/a.tf.tpl": `%{ for x in y }\n${module()}%{ endfor }\n` },
       /templates\/a\.tf\.tpl:2/,

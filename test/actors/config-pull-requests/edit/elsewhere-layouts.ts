@@ -14,7 +14,7 @@ export function elsewhereLayouts(): readonly Layout[] {
     ...names.flatMap((name, index) => [
       of(resource(`tags = {\n    Folder = ${name}\n  }`), null),
       of(
-        resource(["description", "name", "labels", "name_prefix", "comment", "display_name"][index] + ` = ${name}`),
+        resource(`${["description", "name", "labels", "name_prefix", "comment", "display_name"][index]} = ${name}`),
         null,
       ),
     ]),
