@@ -157,7 +157,8 @@ module.exports = {
       name: "no-development-packages-in-the-product",
       severity: "error",
       from: { path: "^(storage|runtime|actors|http)/" },
-      to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
+      // Optional peers stand among the development packages too, for the tests.
+      to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only", "npm-peer"] },
     },
     ...areaRules,
   ],

@@ -99,7 +99,7 @@ class Host implements Runtime {
   readonly #answers: ReleasedAnswers;
   readonly #run = (): void => this.#guarded(() => this.#pump());
   readonly #defer = (work: () => void): void => this.#options.scheduler.defer(work);
-  #batch = new Batch(1);
+  #batch: Batch;
   #flushing = false;
   #flushedBatch = 0;
   #scheduled = false;
@@ -109,18 +109,19 @@ class Host implements Runtime {
   #dead = false;
 
   constructor(options: RuntimeOptions) {
-    const { store, catalogue, clock, randomBytes, log } = options;
+    const { store, catalogue, clock, randomBytes, log, memories = [], freezes = false } = options;
     this.#options = options;
+    this.#batch = new Batch(1, options.tracing);
     this.#answers = new ReleasedAnswers(options.scheduler, options.isShared);
     this.clock = clock;
     this.randomBytes = randomBytes;
     this.#damage = new DamageLog(log);
     const durable = this.#damage.watch(store.reading);
-    this.#rows = new RowCache(durable, { tables: options.cachedTables ?? [], freezes: options.freezes === true });
+    this.#rows = new RowCache(durable, { tables: options.cachedTables ?? [], freezes });
     this.reading = this.#rows;
     this.#limits = { ...defaultLimits, ...options.limits };
     const identities = createIdentities(() => clock.now(), randomBytes);
-    this.#overlays = new Overlays(this.#rows, { freezes: options.freezes === true });
+    this.#overlays = new Overlays(this.#rows, { freezes });
     this.#bound = new BatchBound(this.#limits, this.#overlays, options);
     this.#behaviours = new Behaviours(catalogue);
     this.#effects = this.#createEffects(durable);
@@ -131,7 +132,7 @@ class Host implements Runtime {
       effects: this.#effects,
       pictures: this.#rowViews,
       idleCells: this.#limits.idleCells,
-      checksNew: options.freezes === true,
+      checksNew: freezes,
     });
     this.#undelivered = new UndeliveredMessages(this.#overlays);
     this.#router = new MessageRouter(catalogue, this.#cells, this.#undelivered, this.#limits.mailbox);
@@ -143,9 +144,10 @@ class Host implements Runtime {
       clock,
       overlays: this.#overlays,
       pictures: this.#rowViews,
-      freezes: options.freezes === true,
+      freezes,
+      tracing: options.tracing,
       recorder: new TurnRecorder(identities, this.#rowViews, {
-        freezes: options.freezes === true,
+        freezes,
         damageMet: (error) => this.#damage.met(error),
       }),
       router: this.#router,
@@ -156,9 +158,9 @@ class Host implements Runtime {
       dedup: this.#dedup,
       supervisor,
     });
-    const rests = options.resting !== undefined;
-    this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects, { clock, damage: this.#damage, rests });
-    this.#memories = [this.#rows, this.#overlays, this.#rowViews, this.#cells, this.feed, this.#recovery];
+    const more = { clock, damage: this.#damage, rests: options.resting !== undefined };
+    this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects, more);
+    this.#memories = [this.#rows, this.#overlays, this.#rowViews, this.#cells, this.feed, this.#recovery, ...memories];
     this.#statistics = new Statistics({
       turns: this.#turns,
       supervisor,
@@ -166,6 +168,7 @@ class Host implements Runtime {
       effects: this.#effects,
       timers: this.#timers,
       damage: this.#damage,
+      feed: this.feed,
     });
     this.newId = (prefix) => identities.newId(prefix);
     this.stats = () => this.#statistics.read();
@@ -182,6 +185,7 @@ class Host implements Runtime {
       clock: this.clock,
       defer: this.#defer,
       elapsedMs: this.#options.elapsedMs,
+      tracing: this.#options.tracing,
       mark: (pending) => {
         this.#batch.mark(pending, this.#overlays);
         this.#poke();
@@ -196,7 +200,14 @@ class Host implements Runtime {
       const cell = this.#admit(to);
       if (options.messageId !== undefined) checkMessageId(to, options.messageId);
       if (this.#options.freezes === true) freeze(message);
-      cell.mailbox.push(Envelope.ask(to, message, { resolve, reject, messageId: options.messageId ?? null }));
+      cell.mailbox.push(
+        Envelope.ask(
+          to,
+          message,
+          { resolve, reject, messageId: options.messageId ?? null },
+          this.#options.tracing?.current(),
+        ),
+      );
       this.#openAsks += 1;
       this.#cells.enqueue(cell);
       this.#poke();
@@ -361,7 +372,7 @@ class Host implements Runtime {
     this.feed.write(batch.entries, batch.changes);
     const rows = this.#overlays.close();
     this.#rows.committing(rows);
-    this.#batch = new Batch(batch.number + 1);
+    this.#batch = new Batch(batch.number + 1, this.#options.tracing);
     return rows.changes().concat(batch.collect());
   }
 
@@ -392,6 +403,7 @@ class Host implements Runtime {
     this.#answers.release(batch.answers, { isLater });
     this.feed.release(batch.entries);
     this.#statistics.counted(batch.counted);
+    batch.released(this.#options.reported);
     this.#effects.flushed(batch);
     this.#cells.forgetEnded(batch.touched, this.#flushedBatch);
     this.#cells.sweep();
@@ -435,7 +447,7 @@ class Host implements Runtime {
     this.#effects.stop();
     this.#timers.stop();
     const error = new Stopping("the runtime has stopped: its store failed", { cause });
-    for (const failed of [batch, this.#batch]) for (const { asker } of failed?.answers ?? []) asker.reject(error);
+    for (const failed of [batch, this.#batch]) failed?.failed(error);
     for (const cell of this.#cells.all()) {
       for (const { asker } of cell.mailbox.removeWhere((envelope) => envelope.asker !== null)) asker?.reject(error);
     }

@@ -4,7 +4,9 @@ import type { Address } from "./cells/address.js";
 import type { MessageTo } from "./cells/reference.js";
 import type { Clock, Scheduler } from "./clock.js";
 import type { EffectWait } from "./effects/lane.js";
-import type { AnswerFrom, Message } from "./turns/turn.js";
+import type { RowMemory } from "./rows/row-memory.js";
+import type { Tracing } from "./tracing.js";
+import type { AnswerFrom, Message, Reported } from "./turns/turn.js";
 
 /** The options of a runtime. */
 export interface RuntimeOptions {
@@ -24,6 +26,12 @@ export interface RuntimeOptions {
    * message. The process should exit, so that the next one starts from the state on disk.
    */
   readonly onFatal?: (error: unknown) => void;
+  /** Called with each report of a turn (`turn.report`) once its batch is durable. It must not throw. */
+  readonly reported?: (reported: Reported) => void;
+  /** Records traces of asks; none by default. */
+  readonly tracing?: Tracing | undefined;
+  /** More in-memory state that depends on rows. */
+  readonly memories?: readonly RowMemory[];
   /** Milliseconds from a fixed point. With it, a run of turns is limited by time as well as by number. */
   readonly elapsedMs?: () => number;
   /** Whether several parties are active. If so, runs of turns and batches are short. By default always false. */
@@ -142,6 +150,8 @@ export interface Feed {
    * after it were trimmed or are damaged, or if `after` is above the last entry.
    */
   since(partition: string, topic: string, after: number): readonly FeedEntry[] | "too-old";
+  /** Measures a partition's stored entries, and follows their size from then on (`RuntimeStats.feedBytes`). */
+  measure(partition: string): void;
   /**
    * Calls `listener` with each entry of `topic` after its flush, in order. Returns a function that ends the
    * subscription. The listener must not throw. A caller that calls `since` and `listen` without an await between them
@@ -188,6 +198,8 @@ export interface RuntimeStats {
   readonly lanes: readonly { readonly name: string; readonly taken: number; readonly waiting: number }[];
   /** Number of wake-ups in memory, which are the earliest ones. Later ones are on disk. */
   readonly timers: number;
+  /** Approximate size of the stored feed entries of all partitions that {@link Feed.measure} measured, in bytes. */
+  readonly feedBytes: number;
   /** Totals of `turn.count` since the start, by name. */
   readonly counters: ReadonlyMap<string, number>;
   /** Duration of each flush since the last call of `stats`, in seconds; at most 1,000 values. */
@@ -225,7 +237,9 @@ export class Overloaded extends Error {
 export class TurnFailed extends Error {
   override readonly name = "TurnFailed";
 }
-/** The runtime is resting and takes no message for this actor. */
+/**
+ * The runtime was started with {@link RuntimeOptions.resting} (as for `--read-only`), and does not accept this message.
+ */
 export class Resting extends Error {
   override readonly name = "Resting";
 }

@@ -1,6 +1,7 @@
 import type { Cells } from "./cells/cells.js";
 import type { Supervisor } from "./cells/supervisor.js";
 import type { Effects } from "./effects/effects.js";
+import type { ChangeFeed } from "./feeds/feed.js";
 import type { DamageLog } from "./rows/damage-log.js";
 import type { RuntimeStats } from "./runtime.js";
 import type { Timers } from "./schedule/timers.js";
@@ -16,6 +17,7 @@ export interface StatisticsParts {
   readonly effects: Effects;
   readonly timers: Timers;
   readonly damage: DamageLog;
+  readonly feed: ChangeFeed;
 }
 
 /**
@@ -45,7 +47,7 @@ export class Statistics {
 
   /** Returns the current figures. Each flush time is returned only once. */
   read(): RuntimeStats {
-    const { turns, supervisor, cells, effects, timers, damage } = this.#parts;
+    const { turns, supervisor, cells, effects, timers, damage, feed } = this.#parts;
     const flushSeconds = this.#flushSeconds;
     this.#flushSeconds = [];
     let mailboxDepth = 0;
@@ -64,6 +66,7 @@ export class Statistics {
       runningEffects: effects.running,
       lanes: effects.lanes.map(({ limits: { name }, taken, waiting }) => ({ name, taken, waiting })),
       timers: timers.inMemory,
+      feedBytes: feed.bytes,
       counters: new Map(this.#counters),
       flushSeconds,
     };

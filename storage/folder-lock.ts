@@ -16,8 +16,8 @@ const FLOCK_TIMEOUT_MS = 10_000;
 
 export interface LockOptions {
   /**
-   * Whether to take the first of the two locks of {@link lockFolder}. Default: true. Pass false only for a folder that no
-   * other container can see.
+   * Whether to take the file lock, the first lock of {@link lockFolder}. Default: true. Pass false only for a folder
+   * that no other container can see.
    */
   readonly locksFile?: boolean;
 }

@@ -175,6 +175,18 @@ export function readFormat(reading: Reading): number {
   return reading.get<number>(FORMAT_KEY) ?? FIRST_FORMAT;
 }
 
+/** The format that a store has, or had before an unfinished migration, and the newest format. */
+export interface Formats {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Returns the formats between which `migrate` migrates a store. They are equal if it has nothing to migrate. */
+export function findFormats(reading: Reading, steps: readonly MigrationStep[]): Formats {
+  const to = newestFormat(steps);
+  return { from: reading.get<number>(FROM_KEY) ?? reading.get<number>(FORMAT_KEY) ?? to, to };
+}
+
 /** Whether a store needs no migration. */
 export function isCurrentFormat(reading: Reading, steps: readonly MigrationStep[]): boolean {
   return reading.get<number>(FORMAT_KEY) === newestFormat(steps) && reading.get(FROM_KEY) === undefined;

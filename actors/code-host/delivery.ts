@@ -1,5 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
+import { address } from "../../runtime/cells/address.js";
+import type { Reported } from "../../runtime/turns/turn.js";
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { InstallationChanged } from "./connection.messages.js";
 
 /**
@@ -57,4 +60,11 @@ export function toInstallationChange({
   }
   const change = Object.hasOwn(changes, action) ? changes[action] : undefined;
   return change === undefined ? null : { type: "installation.changed", change, atMs };
+}
+
+/** Reports a delivery whose signature is wrong. Nobody knows which workspace it is for. */
+export function reportRefused(codeHost: string): Reported {
+  const line = { level: "warn", message: "delivery refused" } as const;
+  const report = { name: "delivery.refused", line, details: { codeHost, reason: "signature", count: 1 } };
+  return { from: address(GLOBAL_PARTITION, "code-host", codeHost), report };
 }

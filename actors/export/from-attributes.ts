@@ -6,7 +6,7 @@ export interface AttributeFault {
   /** The path in attribute form: `stations[0].timeout_minutes`. */
   readonly path: string;
   readonly message: string;
-  /** For an attribute that the schema does not have: the attributes that it has there. */
+  /** If the schema does not have the attribute, the attributes that it has at this place. */
   readonly known?: readonly string[];
 }
 

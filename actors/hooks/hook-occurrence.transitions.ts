@@ -20,6 +20,7 @@ import type { FireHook } from "./hook-occurrence.messages.js";
 import { EXHAUSTED } from "./hook-occurrence.queries.js";
 import { retainTaskForReceiver } from "./hook-occurrence.retention.js";
 import { findHookOccurrence, hookOccurrences, storeAttempt, storeEnded } from "./hook-occurrence.table.js";
+import { reportAttempt, reportGivenUp, reportRefusal } from "./hook-report.js";
 import { type ChangeFired, recordFired, recordNamedCause } from "./loop-guard.js";
 import { type HookOccurrenceContext, leftAfter, type StepOutcome, toStepOutcome } from "./step-outcome.js";
 
@@ -116,6 +117,8 @@ function recordLoop(turn: Turn, fire: FireHook, hook: string, why: string): void
   const endedAt = timeText(turn.now);
   const { id } = recordHookOccurrence(turn, fire, { hook, state: "failed", code: "loop", reason: why, endedAt });
   countEnded(turn, fire.hookId, "failed");
+  const fired = { hookOccurrenceId: id, hookId: fire.hookId, teamId: work.teamId, on: work.on };
+  turn.report(reportGivenUp(fired, { code: "loop", attempts: 0, status: null }));
   const text = `The hook was stopped (loop): ${why}.`;
   const note: NoteTask = { type: "note", from: `hook ${hook}`, text, key: id };
   turn.send(taskRef(turn.self.partition, work.task.id), note);
@@ -132,7 +135,7 @@ function startRequest(turn: Turn, context: HookOccurrenceContext, memo?: WorkEve
 
 /** Starts the next step after a completed one. */
 export function startNextStep({ turn, result }: RequestEnded, context: HookOccurrenceContext): HookOccurrenceContext {
-  storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(result, context));
+  recordAttempt(turn, result, context);
   const leftMs = leftAfter(result, context);
   const next = { ...context, leftMs, step: context.step + 1, requests: context.requests + 1 };
   startRequest(turn, next);
@@ -141,7 +144,7 @@ export function startNextStep({ turn, result }: RequestEnded, context: HookOccur
 
 /** Records an attempt on a `before` event that a process kill interrupted, and repeats the step. */
 export function startAgain({ turn, result }: RequestEnded, context: HookOccurrenceContext): HookOccurrenceContext {
-  storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(result, context));
+  recordAttempt(turn, result, context);
   const next = { ...context, attempt: context.attempt + 1, requests: context.requests + 1 };
   startRequest(turn, next);
   return next;
@@ -158,7 +161,7 @@ export function retry({ turn }: InTurn, context: HookOccurrenceContext): HookOcc
 
 /** Records the failed attempt and schedules the next one. */
 export function waitForRetry({ turn, result }: RequestEnded, context: HookOccurrenceContext): void {
-  storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(result, context));
+  recordAttempt(turn, result, context);
   // The receiver's requested time applies if it is later.
   const atMs = turn.now + retryWaitMs(context.attempt, result.retryAfterMs);
   recordState(turn, context, { state: "waiting", retryAt: timeText(atMs) });
@@ -185,6 +188,7 @@ export function finish({ turn, result, outcome }: RequestEnded, context: HookOcc
   const { partition: workspaceId, id } = turn.self;
   const endedAt = timeText(turn.now);
   const ended = { state, code, reason: outcome.reason, refused, endedAt, attempt: toAttempt(result, context) };
+  turn.report(reportAttempt(result.code, result.tookMs));
   storeEnded(turn, workspaceId, { id, teamId, hookId, hook, on, state: "attempting", retryAt: null }, ended);
   countEnded(turn, hookId, state);
   if (context.gate !== null) {
@@ -194,12 +198,29 @@ export function finish({ turn, result, outcome }: RequestEnded, context: HookOcc
   turn.stop();
   const isOutOfAttempts = outcome.code !== null && isExhausted(context, outcome.code);
   if (isOutOfAttempts) turn.count(EXHAUSTED);
+  if (!isTest(context)) reportEnd(turn, context, { state, code, status: result.status });
   if (hookOccurrence === null || code === null || superseded || refused !== null || hookOccurrence.work.test === true)
     return;
   const end = isOutOfAttempts ? ` It was tried ${context.attempt} times and will not be retried.` : "";
   const text = `The hook failed at step ${result.step} (${code}): ${outcome.reason ?? code}.${end}`;
   const note: NoteTask = { type: "note", from: `hook ${hook}`, text, key: id };
   turn.send(taskRef(workspaceId, hookOccurrence.work.task.id), note);
+}
+
+/** Reports an end that operators should see: a refusal, or a failure that still concerned its task. */
+function reportEnd(
+  turn: Turn,
+  { hookId, teamId, on, attempt: attempts }: HookOccurrenceContext,
+  { state, code, status }: Pick<HookOccurrence, "state" | "code"> & Pick<DeliveryResult, "status">,
+): void {
+  const fired = { hookOccurrenceId: turn.self.id, hookId, teamId, on };
+  if (state === "refused" && code === null) turn.report(reportRefusal(fired));
+  else if (code !== null && code !== "superseded") turn.report(reportGivenUp(fired, { code, attempts, status }));
+}
+
+/** Whether a person tries the hook, and sees the result in the answer. */
+function isTest({ mostAttempts, gate }: HookOccurrenceContext): boolean {
+  return mostAttempts === 1 && gate === null;
 }
 
 /** Returns whether the occurrence failed only because it has no attempts left. */
@@ -213,6 +234,12 @@ function hasTaskMovedOn(turn: Turn, { task: then, test }: WorkEvent): boolean {
   const task = tasks.get(turn, turn.self.partition, then.id);
   if (task === undefined || task.state === "done" || task.state === "closed") return true;
   return then.stationKey !== task.station;
+}
+
+/** Stores an attempt after which the occurrence continues. */
+function recordAttempt(turn: Turn, result: DeliveryResult, context: HookOccurrenceContext): void {
+  storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(result, context));
+  turn.report(reportAttempt(result.code, result.tookMs));
 }
 
 function toAttempt(

@@ -16,7 +16,7 @@ import { hookMatcherActor, waiting } from "./matching/hook-matcher.machine.js";
 import { hookResendActor } from "./resend.machine.js";
 
 interface HookParts extends Pick<DeliveryOptions, "reading" | "newId" | "baseUrl" | "clock" | "sealer"> {
-  readonly hooks: Pick<DeliveryOptions, "outbound" | "network" | "tokens" | "rotates">;
+  readonly hooks: Pick<DeliveryOptions, "outbound" | "network" | "tokens" | "rotates" | "traceHeaders">;
 }
 
 /** Hooks, their occurrences and the requests to their receivers. */

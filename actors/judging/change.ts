@@ -141,7 +141,8 @@ interface ReadPart {
  */
 function readParts(parts: readonly Part[]): readonly ReadPart[] {
   const budget: ReadingBudget = { plainFiles: MAX_READ_FILES - parts.length, hunks: MAX_READ_HUNKS };
-  // A part without a `diff --git` line can still describe a file.
+  // Each part reserves one file. A file without a `diff --git` line counts as a plain file instead, so a part that
+  // begins without this line gives its reserved file back.
   budget.plainFiles += parts.filter(({ diff, from }) => !diff.startsWith("diff --git ", from)).length;
   let left = MAX_READ_CHARACTERS;
   const read: ReadPart[] = new Array(parts.length);

@@ -82,7 +82,7 @@ function classifyAsk(ask: AskPullRequest, { value }: State, turn: TurnReading, o
   const { repository, taskId, changed } = ask;
   const row = pullRequests.get(turn, partition, id);
   const refused = (why: string) => toEvent(value === "none" ? "ask.refused-none" : "ask.refused", { ask, why });
-  // The agent requested a push earlier. The commit is pushed, and the pull request waits to be opened.
+  // A push at a run's end (no `wish`), while the pull request of an earlier push is being opened: ask again afterwards.
   if (value === "opening" && ask.wish === null) return toEvent("ask.later", { ask });
   if (value !== "none" && value !== "open" && value !== "failed") return refused(`Its pull request is ${value}.`);
   const connection = findReachingConnection(turn, partition, repository);

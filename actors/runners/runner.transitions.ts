@@ -12,6 +12,7 @@ import {
   type Welcome,
 } from "./runner.messages.js";
 import { connectedRunnerEntry, outbox } from "./runner.table.js";
+import { reportRunner } from "./runner-report.js";
 
 /** The transition functions of a runner. `runner.machine.ts` defines when they apply. */
 
@@ -47,14 +48,18 @@ export function welcomeBack(event: Greeting, context: RunnerContext): RunnerCont
   const next = acknowledge(event.turn, received, context);
   // Numbers continue after the last message that the runner received, so that it does not treat new messages as
   // repetitions.
-  return greet(event, received > next.sent ? { ...next, sent: received, acknowledged: received } : next);
+  const greeted = greet(event, received > next.sent ? { ...next, sent: received, acknowledged: received } : next);
+  reportRunner(event.turn, "returned", greeted);
+  return greeted;
 }
 
 /** Handles the connection of a new process. Messages for the earlier process are dropped. */
 export function welcome(event: Greeting, context: RunnerContext): RunnerContext {
   emptyOutbox(event.turn);
   const { received: sent } = event.hello;
-  return greet(event, { ...context, received: 0, sent, acknowledged: sent });
+  const greeted = greet(event, { ...context, received: 0, sent, acknowledged: sent });
+  reportRunner(event.turn, "joined", greeted);
+  return greeted;
 }
 
 function greet(event: Greeting, context: RunnerContext): RunnerContext {
@@ -94,6 +99,7 @@ function greet(event: Greeting, context: RunnerContext): RunnerContext {
 export function disconnect(turn: Turn, context: RunnerContext): void {
   turn.undirect(connectedRunnerEntry(turn.self.partition, turn.self.id));
   offer(turn, context, false);
+  reportRunner(turn, "disconnected", context);
 }
 
 export function extendLease(turn: Turn, { leaseMs }: Pick<RunnerContext, "leaseMs">): void {
@@ -156,6 +162,7 @@ export function loseClaim(turn: Turn, runId: string): void {
 }
 
 export function loseAll(turn: Turn, context: RunnerContext): RunnerContext {
+  reportRunner(turn, "lost", context);
   for (const runId of Object.keys(context.claims)) loseClaim(turn, runId);
   return { ...context, claims: {} };
 }

@@ -22,6 +22,7 @@ import { recordBases } from "./run-input.js";
 import { getRunInput } from "./run-input.table.js";
 import type { RunOwner } from "./run-owner.js";
 import { holdEnd, losePushes, recordUnmet } from "./run-pushes.js";
+import { reportEnded } from "./run-report.js";
 import { endToolCalls } from "./tool-calls.js";
 
 /** The transition functions that end a run. `run.machine.ts` defines when they apply. */
@@ -186,6 +187,7 @@ function finish(
   turn.cancelWake("stop");
   runs.put(turn, turn.self.partition, before, row);
   recordRunFact(turn, row, outcome, owner);
+  turn.report(reportEnded(row, outcome, turn.now));
   if (context.runnerId !== null) releaseClaim(turn, context.runnerId);
   if (owner.hasHooks) publishEnded(turn, row, { at, outcome }, owner);
   carryUndelivered(turn, context, row);

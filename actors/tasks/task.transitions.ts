@@ -55,6 +55,7 @@ import {
   taskTopic,
   toEventSubject,
 } from "./task.table.js";
+import { endedTaskCounters } from "./task-counters.js";
 import { hasOpenPullRequest, settlePullRequests, showPullRequest } from "./task-pull-requests.js";
 import { teamMarksRef } from "./team-marks.messages.js";
 
@@ -84,6 +85,8 @@ export function putTask(turn: Turn, before: TaskRow | null, row: TaskRow): TaskR
   const stored = isSame ? row : { ...row, partSinceMs: turn.now };
   tasks.put(turn, turn.self.partition, before, stored);
   if (before !== null) reportMarks(turn, before, row);
+  const { state } = row;
+  if (before?.state !== state && (state === "done" || state === "closed")) turn.count(endedTaskCounters[state]);
   return stored;
 }
 

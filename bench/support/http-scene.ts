@@ -19,7 +19,7 @@ export interface Exchange {
   readonly written?: { readonly path: string; readonly body: object };
 }
 
-/** The requests to a service, and the data that a rival needs to answer the same. */
+/** The requests to a service, and the data that a compared server ({@link Rival}) needs to give the same answers. */
 export interface HttpScene {
   readonly bearer: string;
   readonly exchanges: readonly Exchange[];

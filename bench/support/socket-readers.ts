@@ -11,7 +11,9 @@ const WRITERS = 64;
 /** How long to wait for the last messages, in milliseconds. */
 const LATE_MS = 30_000;
 
-/** An order for the readers' process: first open the sockets, then write changes. */
+/**
+ * A command to the readers' process: open the sockets, write changes, or close. The first command opens the sockets.
+ */
 export type ReadersOrder = { readonly open: SocketWorld } | Writes | { readonly ask: "close" };
 
 /** Changes to write: in rotation to all topics, or all to the topic without readers. */

@@ -7,6 +7,7 @@ import type { AuthorizationServers } from "../../actors/outbound/oauth/oauth-ser
 import type { Kind } from "../../actors/resources/kind.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";
+import type { Reported } from "../../runtime/turns/turn.js";
 import type { CallerNow, Credentials } from "../transport/entry.js";
 import type { Metrics } from "../wire/metrics.js";
 import type { Route } from "../wire/route.js";
@@ -65,6 +66,8 @@ export interface ServiceState {
 interface OperationParts {
   readonly log: RuntimeLog;
   readonly metrics: Metrics;
+  /** Takes a report of work that no turn does. */
+  readonly reported: (reported: Reported) => void;
   readonly metricsToken: string | null;
   readonly isReady: () => boolean;
   readonly state: () => ServiceState;

@@ -11,6 +11,7 @@ export const codeHostArea: readonly RouteEntry[] = [
   },
   {
     tag: "Code host",
-    make: ({ runtime, codeHost, operation: { metrics } }) => codeHostDeliveryRoutes({ runtime, metrics, ...codeHost }),
+    make: ({ runtime, codeHost, operation: { metrics, reported } }) =>
+      codeHostDeliveryRoutes({ runtime, metrics, reported, ...codeHost }),
   },
 ];

@@ -5,6 +5,7 @@ import {
   INSTALLATION_EVENT,
   installationEventSchema,
   isSignatureValid,
+  reportRefused,
   toInstallationChange,
 } from "../../actors/code-host/delivery.js";
 import { type HostedNews, isNewsEvent, toHostedNews } from "../../actors/code-host/hosted-news.js";
@@ -12,6 +13,7 @@ import type { CodeHost } from "../../actors/outbound/code-host/code-host.js";
 import { findPullRequestLog } from "../../actors/pull-requests/pull-request-log.messages.js";
 import type { Refusal } from "../../actors/refusal.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import type { Reported } from "../../runtime/turns/turn.js";
 import { parseJson } from "../transport/request-body.js";
 import type { Metrics } from "../wire/metrics.js";
 import { Refused } from "../wire/refused.js";
@@ -21,6 +23,8 @@ export interface CodeHostDeliveryOptions {
   readonly runtime: Runtime;
   readonly codeHost: CodeHost | null;
   readonly metrics: Pick<Metrics, "delivered">;
+  /** Takes the report of a refused delivery. */
+  readonly reported: (reported: Reported) => void;
   /** The secret that deliveries are signed with. Null refuses all deliveries. */
   readonly secret: string | null;
 }
@@ -63,8 +67,9 @@ async function take(
   options: CodeHostDeliveryOptions,
   { body, header }: RouteRequest<"public", Uint8Array>,
 ): Promise<Answer | Refusal> {
-  const { codeHost, metrics, secret } = options;
+  const { codeHost, metrics, secret, reported } = options;
   if (codeHost === null || secret === null || !isSignatureValid(secret, body, header("x-hub-signature-256"))) {
+    if (codeHost !== null && secret !== null) reported(reportRefused(codeHost.name));
     return {
       refused: "unauthenticated",
       detail: "The delivery has no valid signature: set the webhook's secret to CODE_HOST_WEBHOOK_SECRET.",

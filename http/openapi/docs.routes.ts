@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { type Answer, type Route, route } from "../wire/route.js";
-import { answerUnlessCached, cacheableAnswers, cacheHeaders } from "./cached-contents.js";
+import { cacheableAnswers, serveCached } from "../wire/cached-answer.js";
+import { type Route, route } from "../wire/route.js";
 
-const EXPLORER = "openapi-explorer/dist/browser/openapi-explorer.min.js";
+/** The script of openapi-explorer. The build copies it there. */
+const EXPLORER = new URL("../../bundle/pages/explorer.js", import.meta.url);
 
 const page = `<!doctype html>
 <html lang="en">
@@ -35,21 +35,8 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/**
- * The routes of the page that shows the OpenAPI document. The service hosts everything that the page needs. Throws if
- * the page's component is not installed. Reads the component's script at the first request for it and caches it.
- */
+/** The routes of the page that shows the OpenAPI document. The service hosts everything that the page needs. */
 export function docsRoutes(): readonly Route[] {
-  const explorer = createRequire(import.meta.url).resolve(EXPLORER);
-  let script: Answer | null = null;
-  const readScript = async (): Promise<Answer> => {
-    const content = await readFile(explorer, "utf8");
-    return {
-      status: 200,
-      text: { type: "text/javascript; charset=utf-8", content },
-      headers: cacheHeaders(content),
-    };
-  };
   return [
     route({
       method: "GET",
@@ -84,10 +71,10 @@ export function docsRoutes(): readonly Route[] {
       summary: "Get the script of the API documentation page",
       access: "public",
       answers: cacheableAnswers({ body: null, text: "text/javascript" }),
-      handle: async (request) => {
-        script ??= await readScript();
-        return answerUnlessCached(request, script);
-      },
+      handle: serveCached(async () => ({
+        type: "text/javascript; charset=utf-8",
+        content: await readFile(EXPLORER),
+      })),
     }),
   ];
 }

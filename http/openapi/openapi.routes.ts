@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
-import { type Answer, type Route, route } from "../wire/route.js";
-import { answerUnlessCached, cacheableAnswers, cacheHeaders } from "./cached-contents.js";
+import { cacheableAnswers, serveCached } from "../wire/cached-answer.js";
+import { type Route, route } from "../wire/route.js";
 import type { DocumentParts } from "./document.js";
 
 /**
@@ -9,12 +9,10 @@ import type { DocumentParts } from "./document.js";
  * complete, and then cached.
  */
 export function openApiRoutes(parts: () => DocumentParts): readonly Route[] {
-  let making: Promise<Answer> | null = null;
-  const documented = async (): Promise<Answer> => {
+  let making: Promise<object> | null = null;
+  const makeDocument = async (): Promise<object> => {
     const { createOpenApi } = await import("./document.js");
-    const body = await createOpenApi(parts(), () => setImmediate());
-    const json = JSON.stringify(body);
-    return { status: 200, body, json, headers: cacheHeaders(json) };
+    return createOpenApi(parts(), () => setImmediate());
   };
   return [
     route({
@@ -23,10 +21,11 @@ export function openApiRoutes(parts: () => DocumentParts): readonly Route[] {
       summary: "Get the OpenAPI document of this API",
       access: "public",
       answers: cacheableAnswers({ body: z.looseObject({ openapi: z.literal("3.1.0") }) }),
-      handle: async (request) => {
-        making ??= documented();
-        return answerUnlessCached(request, await making);
-      },
+      handle: serveCached(async () => {
+        making ??= makeDocument();
+        const body = await making;
+        return { body, content: JSON.stringify(body) };
+      }),
     }),
   ];
 }

@@ -137,6 +137,11 @@ export const settings = {
     .enum(["debug", "info", "warn", "error", "silent"], "must be debug, info, warn, error or silent")
     .default("info")
     .describe("debug, info, warn, error or silent"),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: "must be an http or https address" })
+    .optional()
+    .describe("an OTLP receiver over HTTP that gets traces, such as http://127.0.0.1:4318"),
+  LOG_FORMAT: z.enum(["json", "pretty"], "must be json or pretty").default("json").describe("json or pretty"),
 } as const;
 
 /** Reads the settings from an environment. Throws {@link WrongSetting} for the first invalid one. */
@@ -188,6 +193,8 @@ export function readConfig(environment: Environment): Config {
     archives: { bytesPerWorkspace: read("ARCHIVE_MIB_PER_WORKSPACE") * 1024 ** 2 },
     transport: read("TRANSPORT"),
     logLevel: read("LOG_LEVEL"),
+    traceEndpoint: read("OTEL_EXPORTER_OTLP_ENDPOINT")?.replace(/\/+$/, "") ?? null,
+    logFormat: read("LOG_FORMAT"),
   };
 }
 

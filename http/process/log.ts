@@ -3,14 +3,18 @@ import { isDamage, StoreError } from "../../storage/store.js";
 import type { Config } from "../wire/config.js";
 import type { ServiceLog } from "../wire/service-log.js";
 
-/** Creates a log that writes JSON lines to standard output or to `destination`. */
+/**
+ * Creates a log that writes JSON lines to standard output or to `destination`. Each line has a level name and an ISO
+ * time.
+ */
 export function createLog(level: Config["logLevel"], destination?: DestinationStream): ServiceLog {
+  const form = { base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: toLevelName } };
   // Write synchronously, so that the last lines before the process exits are neither lost nor out of order.
-  const logger = pino({ level, base: null }, destination ?? pino.destination({ dest: 1, sync: true }));
+  const logger = pino({ level, ...form }, destination ?? pino.destination({ dest: 1, sync: true }));
   const damage = new KnownDamage();
   const mails = logger.child({}, { level: "info" });
   return {
-    info: (message) => logger.info(message),
+    info: (message, details = {}) => logger.info(plain(details), message),
     mail: (line) => mails.info(line),
     warn: (message, details) => logger.warn(plain(details), message),
     error: (message, details) => logger.error(plain(details), message),
@@ -53,10 +57,18 @@ class KnownDamage {
   }
 }
 
-/** Creates a destination that writes readable lines to a terminal. */
-export async function openTerminal(): Promise<DestinationStream> {
+/** Creates a destination that writes readable lines to standard output. */
+export async function openReadable(): Promise<DestinationStream> {
   const { default: pretty } = await import("pino-pretty");
-  return pretty({ sync: true, colorize: true });
+  return pretty({
+    sync: true,
+    colorize: process.stdout.isTTY === true,
+    translateTime: "UTC:yyyy-mm-dd'T'HH:MM:ss.l'Z'",
+  });
+}
+
+function toLevelName(level: string): { readonly level: string } {
+  return { level };
 }
 
 /**

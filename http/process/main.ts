@@ -2,7 +2,7 @@ import { MigrationCutShort } from "../../storage/migrations.js";
 import { StoreError } from "../../storage/store.js";
 import { onEndSignal } from "../wire/end-signals.js";
 import { WrongSetting } from "./config.js";
-import { createLog, openTerminal } from "./log.js";
+import { createLog, openReadable } from "./log.js";
 import { type Service, startService } from "./service.js";
 import { SettingsSource } from "./settings-source.js";
 
@@ -13,20 +13,27 @@ import { SettingsSource } from "./settings-source.js";
 async function main(): Promise<void> {
   const source = new SettingsSource(process.env);
   const { config } = source;
-  const log = createLog(config.logLevel, process.stdout.isTTY ? await openTerminal() : undefined);
-  source.warnOfUnknown(log);
+  const log = createLog(config.logLevel, config.logFormat === "pretty" ? await openReadable() : undefined);
+  let hasWarned = false;
+  const warnOfUnknown = (): void => {
+    if (!hasWarned) source.warnOfUnknown(log);
+    hasWarned = true;
+  };
   const ending = new AbortController();
   const starting = startService({
     config,
     log,
     isReadOnly: process.argv.includes("--read-only"),
     ending: ending.signal,
+    announced: warnOfUnknown,
     onFatal: (error) => {
       log.error("cannot write to the store", { error });
       process.exit(1);
     },
   });
   drainOnSignal(starting, ending, (message) => log.info(message));
+  // A misspelt setting may be why a start fails. The failure itself is reported below.
+  starting.catch(warnOfUnknown);
   // A SIGHUP during the start takes effect after the start.
   const reload = async () => {
     const service = await starting;

@@ -4,14 +4,19 @@ import { EXHAUSTED } from "../../actors/hooks/hook-occurrence.queries.js";
 import { actionRunCounters, deliveryCounters, pollCounters } from "../../actors/integration-work/work-counters.js";
 import type { RuntimeStats } from "../../runtime/runtime.js";
 import type { Metrics } from "../wire/metrics.js";
+import { createWorkMetrics, setCounter, type WorkObserver, type WorkSources } from "./work-metrics.js";
 
-const gauges = {
+/** Figures of the runtime that only grow. Their names have no `_total`, because they are older than that rule. */
+const totals = {
   turns: "Turns executed since the start",
   batches: "Batches flushed since the start",
   crashes: "Turns that threw an error since the start",
   deadLetters: "Messages moved to the dead letters since the start",
   damagedRows: "Damaged rows found since the start, each counted once, up to 1,000",
   damagedTurns: "Turns skipped since the start because of a damaged row",
+} as const;
+
+const gauges = {
   cells: "Actors in memory",
   mailboxDepth: "Messages waiting in mailboxes",
   pendingEffects: "Effects that have not returned a result",
@@ -19,8 +24,14 @@ const gauges = {
   timers: "Timers in memory",
 } as const;
 
-/** Creates the metrics. They count requests and deliveries, and read the runtime's figures at each scrape. */
-export function createMetrics(stats: () => RuntimeStats): Metrics {
+/** The metrics, with what the parts of the service report to them. */
+export interface ServiceMetrics extends Metrics, WorkObserver {}
+
+/**
+ * Creates the metrics. They count requests and deliveries, and read the runtime's figures at each scrape. Without
+ * `sources`, the figures of stored work are missing.
+ */
+export function createMetrics(stats: () => RuntimeStats, sources?: WorkSources): ServiceMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
@@ -36,11 +47,8 @@ export function createMetrics(stats: () => RuntimeStats): Metrics {
     buckets: [0.0002, 0.0005, 0.001, 0.005, 0.02, 0.1, 1],
     registers: [registry],
   });
-  const names = Object.keys(gauges) as (keyof typeof gauges)[];
-  const values = names.map((name) => {
-    const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    return { name, gauge: new Gauge({ name: `signalbox_${snake}`, help: gauges[name], registers: [registry] }) };
-  });
+  const setFigures = createFigures(registry);
+  const work = createWorkMetrics(registry, sources);
   const malformed = new Counter({
     name: "signalbox_http_unrouted_total",
     help: "Requests that matched no route",
@@ -72,17 +80,40 @@ export function createMetrics(stats: () => RuntimeStats): Metrics {
       else requests.observe({ method, route, status }, seconds);
     },
     delivered: (fate) => deliveries.inc({ fate }),
+    ...work.observer,
     text: async () => {
+      await sources?.ready();
       const current = stats();
-      for (const { name, gauge } of values) gauge.set(current[name]);
+      setFigures(current);
+      work.collect(current);
       setLanes(current.lanes);
-      exhausted.reset();
-      exhausted.inc(current.counters.get(EXHAUSTED) ?? 0);
+      setCounter(exhausted, current.counters.get(EXHAUSTED) ?? 0);
       setFates(current.counters);
       for (const seconds of current.flushSeconds) flushes.observe(seconds);
       return registry.metrics();
     },
   };
+}
+
+/** Creates the metrics of the runtime's figures. Returns a function that sets them. */
+function createFigures(registry: Registry): (stats: RuntimeStats) => void {
+  const toName = (name: string) => `signalbox_${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
+  const counters = namesOf(totals).map((name) => {
+    const of = { name: toName(name), help: totals[name], registers: [registry] };
+    return { name, counter: new Counter(of) };
+  });
+  const others = namesOf(gauges).map((name) => {
+    const of = { name: toName(name), help: gauges[name], registers: [registry] };
+    return { name, gauge: new Gauge(of) };
+  });
+  return (stats) => {
+    for (const { name, counter } of counters) setCounter(counter, stats[name]);
+    for (const { name, gauge } of others) gauge.set(stats[name]);
+  };
+}
+
+function namesOf<Of extends object>(of: Of): (keyof Of & string)[] {
+  return Object.keys(of) as (keyof Of & string)[];
 }
 
 /** Metrics about outcomes since the start. The label `fate` names the outcome; each outcome has a runtime counter. */

@@ -4,8 +4,9 @@ import { createAdmission } from "../limits/admission.js";
 import { BodyQuota } from "../limits/body-quota.js";
 import { createClientAddress, parseNetworks } from "../limits/client-address.js";
 import type { FairTurns } from "../limits/fair-turns.js";
-import { OpenSockets } from "../limits/open-sockets.js";
+import type { OpenSockets } from "../limits/open-sockets.js";
 import { createRoutes, createSockets } from "../routes/routes.js";
+import type { Traced } from "../transport/edge.js";
 import { openTransport } from "../transport/open-transport.js";
 import { createHandlers } from "../transport/server.js";
 import type { Transport } from "../transport/transport.js";
@@ -26,11 +27,17 @@ export interface EdgeOptions {
   readonly answered?: ((route: Route, outcome: Outcome) => void) | undefined;
 }
 
+interface EdgeNeeds {
+  readonly turns: FairTurns;
+  readonly openSockets: OpenSockets;
+  readonly traced: Traced | undefined;
+}
+
 /** Creates the server with all routes and sockets. It does not listen yet. */
 export function openEdge(
   { config, log, isReadOnly = false, admitsHost, answered }: EdgeOptions,
   parts: EdgeParts,
-  turns: FairTurns,
+  { turns, openSockets, traced }: EdgeNeeds,
 ): Promise<Transport> {
   const { runtime, site, operation } = parts;
   const handlers = createHandlers({
@@ -39,9 +46,10 @@ export function openEdge(
     authenticate: site.callerOf,
     clientAddress: createClientAddress(parseNetworks(config.trustedProxies)),
     admission: createAdmission(config.rates, runtime.clock),
-    openSockets: new OpenSockets(config.socketsPerHolder),
+    openSockets,
     bodies: new BodyQuota(),
     turns,
+    traced,
     isReadOnly,
     admitsHost,
     hintOf: createHints(parts.kinds),

@@ -11,6 +11,7 @@ import {
 } from "../../actors/outbound/http/allow-list.js";
 import { NetworkRequests } from "../../actors/outbound/http/network-requests.js";
 import { createOutbound, type Outbound } from "../../actors/outbound/http/request.js";
+import type { TraceHeaders } from "../../actors/outbound/http/trace-headers.js";
 import { createModel, type Model } from "../../actors/outbound/models/model.js";
 import { MAX_MODEL_ANSWER_BYTES } from "../../actors/outbound/models/model-answer.js";
 import { modelAddresses } from "../../actors/outbound/models/model-settings.js";
@@ -45,12 +46,13 @@ export interface OutboundOptions {
   readonly config: Pick<Config, "outboundAllow" | "codeHost" | "model">;
   readonly clock: Clock;
   readonly log: ServiceLog;
+  readonly traceHeaders: TraceHeaders | undefined;
   /** Called with the function that closes a client, for each client. */
   readonly onOpen: (close: () => Promise<void>) => void;
 }
 
 /** Creates the clients. Sends no request. */
-export function openOutbound({ config, clock, log, onOpen }: OutboundOptions): Outbounds {
+export function openOutbound({ config, clock, log, traceHeaders, onOpen }: OutboundOptions): Outbounds {
   const now = () => clock.now();
   const open = (allowed: AllowList, maxBodyBytes: number): Outbound => {
     const outbound = createOutbound({ allowList: allowed, maxBodyBytes });
@@ -72,6 +74,7 @@ export function openOutbound({ config, clock, log, onOpen }: OutboundOptions): O
           settings: config.model,
           now,
           log,
+          traceHeaders,
           outbound: open(modelAddresses(config.model), MAX_MODEL_ANSWER_BYTES),
         });
   const outbound = open(allowList, MAX_OAUTH_ANSWER_BYTES);

@@ -8,6 +8,8 @@ import { copyOfFormat } from "../../storage/format-copy.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import {
   checkFormat,
+  type Formats,
+  findFormats,
   isCurrentFormat,
   type MigrateOptions,
   MigrationCutShort,
@@ -25,6 +27,8 @@ export type OpenStoreOptions = Omit<MigrateOptions, "steps" | "copyFirst"> & {
   readonly mustExist?: boolean;
   /** Whether to use the store without changing it. It must exist, in this release's format. */
   readonly isReadOnly?: boolean;
+  /** Called once the store is open and this release can read it, before it is migrated. */
+  readonly opened?: (formats: Formats) => void;
 };
 
 /** Opens the store in a folder and migrates it if needed, after copying its file. If a step fails, closes the store. */
@@ -146,16 +150,17 @@ async function toCurrent(
   store: Store,
   options: OpenStoreOptions & Pick<MigrateOptions, "copyFirst">,
 ): Promise<boolean> {
-  const { folder, steps = migrations, isReadOnly = false } = options;
+  const { folder, steps = migrations, isReadOnly = false, opened } = options;
   const wasCurrent = isCurrentFormat(store.reading, steps);
+  checkFormat(store.reading, { folder, steps });
   if (isReadOnly && !wasCurrent) {
-    checkFormat(store.reading, { folder, steps });
     throw new StoreError(
       "failed",
       `the store in ${folder} has an older format, and --read-only does not migrate: use the release that wrote ` +
         "it, or start this release on another copy without --read-only first, which migrates that copy",
     );
   }
+  opened?.(findFormats(store.reading, steps));
   if (!wasCurrent) await migrate(store, { ...options, steps });
   return wasCurrent;
 }

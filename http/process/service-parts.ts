@@ -1,19 +1,22 @@
 import { randomBytes as strongBytes } from "node:crypto";
+import { resolve } from "node:path";
 import { createKinds } from "../../actors/catalogue.js";
 import { createHookTokenSigner, type HookTokenSigner } from "../../actors/hooks/delivery/hook-token.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { createSealer, type Sealer } from "../../actors/sealer.js";
 import { findSealingKeyMark, toKeyMark } from "../../actors/workspaces/sealing-key.machine.js";
 import { type Clock, createSystemClock, type Scheduler } from "../../runtime/clock.js";
-import type { MigrationStep } from "../../storage/migrations.js";
+import type { Formats, MigrationStep } from "../../storage/migrations.js";
 import type { Reading, Store } from "../../storage/store.js";
 import type { Config } from "../wire/config.js";
+import { readRelease } from "../wire/release.js";
 import type { Outcome, Route } from "../wire/route.js";
 import type { ServiceLog } from "../wire/service-log.js";
 import { WrongSetting } from "./config.js";
 import { type Outbounds, openOutbound } from "./open-outbound.js";
 import { openServedStore } from "./open-store.js";
 import { holdsSecretsKey, loadOrCreateSecretsKey } from "./secrets-key.js";
+import { openTraces, type Traces } from "./traces.js";
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -35,6 +38,8 @@ export interface ServiceOptions {
   readonly store?: Store;
   /** Default: the migrations of the catalogue. */
   readonly migrations?: readonly MigrationStep[];
+  /** Called after the first line of the log, once the store is open. */
+  readonly announced?: () => void;
   /** Interrupts a start during the store's migration, with `MigrationCutShort`. */
   readonly ending?: AbortSignal;
   /** Called with the outcome of each request to a route. Tests compare it with the route's declaration. */
@@ -60,6 +65,8 @@ export interface ServiceParts {
   /** Null without a signing key. */
   readonly tokens: HookTokenSigner | null;
   readonly outbounds: Outbounds;
+  /** Null if the service records no traces. */
+  readonly traces: Traces | null;
   /**
    * The service's address. It is set before the port is known, because effects of an earlier process may already run,
    * and set again afterwards.
@@ -73,7 +80,7 @@ export interface ServiceParts {
 export async function openParts(options: ServiceOptions, onOpen: OnOpen): Promise<ServiceParts> {
   const randomBytes = options.randomBytes ?? ((count: number): Uint8Array => strongBytes(count));
   const clock = options.clock ?? createSystemClock();
-  const { config, log, store: given, migrations: steps, ending, isReadOnly = false } = options;
+  const { config, log, store: given, migrations: steps, ending, announced, isReadOnly = false } = options;
   const { store, wasCurrent } = await openServedStore(given, {
     isReadOnly,
     folder: config.dataFolder,
@@ -81,17 +88,23 @@ export async function openParts(options: ServiceOptions, onOpen: OnOpen): Promis
     nowMs: () => clock.now(),
     steps,
     ending,
+    opened: (formats) => {
+      log.info("starting", describeStart(config, formats, isReadOnly));
+      announced?.();
+    },
   });
   if (given === undefined) onOpen(() => store.close());
   const sealer = openSealer(config, store.reading, randomBytes);
-  const outbounds = openOutbound({ config, clock, log, onOpen });
+  const traces = await openTraces(config.traceEndpoint);
+  if (traces !== null) onOpen(() => traces.close());
+  const outbounds = openOutbound({ config, clock, log, traceHeaders: traces?.headers, onOpen });
   const { hookSigningKey, hookRotationHours } = config;
   const tokens = hookSigningKey === null ? null : createHookTokenSigner(hookSigningKey);
   const { allowList, model } = outbounds;
   const of = { allowList, signsTokens: tokens !== null, judges: model !== null };
   const kinds = createKinds({ ...of, rotationHours: hookRotationHours, baseUrl: () => parts.site.baseUrl });
   const site = toSite(config, config.port);
-  const opened = { options, clock, randomBytes, store, wasCurrent, sealer, kinds, tokens, outbounds };
+  const opened = { options, clock, randomBytes, store, wasCurrent, sealer, kinds, tokens, outbounds, traces };
   const parts: ServiceParts = { ...opened, site, isReady: false };
   return parts;
 }
@@ -114,6 +127,23 @@ function openSealer(config: Config, reading: Reading, randomBytes: (count: numbe
   return sealer;
 }
 
+/** Describes the start: the release, the data folder, the store's format and the address that the service listens on. */
+function describeStart(
+  { dataFolder, host, port, baseUrl }: Config,
+  { from, to }: Formats,
+  isReadOnly: boolean,
+): Record<string, unknown> {
+  return {
+    release: readRelease(),
+    dataFolder: resolve(dataFolder),
+    storeFormat: to,
+    ...(from !== to && { migratesFrom: from }),
+    address: toSite({ host, baseUrl: null }, port).baseUrl,
+    ...(baseUrl !== null && { baseUrl }),
+    ...(isReadOnly && { isReadOnly }),
+  };
+}
+
 interface Site {
   /** The URL of the service, without a trailing slash. */
   readonly baseUrl: string;
@@ -133,7 +163,7 @@ export function isOpenedNowhere({ baseUrl, host }: Config): boolean {
 }
 
 /** Returns the service's address from `BASE_URL`, or else from host and port. */
-export function toSite({ baseUrl: given, host }: Config, port: number): Site {
+export function toSite({ baseUrl: given, host }: Pick<Config, "baseUrl" | "host">, port: number): Site {
   const baseUrl = given ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   return { baseUrl, origin: new URL(baseUrl).origin };
 }

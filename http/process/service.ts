@@ -21,12 +21,12 @@ import type { EdgeParts } from "../access/edge-parts.js";
 import { ExpiredCredentials } from "../access/expired-credentials.js";
 import { issueSignInLink, makeToken } from "../access/sign-in-link.js";
 import { FairTurns } from "../limits/fair-turns.js";
+import { OpenSockets } from "../limits/open-sockets.js";
 import { markDisconnected } from "../runners/mark-disconnected.js";
 import { readRelease } from "../wire/release.js";
 import type { ServiceLog } from "../wire/service-log.js";
 import { beginEarlierWork } from "./begin-earlier-work.js";
 import { readLastBackup } from "./last-backup.js";
-import { createMetrics } from "./metrics.js";
 import { assertListenable, listen, openEdge } from "./open-edge.js";
 import { holdsStore } from "./open-store.js";
 import {
@@ -39,6 +39,7 @@ import {
   toSite,
 } from "./service-parts.js";
 import { warnNotAllowed } from "./warn-not-allowed.js";
+import { openWatch, type Watch } from "./watch.js";
 
 export interface Service {
   readonly baseUrl: string;
@@ -105,7 +106,10 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   const loop = options.scheduler ?? createEventLoopScheduler();
   const scheduler = new LoopRounds({ loop, elapsedMs, roundMs });
   const turns: FairTurns = new FairTurns({ scheduler, loop, elapsedMs, idleMs });
-  const runtime = await openRuntime(parts, scheduler, turns);
+  const openSockets = new OpenSockets(config.socketsPerHolder);
+  const watch = openWatch(parts, { runtime: () => runtime, openSockets, scheduler: loop });
+  onOpen(async () => watch.reports.flush());
+  const runtime: Runtime = await openRuntime(parts, { scheduler, turns, watch });
   onOpen(() => runtime.stop());
   let stopsAtMs = 0;
   onOpen(() => within(stopsAtMs + FINISH_MS - elapsedMs(), runtime.finishEffects()));
@@ -113,7 +117,11 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
     await runtime.ask(signingKeysRef, { type: "keys.use", key: tokens?.publicKey ?? null });
     await runtime.ask(sealingKeyRef, { type: "sealing.use", mark: toKeyMark(sealer) });
   }
-  const transport = await openEdge(options, toEdgeParts(parts, runtime), turns);
+  const transport = await openEdge(options, toEdgeParts(parts, runtime, watch), {
+    turns,
+    openSockets,
+    traced: parts.traces?.traced,
+  });
   onOpen(() => transport.close(DRAIN_MS));
   if (!isReadOnly) {
     await markDisconnected(runtime);
@@ -189,7 +197,13 @@ function askMissedDeliveries(
   });
 }
 
-async function openRuntime(parts: ServiceParts, scheduler: Scheduler, turns: FairTurns): Promise<Runtime> {
+interface RuntimeNeeds {
+  readonly scheduler: Scheduler;
+  readonly turns: FairTurns;
+  readonly watch: Watch;
+}
+
+async function openRuntime(parts: ServiceParts, { scheduler, turns, watch }: RuntimeNeeds): Promise<Runtime> {
   const { options, store, clock, randomBytes, sealer, kinds, tokens, outbounds } = parts;
   const { config, log, isReadOnly = false } = options;
   const { hooks: outbound, network, accounts, codeHost, model } = outbounds;
@@ -201,6 +215,7 @@ async function openRuntime(parts: ServiceParts, scheduler: Scheduler, turns: Fai
     accounts,
     codeHost,
     model,
+    asked: watch.metrics.asked,
     reading: () => runtime.reading,
     newId: (prefix) => runtime.newId(prefix),
     baseUrl: () => parts.site.baseUrl,
@@ -208,8 +223,9 @@ async function openRuntime(parts: ServiceParts, scheduler: Scheduler, turns: Fai
     mail: {
       smtpUrl: isReadOnly ? null : config.smtpUrl,
       from: `Signalbox <signalbox@${new URL(parts.site.baseUrl).hostname}>`,
+      mailed: watch.metrics.mailed,
     },
-    hooks: { outbound, network, tokens, rotates: config.hookRotationHours > 0 },
+    hooks: { outbound, network, tokens, rotates: config.hookRotationHours > 0, traceHeaders: parts.traces?.headers },
     integrations: { outbound },
   });
   const { retention, archives } = config;
@@ -220,6 +236,9 @@ async function openRuntime(parts: ServiceParts, scheduler: Scheduler, turns: Fai
     randomBytes,
     log,
     cachedTables,
+    tracing: parts.traces?.tracing,
+    memories: watch.memories,
+    reported: watch.reported,
     ...(isReadOnly && { resting: { takes: ({ kind }) => kind === accountRef("").kind } }),
     catalogue: { actors: createActorTypes(kinds, settings), subscribers, gates, effects },
     scheduler,
@@ -233,7 +252,7 @@ async function openRuntime(parts: ServiceParts, scheduler: Scheduler, turns: Fai
   return runtime;
 }
 
-function toEdgeParts(parts: ServiceParts, runtime: Runtime): EdgeParts {
+function toEdgeParts(parts: ServiceParts, runtime: Runtime, { metrics, reported }: Watch): EdgeParts {
   const { options, sealer, kinds, outbounds } = parts;
   const { config, log } = options;
   const { allowList, network, accounts, verifier, codeHost } = outbounds;
@@ -257,7 +276,8 @@ function toEdgeParts(parts: ServiceParts, runtime: Runtime): EdgeParts {
       log,
       metricsToken: config.metricsToken,
       leaseMs: config.leaseSeconds * 1_000,
-      metrics: createMetrics(() => runtime.stats()),
+      metrics,
+      reported,
       isReady: () => parts.isReady,
       state: () => ({ ...fixed, backupAtMs: readLastBackup(config.dataFolder) }),
     },

@@ -27,14 +27,20 @@ interface DryRunRoutesOptions {
   readonly sealer: Sealer;
 }
 
-/** Maximum number of concurrent dry runs. Each holds a view of the store. */
+/**
+ * Maximum numbers of concurrent dry runs: per caller, per workspace and in total. Each dry run holds a view of the
+ * store.
+ */
 const MAX_DRY_RUNS = { each: 4, workspace: 16, all: 64 };
 
 const id = z.string().min(1, "must not be empty").max(300, "must be at most 300 characters");
 const version = z.int().describe("The version that the change is based on.");
 const body = z.unknown().describe("The body of the create or update.");
 
-/** The schema of a request. Kinds that stations hold are not part of configuration as code. */
+/**
+ * The schema of a dry-run request. It leaves out kinds that stations hold, because they are not part of configuration
+ * as code.
+ */
 function toSchema(kinds: readonly Kind[]) {
   const kind = z.enum(kinds.filter(({ heldBy }) => heldBy !== "station").map(({ name }) => name));
   return z.strictObject({

@@ -6,8 +6,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 export const RUNNER_DETAILS = `Agents run as the user who starts this, without a sandbox, each in its checkout:
 a path in --command begins with a slash, or is looked for there.
 SIGTERM or Ctrl+C: runs under way are finished, no more are taken. A second one
-stops them, a third kills them. The token is better in SIGNALBOX_POOL_TOKEN.
-In a clone, npm run runner -- stands for signalbox runner.`;
+stops them, a third kills them. The token is better in SIGNALBOX_POOL_TOKEN.`;
 
 /** Declares the runner's options and its argument. */
 export function declareRunner(command: Command): Command {

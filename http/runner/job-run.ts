@@ -131,6 +131,16 @@ export class JobRun {
     return this.#cut !== "drop" && (!this.#reported || this.#pushes !== null);
   }
 
+  /** The title of the task in one line, for the log; empty for a job without a task. It holds no secrets. */
+  get title(): string {
+    const { task } = this.job;
+    return task === undefined
+      ? ""
+      : this.#mask(task.title)
+          .replace(/[\p{Cc}\s]+/gu, " ")
+          .trim();
+  }
+
   /** The result of the finished work, for the log. It holds no secrets. */
   get summary(): string {
     return this.#summary;

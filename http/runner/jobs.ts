@@ -53,14 +53,16 @@ export class Jobs {
     const before = this.#runs.get(job.runId);
     if (before !== undefined && before.job.fence >= job.fence) return;
     before?.end("drop");
-    const { log } = this.#options;
+    const { log, clock } = this.#options;
+    const startedMs = clock.now();
     const run = new JobRun(job, this.#options);
     this.#runs.set(job.runId, run);
-    log(`${job.runId}: at ${job.station.key}`);
+    const title = run.title === "" ? "" : `${run.title}, `;
+    log(`${job.runId}: ${title}at ${job.station.key}`);
     const work = run.work().then(() => {
       if (this.#runs.get(job.runId) === run) this.#runs.delete(job.runId);
       this.#working.delete(work);
-      log(`${job.runId}: ${run.summary}`);
+      log(`${job.runId}: ${run.summary} (${((clock.now() - startedMs) / 1_000).toFixed(1)} s)`);
     });
     this.#working.add(work);
   }

@@ -1,5 +1,8 @@
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { declareRunner, type RunnerFlags } from "./command-line.js";
+import { readRelease } from "../wire/release.js";
+import { declareRunner, RUNNER_DETAILS, type RunnerFlags } from "./command-line.js";
 import { readWish } from "./read-wish.js";
 import { runUntilSignal } from "./run-until-signal.js";
 
@@ -11,7 +14,9 @@ import { runUntilSignal } from "./run-until-signal.js";
 /** Exit code for wrong arguments, as `EX_USAGE` of sysexits. */
 const USAGE = 64;
 
-const command = declareRunner(new Command("signalbox runner"))
+const command = declareRunner(new Command(`node ${basename(fileURLToPath(import.meta.url))}`))
+  .version(readRelease(), "--version", "print the version")
+  .addHelpText("after", `\n${RUNNER_DETAILS}`)
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE))
   .configureOutput({ outputError: (text, write) => write(`${text.trimEnd().replaceAll("\n", " ")}\n`) });
 const flags = command.parse().opts<RunnerFlags>();

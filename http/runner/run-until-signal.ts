@@ -2,33 +2,42 @@ import { randomBytes } from "node:crypto";
 import { createSystemClock } from "../../runtime/clock.js";
 import { onEndSignal } from "../wire/end-signals.js";
 import type { RunnerWish } from "./read-wish.js";
-import { startRunner } from "./runner.js";
+import { type Runner, startRunner } from "./runner.js";
 
 /**
  * Starts the runner as a program, and resolves once it has started. The first end signal drains, the second stops the
- * runs, the third kills them; then the process exits. Rejects if the runner cannot start.
+ * runs, the third kills them; then the process exits. If the service refuses the first token, the process exits with 1.
+ * Rejects if the runner cannot start.
  */
 export async function runUntilSignal(wish: RunnerWish): Promise<void> {
   // Agents do not inherit this environment, but other tools on the machine may see it.
   delete process.env.SIGNALBOX_POOL_TOKEN;
-  const runner = await startRunner({
+  const clock = createSystemClock();
+  const log = (line: string): void => console.log(`${new Date(clock.now()).toISOString()} ${line}`);
+  const runner: Runner = await startRunner({
     ...wish,
-    clock: createSystemClock(),
+    clock,
     random: Math.random,
     instance: randomBytes(16).toString("hex"),
-    log: (line) => console.log(line),
+    log,
+    refused: () => void end(runner.drain(), 1),
   });
-  if (wish.command.length === 0) console.log("no --command: runs of stations without their own program fail");
+  if (wish.command.length === 0) log("no --command: runs of stations without their own program fail");
   process.on("exit", () => runner.kill());
   onEndSignal((times) => {
-    console.log(["draining: finishing the active runs", "stopping"][times - 1] ?? "killed");
+    log(["draining: finishing the active runs", "stopping"][times - 1] ?? "killed");
     if (times > 2) process.exit(1);
-    (times === 1 ? runner.drain() : runner.stop()).then(
-      () => process.exit(0),
-      (error: unknown) => {
-        console.error(`error: ${error instanceof Error ? error.message : String(error)}`);
-        process.exit(1);
-      },
-    );
+    void end(times === 1 ? runner.drain() : runner.stop(), 0);
   });
+}
+
+/** Ends the process with this code after the runner has ended, or with 1 if that fails. */
+function end(ended: Promise<void>, code: number): Promise<never> {
+  return ended.then(
+    () => process.exit(code),
+    (error: unknown) => {
+      console.error(`error: ${error instanceof Error ? error.message : String(error)}`);
+      process.exit(1);
+    },
+  );
 }

@@ -1,5 +1,6 @@
 import { RUNNER_FEATURES } from "../../actors/runners/protocol.js";
 import type { Clock } from "../../runtime/clock.js";
+import { readRelease } from "../wire/release.js";
 import { createCommits } from "./archives/runner-commits.js";
 import { Attachments } from "./attachments/attachments.js";
 import { describeGit } from "./checkout/git-version.js";
@@ -33,6 +34,8 @@ export interface RunnerOptions {
   /** Identifies this process. Random, at least 16 characters. */
   readonly instance: string;
   readonly log: (line: string) => void;
+  /** Called if the service refuses the token before it ever accepted one. By default the runner keeps retrying. */
+  readonly refused?: () => void;
 }
 
 export interface Runner {
@@ -43,8 +46,6 @@ export interface Runner {
   /** Kills everything synchronously. */
   kill(): void;
 }
-
-const VERSION = "0.1.0";
 
 /** How long an ending runner waits for the acknowledgment of its last reports, in milliseconds. */
 const SETTLE_MS = 10_000;
@@ -90,6 +91,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     clock,
     random: options.random,
     log,
+    refused: options.refused,
     take: (message) => jobs.take(message),
     make: (request) => requests.make(request),
     commits,
@@ -125,7 +127,7 @@ function describeRunner(options: RunnerOptions, slots: number, jobs: Jobs, harne
   return {
     instance: options.instance,
     name: options.name,
-    version: VERSION,
+    version: readRelease(),
     labels: [...options.labels],
     harnesses,
     slots,

@@ -20,6 +20,8 @@ export interface ServerOptions extends EntryOptions {
   readonly seconds: () => number;
   readonly served: (served: ServedRequest) => void;
   readonly hintOf?: HintOf;
+  /** Runs the handler of a request in a span of its own. */
+  readonly traced?: Traced | undefined;
   /**
    * Called with the outcome of each request to a route, before the response is sent. Tests use it to check the route
    * declarations.
@@ -28,6 +30,12 @@ export interface ServerOptions extends EntryOptions {
   /** Called with a request's id and an error that is a bug or damaged data, before `served`. */
   readonly failed: (requestId: string, error: unknown) => void;
 }
+
+/** Runs the handler of a request. `header` reads the request's headers. */
+export type Traced = (
+  request: Pick<TransportRequest, "method" | "header"> & { readonly route: string; readonly requestId: string },
+  handle: () => Outcome | Promise<Outcome>,
+) => Outcome | Promise<Outcome>;
 
 /** The parts of the server that all requests share. */
 export interface Edge {

@@ -148,10 +148,18 @@ export class Exchange {
     if ("refused" in query) return query;
     const parsed = { params, query: query.data, body: body.data, caller, requestId: this.#requestId, party };
     const request = new HandledRequest(this.#edge.options, incoming, parsed);
-    const outcome = route.handle(request);
+    const outcome = this.#traced(route, () => route.handle(request));
     if (!(outcome instanceof Promise)) return outcome;
     this.#await(entry, request, outcome);
     return null;
+  }
+
+  #traced(route: Route, handle: () => Outcome | Promise<Outcome>): Outcome | Promise<Outcome> {
+    const { traced } = this.#edge.options;
+    if (traced === undefined) return handle();
+    const { method } = this.#incoming;
+    const header = (name: string) => this.#incoming.header(name);
+    return traced({ method, header, route: route.path, requestId: this.#requestId }, handle);
   }
 
   /** Returns the route's response to a request without a valid credential, or null. */

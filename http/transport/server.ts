@@ -106,7 +106,7 @@ async function admitSocket(
     if (!options.openSockets.hasCapacity(admitted.holder)) {
       return { refused: "too-many-requests", detail: "Too many sockets are open.", retryAfterSeconds: 5 };
     }
-    return { maxMessageBytes: socket.maxMessageBytes, open: options.openSockets.counted(admitted) };
+    return { maxMessageBytes: socket.maxMessageBytes, open: options.openSockets.counted(admitted, socket.path) };
   } catch (error) {
     return toRefusal(error, requestId, options.failed);
   }

@@ -1,9 +1,6 @@
-import uws, {
-  type HttpRequest,
-  type HttpResponse,
-  type us_listen_socket,
-  type us_socket_context_t,
-} from "uWebSockets.js";
+import type uws from "uWebSockets.js";
+import type { HttpRequest, HttpResponse, us_listen_socket, us_socket_context_t } from "uWebSockets.js";
+import { createRequire } from "node:module";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Socket, SocketHandler } from "../wire/socket.js";
 import type { Fault } from "./request-faults.js";
@@ -49,9 +46,15 @@ declare module "uWebSockets.js" {
   }
 }
 
+/**
+ * The library, which throws where its binary does not load. It is required, because Node 20 ends the process when a
+ * CommonJS module throws that a dynamically imported module imports, even if the import's rejection is handled.
+ */
+const library: typeof uws = createRequire(import.meta.url)("uWebSockets.js");
+
 /** The transport on uWebSockets.js. Importing this module throws if its native binary does not load. */
 export function createUwsTransport(handlers: TransportHandlers): Transport {
-  const app = uws.App();
+  const app = library.App();
   const sockets = new Set<UwsSocket>();
   let listening: us_listen_socket | false = false;
   let draining = false;
@@ -105,7 +108,7 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
     },
     close: async (graceMs) => {
       draining = true;
-      if (listening !== false) uws.us_listen_socket_close(listening);
+      if (listening !== false) library.us_listen_socket_close(listening);
       listening = false;
       for (const ws of sockets) ws.end(1001, "the service is shutting down");
       let timer: NodeJS.Timeout | undefined;
@@ -160,7 +163,7 @@ class UnderWay {
  */
 function bind(app: uws.TemplatedApp, host: string, port: number): us_listen_socket | false {
   let bound: us_listen_socket | false = false;
-  app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+  app.listen(host, port, library.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
     bound = socket;
   });
   return bound;
@@ -173,8 +176,8 @@ function bind(app: uws.TemplatedApp, host: string, port: number): us_listen_sock
 function freePort(app: uws.TemplatedApp, host: string): number | null {
   const socket = bind(app, host, 0);
   if (socket === false) return null;
-  const port = uws.us_socket_local_port(socket);
-  uws.us_listen_socket_close(socket);
+  const port = library.us_socket_local_port(socket);
+  library.us_listen_socket_close(socket);
   return port;
 }
 

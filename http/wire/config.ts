@@ -42,6 +42,10 @@ export interface Config {
   /** Limits on the commit packs that replay sets need. */
   readonly archives: ArchiveLimits;
   readonly transport: "uws" | "node";
+  /** The base URL of an OTLP receiver; null to record no traces. */
+  readonly traceEndpoint: string | null;
+  /** `json` for a JSON object per line; `pretty` for readable lines. */
+  readonly logFormat: "json" | "pretty";
   readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
 }
 

@@ -19,7 +19,7 @@ export interface ServedRequest {
  * the log cannot contain any. The one exception is {@link ServiceLog.mail}.
  */
 export interface ServiceLog extends RuntimeLog {
-  info(message: string): void;
+  info(message: string, details?: Record<string, unknown>): void;
   /** Logs a mail, at every log level, if no mail server is configured. Without it nobody could sign in. */
   mail(line: string): void;
   /** Logs a completed request. For a failed request, call `failed` first. */

@@ -59,7 +59,7 @@ export class Behaviours {
 }
 
 function actorBehaviour(type: ActorType): Behaviour {
-  // Compiled with the first actor of its kind, because a service has many kinds.
+  // Compiled at first use, so that the service does not compile all kinds at its start.
   let compiled: Stepper | null = null;
   const stepper = (): Stepper => {
     compiled ??= createActorStepper(type);

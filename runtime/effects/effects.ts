@@ -4,6 +4,7 @@ import type { Clock } from "../clock.js";
 import { Queue } from "../schedule/queue.js";
 import { RoundRobin } from "../schedule/round-robin.js";
 import { TurnoverMap } from "../schedule/turnover-map.js";
+import { type Span, type Tracing, toAttributes } from "../tracing.js";
 import type { Batch } from "../turns/batch.js";
 import type { EffectEnded } from "../turns/turn.js";
 import { BeginMarks } from "./begin-marks.js";
@@ -80,6 +81,7 @@ export interface EffectsOptions {
   readonly mark?: (pending: PendingEffect) => void;
   /** Receives the result of an effect that was not cancelled. Called once for each start. */
   readonly ended: (pending: PendingEffect, message: EffectEnded) => void;
+  readonly tracing?: Tracing | undefined;
   /** Receives the error of each failed preparation or run, before the result. */
   readonly failed?: (error: unknown) => void;
 }
@@ -380,15 +382,28 @@ export class Effects {
     if (run.isMadeOnce === true) this.#once.add(pending);
     const abort = new RunAbort();
     pending.abort = abort;
+    const span = this.#beginSpan(pending);
     const end = (message: EffectEnded): void => {
+      span?.end(message.result.ok ? undefined : "failed");
       this.#running -= 1;
       this.#end(pending, message);
       at?.lane.release(at);
     };
-    begin(run, abort).then(
+    const { tracing } = this.#options;
+    const running = tracing === undefined ? begin(run, abort) : tracing.within(span, () => begin(run, abort));
+    running.then(
       (output) => end(succeeded(pending, output)),
       (error: unknown) => end(this.#failed(pending, error)),
     );
+  }
+
+  /** Begins the span of a run below that of the turn that started the effect. */
+  #beginSpan(pending: PendingEffect): Span | null {
+    const { tracing } = this.#options;
+    if (tracing === undefined || pending.span === null) return null;
+    const { owner, name, id } = pending;
+    pending.span = tracing.begin(pending.span, `effect ${name}`, { ...toAttributes(owner), "signalbox.effect.id": id });
+    return pending.span;
   }
 
   #end(pending: PendingEffect, message: EffectEnded): void {

@@ -2,6 +2,7 @@ import { effectSpace, startedSpace } from "../../storage/keys.js";
 import type { Entry, Key } from "../../storage/store.js";
 import { type Address, address } from "../cells/address.js";
 import { type CellRecord, cellName } from "../cells/cell-record.js";
+import type { Span } from "../tracing.js";
 import type { EffectRequest } from "../turns/turn.js";
 import type { RunAbort } from "./run-signal.js";
 
@@ -29,6 +30,8 @@ export class PendingEffect {
   isMarked = false;
   /** Aborts the run; null until a run exists. */
   abort: RunAbort | null = null;
+  /** The span of the turn that started the effect, and later that of its run; null without a trace. */
+  span: Span | null = null;
 
   constructor(
     readonly owner: Address,

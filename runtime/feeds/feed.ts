@@ -81,6 +81,8 @@ export class ChangeFeed implements Feed, RowMemory {
   readonly #ends = new Map<string, Ends>();
   /** Listeners by partition, then by topic. */
   readonly #listeners = new Map<string, Map<string, Set<(entry: FeedEntry) => void>>>();
+  /** The weights of measured partitions. */
+  readonly #weights = new Map<string, number>();
 
   constructor(reading: Reading, { entries, bytes }: FeedLimits) {
     this.#reading = reading;
@@ -132,7 +134,23 @@ export class ChangeFeed implements Feed, RowMemory {
   /** Drops the cached ends of partitions that another node has appended to. */
   applied(changes: readonly Change[], origin: Origin): void {
     if (origin === "here") return;
-    for (const { key } of changes) if (key[1] === feedSpace) this.#ends.delete(String(key[0]));
+    for (const { key } of changes) {
+      if (key[1] !== feedSpace) continue;
+      const partition = String(key[0]);
+      this.#ends.delete(partition);
+      if (this.#weights.has(partition)) this.measure(partition);
+    }
+  }
+
+  /** Approximate size of the entries of all measured partitions, in bytes. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const weight of this.#weights.values()) bytes += weight;
+    return bytes;
+  }
+
+  measure(partition: string): void {
+    this.#weights.set(partition, weightOf(this.#readEnds(partition)));
   }
 
   lastSeq(partition: string): number {
@@ -192,7 +210,7 @@ export class ChangeFeed implements Feed, RowMemory {
     return ends;
   }
 
-  /** Writes a row, and removes rows beyond the limits. */
+  /** Writes a row, and trims the feed. */
   #put(partition: string, row: readonly FeedEntry[], changes: Change[]): void {
     const last = row.at(-1);
     if (last === undefined) return;
@@ -201,10 +219,16 @@ export class ChangeFeed implements Feed, RowMemory {
     const stored: FeedRow = [...row.slice(0, -1), { ...last, total: ends.total }];
     changes.push({ op: "put", key: feedKey(partition, last.seq), value: stored });
     ends.written.push({ seq: last.seq, total: ends.total });
+    this.#trim(partition, ends, { last: last.seq, changes });
+    if (this.#weights.has(partition)) this.#weights.set(partition, weightOf(ends));
+  }
+
+  /** Removes the oldest rows beyond the limits. `last` is the number of the newest entry. */
+  #trim(partition: string, ends: Ends, { last, changes }: { readonly last: number; readonly changes: Change[] }): void {
     for (let removed = 0; removed < ROWS_REMOVED; removed++) {
       const oldest = this.#oldestRows(partition, ends);
       const end = oldest.first();
-      if (end === undefined || !this.#isOver(ends, last.seq, end)) return;
+      if (end === undefined || !this.#isOver(ends, last, end)) return;
       oldest.take();
       changes.push({ op: "remove", key: feedKey(partition, end.seq) });
       ends.first = end.seq + 1;
@@ -234,6 +258,11 @@ export class ChangeFeed implements Feed, RowMemory {
     ends.first = writtenFrom;
     return written;
   }
+}
+
+/** Returns the weight of a partition's stored entries. */
+function weightOf({ total, trimmed }: Ends): number {
+  return total - trimmed;
 }
 
 function skipDamaged(): void {

@@ -1,5 +1,6 @@
 import type { Address } from "../cells/address.js";
 import type { PendingEffect } from "../effects/pending-effect.js";
+import type { Span } from "../tracing.js";
 import type { Message } from "../turns/turn.js";
 
 /** The caller that waits for the answer to a message. */
@@ -25,6 +26,8 @@ export class Envelope {
   stored = false;
   /** Whether the turn of this message is over. */
   taken = false;
+  /** The span that the message follows from; null without a trace. */
+  span: Span | null = null;
 
   private constructor(
     readonly to: Address,
@@ -36,8 +39,10 @@ export class Envelope {
     readonly effect: PendingEffect | null,
   ) {}
 
-  static ask(to: Address, message: Message, asker: Asker): Envelope {
-    return new Envelope(to, message, asker, 0, null, null);
+  static ask(to: Address, message: Message, asker: Asker, span: Span | null = null): Envelope {
+    const envelope = new Envelope(to, message, asker, 0, null, null);
+    envelope.span = span;
+    return envelope;
   }
 
   static sent(to: Address, message: Message, sequence: number): Envelope {
@@ -50,6 +55,8 @@ export class Envelope {
   }
 
   static effectEnded(to: Address, message: Message, effect: PendingEffect): Envelope {
-    return new Envelope(to, message, null, 0, null, effect);
+    const envelope = new Envelope(to, message, null, 0, null, effect);
+    envelope.span = effect.span;
+    return envelope;
   }
 }

@@ -56,7 +56,10 @@ export class VersionCache<Value> {
     if (this.#bytes > MAX_CACHED_BYTES) this.#dropOldest();
   }
 
-  /** Frees more memory than currently needed, because a `Map` scans past its deleted entries to find the first one. */
+  /**
+   * Drops the oldest partitions. Frees {@link MAX_PARTITION_BYTES} more than needed, so that it runs rarely: each run
+   * first scans past the entries that earlier runs deleted from the `Map`.
+   */
   #dropOldest(): void {
     for (const [oldest, partitions] of this.#byAge) {
       if (this.#bytes <= MAX_CACHED_BYTES - MAX_PARTITION_BYTES) return;

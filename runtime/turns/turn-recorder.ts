@@ -13,7 +13,7 @@ import type { RowViews } from "../rows/row-views.js";
 import type { Identities } from "./ids.js";
 import { keyName } from "./overlay.js";
 import type { UndoableWriting } from "./overlays.js";
-import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "./turn.js";
+import type { EffectRequest, Fact, GateQuestion, Message, Report, Turn } from "./turn.js";
 
 /** One intent of a turn. Rows, the reply and the end of the actor are not intents. */
 export type Intent =
@@ -25,6 +25,7 @@ export type Intent =
   | { readonly kind: "publish"; readonly fact: Fact }
   | { readonly kind: "ask"; readonly question: GateQuestion }
   | { readonly kind: "count"; readonly counter: string }
+  | { readonly kind: "report"; readonly report: Report }
   | { readonly kind: "change"; readonly topic: string; readonly data: unknown; readonly row?: Key };
 
 export interface TurnRecorderOptions {
@@ -242,6 +243,10 @@ export class TurnRecorder implements Turn, CoveringReading {
 
   count(counter: string): void {
     this.#record({ kind: "count", counter });
+  }
+
+  report(report: Report): void {
+    this.#record({ kind: "report", report });
   }
 
   reply(answer: unknown): void {

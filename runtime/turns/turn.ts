@@ -63,6 +63,24 @@ export interface GateAnswer extends Message {
   readonly refused: string | null;
 }
 
+/**
+ * An occurrence that the log and the metrics of the process show. It contains ids, keys, codes and numbers of its own,
+ * and never a secret or a text that a person or another system wrote.
+ */
+export interface Report {
+  /** The kind of the occurrence, such as `run.ended`. */
+  readonly name: string;
+  /** The log line; null for an occurrence that only the metrics count. */
+  readonly line: { readonly level: "info" | "warn"; readonly message: string } | null;
+  readonly details: Readonly<Record<string, string | number | null>>;
+}
+
+/** A report, and the actor that made it. */
+export interface Reported {
+  readonly from: Address;
+  readonly report: Report;
+}
+
 /** Requests work in the outside world, which starts after the commit. Its result is an {@link EffectEnded}. */
 export interface EffectRequest {
   /** The name of a registered effect. */
@@ -158,6 +176,8 @@ export interface Turn<in Answer = never> extends DirectedWriting {
    * Increments a counter of the process (`RuntimeStats.counters`) once the batch is durable. Each process starts at 0.
    */
   count(counter: string): void;
+  /** Passes a report to the process (`RuntimeOptions.reported`) once the batch is durable. */
+  report(report: Report): void;
   /**
    * Answers the asker once the batch is durable. If the machine accepts a message and does not call this, the asker
    * gets `undefined`. If no transition accepts the message, the ask is rejected with {@link NotAccepted}.

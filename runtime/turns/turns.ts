@@ -22,6 +22,7 @@ import type { UndeliveredMessages } from "../messages/undelivered.js";
 import type { RowViews } from "../rows/row-views.js";
 import { NotAccepted, Overloaded } from "../runtime.js";
 import { type Timers, timerKey } from "../schedule/timers.js";
+import { type Span, type Tracing, toAttributes } from "../tracing.js";
 import type { Batch } from "./batch.js";
 import type { Deduplication } from "./dedup.js";
 import type { Overlays } from "./overlays.js";
@@ -42,6 +43,7 @@ export interface TurnParts {
   readonly dedup: Deduplication;
   readonly supervisor: Supervisor;
   readonly freezes: boolean;
+  readonly tracing?: Tracing | undefined;
 }
 
 type Start = Extract<Intent, { readonly kind: "start" }>;
@@ -57,6 +59,9 @@ export class Turns {
   unhandled = 0;
   readonly #parts: TurnParts;
   readonly #deadLetters: DeadLetterLimit;
+  /** The span of the running turn; null without a trace. */
+  #span: Span | null = null;
+  #hasCrashed = false;
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
@@ -74,9 +79,32 @@ export class Turns {
       return true;
     }
     if (this.#isAnswered(cell, envelope, batch)) return true;
-    const { recorder, overlays, pictures } = this.#parts;
     batch.turns += 1;
     this.taken += 1;
+    this.#span = this.#beginSpan(cell, envelope);
+    const isTaken = this.#takeTurn(cell, envelope, batch);
+    this.#endSpan(batch);
+    return isTaken;
+  }
+
+  /** Begins the span of a turn if its message has a trace. */
+  #beginSpan(cell: Cell, { span, message }: Envelope): Span | null {
+    const { tracing } = this.#parts;
+    if (tracing === undefined || span === null) return null;
+    return tracing.begin(span, `turn ${cell.to.kind} ${message.type}`, toAttributes(cell.to));
+  }
+
+  #endSpan(batch: Batch): void {
+    const span = this.#span;
+    if (span === null) return;
+    span.end(this.#hasCrashed ? "crashed" : undefined);
+    batch.spans.push(span);
+    this.#span = null;
+  }
+
+  #takeTurn(cell: Cell, envelope: Envelope, batch: Batch): boolean {
+    const { recorder, overlays, pictures } = this.#parts;
+    this.#hasCrashed = false;
     overlays.beginTurn();
     recorder.begin(cell.to, this.#parts.clock.now(), overlays);
     let next: MachineState | null | typeof notTaken;
@@ -86,6 +114,7 @@ export class Turns {
       envelopes = next === notTaken ? [] : this.#prepare(cell);
       if (this.#parts.freezes) pictures.check(cell.to, overlays);
     } catch (error) {
+      this.#hasCrashed = true;
       overlays.discardTurn();
       pictures.drop(cell.to);
       recorder.end();
@@ -153,7 +182,7 @@ export class Turns {
     const { recorder, router } = this.#parts;
     const envelopes: Envelope[] = [];
     for (const intent of recorder.intents) {
-      if (intent.kind === "cancel-effect" || intent.kind === "count") continue;
+      if (intent.kind === "cancel-effect" || intent.kind === "count" || intent.kind === "report") continue;
       if (intent.kind === "start") this.#checkStart(cell, intent, recorder.intents);
       else if (intent.kind === "wake") checkWake(cell, intent.name);
       else router.route(intent, recorder, envelopes);
@@ -192,7 +221,10 @@ export class Turns {
       batch.touch(cell);
     }
     if (recorder.intents.length > 0) for (const intent of recorder.intents) this.#applyIntent(cell, intent, batch);
-    for (const outgoing of envelopes) router.deliver(outgoing, batch);
+    for (const outgoing of envelopes) {
+      outgoing.span = this.#span;
+      router.deliver(outgoing, batch);
+    }
     if (recorder.stopped) this.#stop(cell, batch);
     const { asker } = envelope;
     if (asker === null) return;
@@ -217,6 +249,9 @@ export class Turns {
         return;
       case "count":
         batch.counted.push(intent.counter);
+        return;
+      case "report":
+        batch.reports.push({ from: cell.to, report: intent.report });
         return;
       case "change":
         batch.entries.push(feed.append(cell.to.partition, intent.topic, intent.data, batch.number));
@@ -245,6 +280,7 @@ export class Turns {
   #start(cell: Cell, request: EffectRequest, batch: Batch): void {
     const { effects, overlays, recorder } = this.#parts;
     const pending = createPendingEffect(cell, request, recorder.now);
+    pending.span = this.#span;
     effects.register(pending);
     const row: { -readonly [Field in keyof EffectRow]: EffectRow[Field] } = {
       name: request.name,

@@ -347,4 +347,6 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /": anyone,
   "GET /docs": anyone,
   "GET /docs/explorer.js": anyone,
+  "GET /runner.mjs": anyone,
+  "GET /runner.mjs.sha256": anyone,
 };

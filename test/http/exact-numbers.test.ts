@@ -276,7 +276,7 @@ for (const [way, passes] of Object.entries(ways)) {
     const world = await scene(t);
     for (const digits of NUMBERS) await passes(t, world, digits);
     t.notOk(
-      world.service.logLines.some((line) => line.includes('"level":50')),
+      world.service.logLines.some((line) => line.includes('"level":"error"')),
       "nothing failed",
     );
   });

@@ -53,10 +53,13 @@ export async function openCommandScene(
   return { service, signalbox, person, workspaceId, teamId };
 }
 
-/** The names of commands that only print a table. */
+/** Matches the names of commands that only print a table. */
 const LISTS = /(list|log|inbox)$/;
 
-/** Checks that no line is wider than the terminal, and that all ids of the whole output are in the narrow one. */
+/**
+ * Checks at several widths that no line of the output is wider than the terminal, and that no id of `whole` is missing
+ * or shortened.
+ */
 async function testWidths(t: Test, { run }: Signalbox, words: readonly string[], whole: string): Promise<void> {
   const ids = whole.match(/\b[a-z]+_[0-9A-Z]{26}(-\w{8})?\b/g) ?? [];
   for (const columns of [60, 80, 120]) {

@@ -27,6 +27,8 @@ export interface HarnessOptions {
   readonly elapsedMs?: () => number;
   /** The runtime's option `isShared`. */
   readonly isShared?: () => boolean;
+  /** The runtime's option `reported`. */
+  readonly reported?: NonNullable<RuntimeOptions["reported"]>;
   /** Whether the harness listens for store failures; true by default. */
   readonly listens?: boolean;
 }
@@ -74,7 +76,7 @@ export class Harness {
     catalogue: Partial<Catalogue> = this.#options.catalogue,
     { resting }: Pick<RuntimeOptions, "resting"> = {},
   ): Promise<Runtime> {
-    const { limits, cachedTables, elapsedMs, isShared } = this.#options;
+    const { limits, cachedTables, elapsedMs, isShared, reported } = this.#options;
     this.#runtime = await createRuntime({
       store: this.#store(),
       catalogue: { actors: [], subscribers: [], gates: [], effects: [], ...catalogue },
@@ -92,6 +94,7 @@ export class Harness {
       ...(cachedTables === undefined ? {} : { cachedTables }),
       ...(elapsedMs === undefined ? {} : { elapsedMs }),
       ...(isShared === undefined ? {} : { isShared }),
+      ...(reported === undefined ? {} : { reported }),
     });
     return this.#runtime;
   }

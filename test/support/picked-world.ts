@@ -49,7 +49,8 @@ export async function openPickedHost(t: Test) {
 type PickedHost = Awaited<ReturnType<typeof openPickedHost>>;
 
 /**
- * A picked candidate whose pull request the real runtime opens, over a simulated clock and disk, at a real code host.
+ * A picked candidate whose pull request the real runtime opens at the demo code host ({@link CodeHost}). The runtime's
+ * clock and disk are simulated.
  */
 export class PickedWorld {
   readonly harness = new Harness({ catalogue: {} });

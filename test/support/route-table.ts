@@ -39,6 +39,7 @@ export function toTables({ runtime, folder }: TestService): {
     operation: {
       log: { warn: () => undefined, error: () => undefined },
       metrics: createMetrics(() => runtime.stats()),
+      reported: () => undefined,
       metricsToken: config.metricsToken,
       isReady: () => true,
       state: () => ({ release: "0.0.0", storeFormat: 1, startedAtMs: 0, backupAtMs: null }),

@@ -87,7 +87,7 @@ export interface Cleaning {
  */
 export async function startTestService(t: Cleaning, options: TestServiceOptions = {}): Promise<TestService> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "signalbox-test-")));
-  // No other container sees the folder, and a lock that it could see would start a process.
+  // No other container can see the folder, and the file lock would start a `flock` process for each test.
   const ownStore =
     options.store !== undefined || options.folder !== undefined
       ? null
@@ -185,15 +185,18 @@ class LogLines {
 
 let keys = 0;
 
-interface ClientParts {
+export interface ClientParts {
   readonly address: string;
   readonly pool: Pool;
   readonly credentials: Readonly<Record<string, string>>;
   /** Throws if an outcome differed from its declaration. */
   readonly checkDeclared: () => void;
+  /** The certificate that an https address is trusted by. */
+  readonly certificate?: string;
 }
 
-function createClient({ address, pool, credentials, checkDeclared }: ClientParts): Client {
+/** Returns a client for a service at any address, such as a proxy's. */
+export function createClient({ address, pool, credentials, checkDeclared, certificate }: ClientParts): Client {
   const request: Client["request"] = async (method, path, body, headers = {}) => {
     const isWhole = body === undefined || typeof body === "string" || body instanceof Uint8Array;
     const sent = isWhole ? body : JSON.stringify(body);
@@ -217,7 +220,10 @@ function createClient({ address, pool, credentials, checkDeclared }: ClientParts
       return { ...made.body, id: String(made.body?.id) };
     },
     socket: (path, headers = {}) =>
-      new WebSocket(`${address.replace(/^http/, "ws")}${path}`, { headers: { ...credentials, ...headers } }),
+      new WebSocket(`${address.replace(/^http/, "ws")}${path}`, {
+        headers: { ...credentials, ...headers },
+        ca: certificate,
+      }),
   };
 }
 

@@ -22,7 +22,7 @@ export interface RunOptions {
   /** The text on standard input. */
   readonly input?: string;
   readonly folder?: string;
-  /** The width of the terminal. Default: 100. */
+  /** The width of the terminal, in characters. Default: 100. */
   readonly columns?: number;
   /** Called with each line of standard error. */
   readonly onNote?: (line: string) => void;

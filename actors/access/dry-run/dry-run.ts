@@ -14,14 +14,16 @@ import { forbid } from "../visibility/visibility.js";
 import { refuseInTurn } from "../visibility/write-permission.js";
 import { DryRunTurn } from "./dry-run-turn.js";
 
-/** A change of a resource to try. */
+/** A create, update or delete of a resource, for a dry run. */
 export type TriedChange =
   | {
       readonly action: "create";
       readonly kind: string;
-      /** The caller's name for the id of the new resource. Later changes can name it in `teamId`. */
+      /** The caller's placeholder for the id that the new resource will get. Later changes can use it as `teamId`. */
       readonly id: string;
-      /** The id of the team that holds the resource; null if no team does. */
+      /**
+       * The id of the team that holds the resource, or the placeholder of an earlier create; null if no team holds it.
+       */
       readonly teamId: string | null;
       readonly body: unknown;
     }
@@ -36,42 +38,42 @@ export type TriedChange =
 
 /** A change that the service would refuse. */
 export interface RefusedChange {
-  /** The index of the change. */
+  /** The index in the list of changes. */
   readonly change: number;
   readonly refusal: Refusal;
 }
 
-/** The body of a change, and the resource that it updates; null for a create. */
+/** The body of a create or update. `base` is the resource that an update changes; null for a create. */
 export interface BodyToPrepare {
   readonly kind: Kind;
   readonly body: unknown;
   readonly base: { readonly row: ResourceRow; readonly version: number } | null;
 }
 
-/** What a dry run needs besides the changes. */
 interface DryRunScope {
   readonly reading: Reading;
   readonly kinds: readonly Kind[];
   readonly caller: Caller;
   readonly client: string | null;
   readonly now: number;
-  /** The workspace of all changes. For a new one, an id that no workspace has. */
+  /** The id of the workspace of all changes. If the changes create the workspace, an id that no workspace has. */
   readonly workspaceId: string;
   newId(prefix: string): string;
-  /** Parses a body and hides its secrets, as before a write. */
+  /** Parses a body and seals or hashes its hidden fields, as for a real write. */
   prepare(given: BodyToPrepare): PreparedBody | Refusal;
 }
 
 /**
- * Maximum number of passes over changes that wait for others. Clients send changes in the order of references, so that
- * few changes wait, and not for long.
+ * Maximum number of passes over the changes. Few changes need a second pass, because clients send changes in the order
+ * of their references.
  */
 const MAX_PASSES = 20;
 
 /**
- * Makes changes of one workspace in memory, one after the other, and returns those that would be refused. A change that
- * is refused as in use is tried again after the others, which may end the use; so is an invalid one while another waits.
- * A resource whose new team is refused is not tried. Works in steps of one change. Stores nothing.
+ * Tries changes of one workspace in memory, one after the other, and returns those that the service would refuse, in
+ * the order of the changes. A change refused with `in-use` is tried again after the others, because they may end the
+ * use. A change refused with `invalid` is tried again only if another change already waits. If the create of a team is
+ * refused, creates in this team are not tried. Yields before each change. Stores nothing.
  */
 export function* dryRun(scope: DryRunScope, changes: readonly TriedChange[]): InSteps<readonly RefusedChange[]> {
   const trial = new Trial(scope);
@@ -105,7 +107,7 @@ class Trial {
   readonly #scope: DryRunScope;
   readonly #kinds: ReadonlyMap<string, Kind>;
   readonly #turn: DryRunTurn;
-  /** The ids of new resources by the caller's names; null if the create was refused. */
+  /** The ids of new resources by the caller's placeholder; null if the create was refused. */
   readonly #ids = new Map<string, string | null>();
 
   constructor(scope: DryRunScope) {
@@ -119,7 +121,7 @@ class Trial {
     });
   }
 
-  /** Makes a change. Returns why it is refused; null if it is not. */
+  /** Makes a change in memory. Returns why it is refused; null if it is not. */
   make(change: TriedChange): Refusal | null {
     const kind = this.#kinds.get(change.kind);
     if (kind === undefined) return { refused: "not-found", detail: `There is no kind ${change.kind}.` };
@@ -146,7 +148,7 @@ class Trial {
     write: { readonly kind: string; readonly caller: Caller; readonly client: string | null },
   ): Refusal | null {
     const holder = teamId === null ? null : this.#ids.get(teamId);
-    // Its team is refused, which is reported already.
+    // The create of its team was refused, and that refusal is reported.
     if (holder === null && teamId !== null) return null;
     this.#ids.set(id, null);
     const prepared = this.#scope.prepare({ kind, body, base: null });
@@ -168,7 +170,10 @@ class Trial {
     return null;
   }
 
-  /** Refuses a new workspace that the caller may not open, or whose slug is taken. */
+  /**
+   * Returns why the create of a workspace is refused: the caller is a token, or the slug is taken. Null otherwise, and
+   * for other kinds.
+   */
   #refuseOpening(kind: Kind, { fields }: PreparedBody): Refusal | null {
     if (kind.heldBy !== "none") return null;
     const { caller, reading } = this.#scope;
@@ -185,7 +190,7 @@ class Trial {
     putMember(this.#turn, workspaceId, { userId, email, role: "owner", teams: [], since: new Date(now).toISOString() });
   }
 
-  /** Returns which hashes of hidden fields are taken, without a reservation. */
+  /** Returns the paths of hidden fields whose value must be unique and is taken. Reserves nothing. */
   #reserve({ hidden: fields }: Kind, { hidden }: PreparedBody, id: string | null): PreparedBody["reserved"] {
     const { reading, now: nowMs } = this.#scope;
     const taken = fields.flatMap(({ path, unique }) => {

@@ -42,7 +42,7 @@ export function editAttribute(editing: Editing, change: StationChange): Attribut
   const member = memberNamed(holder, name);
   if (member === undefined) return editUnwritten(editing, { holder, path: at }, change);
   const file = findFile(source, member.value);
-  // A chomped text cannot end with a newline.
+  // The result of `chomp` cannot end with a line break.
   const isWritable = typeof change.now === "string" && !(file?.isChomped === true && /[\r\n]$/.test(change.now));
   if (file !== null && isWritable) return { file, node: member.value, change };
   if (!isKnown(source, member.value)) refuseComputedChange(source, member.value, change);

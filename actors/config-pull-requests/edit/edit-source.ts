@@ -12,7 +12,10 @@ export interface Source {
   /** The values in the file. A reference with a known value is replaced by that value. */
   readonly values: JsonObject;
   readonly knows: Knows;
-  /** Whether the file is certainly in a root module, which is run in its folder. */
+  /**
+   * Whether the file is certainly in a root module. Terraform runs such a module in its own folder, so relative paths
+   * start there.
+   */
   readonly isRoot: boolean;
 }
 

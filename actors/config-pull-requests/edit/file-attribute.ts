@@ -6,22 +6,22 @@ import type { TreeEntry } from "./station-edit.js";
 
 /** Matches `file("${path.module}/prompts/plan.md")` with a literal path. */
 const FILE = /^file\(\s*"\$\{\s*path\.module\s*\}\/([^"\\$%]+)"\s*\)$/;
-/** Matches the same with `path.root`, and without a folder: a relative path starts in the root module's folder. */
+/** Matches `file` with a path after `path.root`, or with a relative path, which starts in the root module's folder. */
 const ROOT_FILE = /^file\(\s*"(?:\$\{\s*path\.root\s*\}\/|(?![/~]))([^"\\$%]+)"\s*\)$/;
-/** Matches `chomp(…)`, as an export of the command line writes it for a text without a final newline. */
+/** Matches `chomp(…)`. `signalbox export` writes it around `file(…)` for a text without a final newline. */
 const CHOMP = /^chomp\(\s*(.*?)\s*\)$/s;
 
 /** A file that an attribute reads. */
 export interface FileAttribute {
   readonly path: string;
-  /** Whether the attribute's value lacks the newlines at the end of the file. */
+  /** Whether `chomp` removes the newlines at the end of the file from the attribute's value. */
   readonly isChomped: boolean;
 }
 
 /**
- * Returns the file that an expression reads with `file`, if the path is a literal after `path.module`. In a root module,
- * the path may also follow `path.root`, or be relative. Returns null for any other expression, and for a path that is
- * not in Unicode NFC, because HCL would read another path.
+ * Returns the file that an expression reads with `file(…)` or `chomp(file(…))`. The path must be a literal after
+ * `path.module`; in a root module, it may also follow `path.root` or be relative. Returns null for any other
+ * expression, and for a path that is not in Unicode NFC, because HCL would read another path.
  */
 export function findFile(
   { path, text, isRoot }: Pick<Source, "path" | "text" | "isRoot">,

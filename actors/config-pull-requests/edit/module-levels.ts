@@ -47,7 +47,10 @@ export async function openLevel(
   return readLevel(repository, folder, { call: caller, listValues }, MAX_BELOW);
 }
 
-/** Returns the function that lists the values of a variable of a root module, which a unit may run. */
+/**
+ * Returns a function that lists the values of a root module's variable. `unit` is the unit that runs the module, such
+ * as a Terragrunt file; null if there is none.
+ */
 async function rootValues(
   repository: Repository,
   folder: string,

@@ -116,7 +116,10 @@ const MAX_HEREDOC_LINES = 500;
 interface Shortened {
   readonly text: string;
   readonly digests: readonly string[];
-  /** The removed lines: how many, and after which line of the shortened text. */
+  /**
+   * For each removal, the number of removed lines, and the first line of the shortened text whose number in the file is
+   * higher by that number.
+   */
   readonly cuts: readonly { readonly line: number; readonly lines: number }[];
 }
 

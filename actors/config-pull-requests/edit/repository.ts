@@ -30,7 +30,7 @@ export interface Repository {
   templates(): Promise<CodeFiles>;
   /** Reads other files that may be templates, except files that are not UTF-8 text, which cannot be templates. */
   texts(paths: readonly string[]): Promise<CodeFiles>;
-  /** Reads files that run Terraform or describe its runs, except files that are not text or larger than 1 MiB. */
+  /** Reads files that may run Terraform or describe its runs. Skips files that are not text, or larger than 1 MiB. */
   runs(paths: readonly string[]): Promise<CodeFiles>;
   /** Reads the module files directly in a folder, without variable files. */
   module(folder: string): Promise<CodeFiles>;
@@ -152,7 +152,7 @@ export function isModuleFile(path: string): boolean {
   return /(^|\/)[^./~#][^/]*\.(tf|tofu)(\.json)?$/.test(path);
 }
 
-/** Returns the folders of a repository that contain modules. */
+/** Returns the folders that directly contain module files. */
 export function moduleFolders(paths: readonly string[]): ReadonlySet<string> {
   return new Set(paths.filter(isModuleFile).map((path) => dirname(path)));
 }

@@ -13,7 +13,7 @@ export interface RunSetting {
   readonly kind: "workspace" | "state" | "variable" | "values" | "apply";
   /** The name of the variable or of the argument of the backend; `*` if it is unknown. Empty for other kinds. */
   readonly name: string;
-  /** The value, as it is written, with the variables replaced that the file sets once. */
+  /** The value as written. A reference to a variable is replaced if the file sets the variable once, to plain text. */
   readonly value: string;
   readonly file: CodeFile;
   /** Offset of the setting's line in the file. */
@@ -22,17 +22,20 @@ export interface RunSetting {
   readonly folder: string | null;
 }
 
-/** Matches the text of a file that may have such settings. */
+/** Matches the text of a file that may contain such settings. */
 export const SETS =
   /\bworkspace\b|\b(terraform|tofu|terragrunt)\b|\bTF_(VAR_|WORKSPACE|STATE_NAME|HTTP_ADDRESS)|(?<![\w-])--?(var|var-file|backend-config)\b/;
 
-/** A value: a text without spaces and signs, or an expression of a shell, a build tool or a CI service. */
+/**
+ * Pattern of a value: text up to a space, quote, separator or closing bracket. Expressions such as `${…}` and `{{…}}`
+ * may contain these.
+ */
 const VALUE = String.raw`((?:\$\{\{[^}]*\}\}|\{\{[^}]*\}\}|\$\{[^}]*\}|\$\([^)]*\)|[^\s"'\x60,;&|)\]}>])*)`;
 const GAP = String.raw`["',\s\])=]+`;
 const ASSIGNS = String.raw`["'\])]*\s*(?::=|\?=|[:=](?!=))\s*["'([]*`;
 const rule = (before: string) => new RegExp(before + VALUE, "g");
 
-/** Matches each kind of setting, with the variable's name and the value. */
+/** The patterns of each kind of setting. Group 1 is the setting's name, or empty; group 2 is the value. */
 const RULES: readonly (readonly [RunSetting["kind"], RegExp])[] = [
   ["workspace", rule(String.raw`\bworkspace["',\s]+(?:select|new)(?:["',\s]+-{1,2}[\w-]+(?:=\w+)?)*()["',\s]+`)],
   ["workspace", rule(String.raw`\bTF_WORKSPACE()${ASSIGNS}`)],
@@ -71,7 +74,7 @@ export function settingsIn({ file, lines, folder }: RunText): readonly RunSettin
   return found;
 }
 
-/** Whether a text without quotes is an expression in a file, as in programs and HCL. */
+/** Whether unquoted text in a file of this type is an expression, as in programs and HCL. */
 function isProgram(path: string): boolean {
   return /\.(tf|tofu|hcl|tm|py|rb|groovy|jenkinsfile|[mc]?[jt]s)$|Jenkinsfile[^/]*$/i.test(path);
 }
@@ -79,7 +82,7 @@ function isProgram(path: string): boolean {
 /** Matches commands that enter a folder. `dir` of Jenkins gives a folder of the repository. */
 const ENTERS = /(?<![\w-])(?:cd|pushd|Set-Location)\s+["']?((?:\$\([^)]*\)|[^\s"'&;|)])+)|\bdir\s*\(\s*["']([^"']+)/g;
 
-/** Splits `name=value` of `-backend-config`. */
+/** Splits the `name=value` of a `-backend-config` option. Returns other settings unchanged. */
 function toSetting(setting: RunSetting): RunSetting {
   const [, name, value = ""] = setting.kind === "state" ? (/^(\w+)=["'\\]*(.*)$/.exec(setting.value) ?? []) : [];
   return name === undefined ? setting : { ...setting, name, value };
@@ -96,7 +99,7 @@ function offsetOf(text: string, line: number): number {
   return at;
 }
 
-/** Replaces a variable that the file sets once, to a plain text. */
+/** Replaces references to variables in a value, if the text sets the variable exactly once, and to plain text. */
 function resolved(text: string, value: string): string {
   return value.replace(/\$\{\{\s*env\.(\w+)\s*\}\}|\$\{(\w+)\}|\$\((\w+)\)|\$(\w+)/g, (written, ...names) => {
     const name = names.slice(0, 4).find((each) => typeof each === "string");
@@ -107,19 +110,19 @@ function resolved(text: string, value: string): string {
   });
 }
 
-/** Whether a value has a part that depends on the run. */
+/** Whether a value contains an expression or a wildcard, so that it may differ between runs. */
 export function isOpen(value: string): boolean {
   return splitParts(value).some((part) => part === null);
 }
 
-/** Matches the parts of a text that depend on the run, and wildcards. */
+/** Matches an expression, such as `${…}` or `$1`, or a wildcard. */
 const OPEN = /\$\{\{[^}]*\}\}|\{\{.*?\}\}|\$\{[^}]*\}|\$\([^)]*\)|\$[\w*@<?^#!]|%\w+%|<[^>]*>|[*`$]/;
 
 function splitParts(value: string): PathParts {
   const parts: (string | null)[] = [];
   let rest = value;
   for (let match = OPEN.exec(rest); match !== null; match = OPEN.exec(rest)) {
-    // The name of a variable is part of the match.
+    // After `$`, the pattern matches only the first character of a name: skip the whole name.
     const [name = ""] = /^\$\w+/.exec(rest.slice(match.index)) ?? [match[0]];
     parts.push(rest.slice(0, match.index), null);
     rest = rest.slice(match.index + Math.max(name.length, match[0].length));
@@ -127,15 +130,20 @@ function splitParts(value: string): PathParts {
   return [...parts, rest].filter((part) => part !== "");
 }
 
-/** Whether a path in a file, as it is written, may be `path`. It starts at the root, in the file's folder or in one of `folders`. */
+/**
+ * Whether `written`, a path in a file, may lead to `path`. It may start in the repository's root, in the file's folder
+ * or in one of `folders`.
+ */
 export function mayLead(written: string, file: CodeFile, path: string, folders: readonly string[] = []): boolean {
   const parts = ["/", ...splitParts(written)];
   return [".", dirname(file.path), ...folders].some((base) => mayBe(toPattern(base, parts), path));
 }
 
 /**
- * Whether a setting may apply to runs of the root module in a folder. A command without a folder runs in the nearest
- * module above its file; if there is none, anywhere. `modules` are the folders of all modules.
+ * Whether a setting may apply to runs of the root module in the folder `root`. If the setting's own folder is unknown,
+ * the setting may apply to the nearest module above its file (if there is none, to any module), to modules whose path
+ * the file contains, and, in a Terragrunt or Terramate file, to all folders below. `modules` are the folders of all
+ * modules.
  */
 export function appliesTo(
   { file, folder }: Pick<RunSetting, "file" | "folder">,

@@ -2,7 +2,7 @@ import { basename, dirname } from "node:path";
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments, type YAMLMap } from "yaml";
 import { type CodeFile, MAX_FILES, moduleFolders, type Repository } from "./repository.js";
 
-/** Commands or settings of a file that runs Terraform, in the order in which the file has them. */
+/** Commands and settings in a file that may run Terraform, in the order of the file. */
 export interface RunText {
   readonly file: CodeFile;
   readonly lines: readonly RunLine[];
@@ -17,8 +17,8 @@ export interface RunLine {
 }
 
 /**
- * Whether a file may run Terraform or describe its runs: files of CI services, build files, scripts, hooks, environment
- * files, and YAML files, which other tools read.
+ * Whether a file may run Terraform or describe its runs, judged by its path: a CI file, build file, script, hook or
+ * environment file, or any YAML file that is not a lock file.
  */
 export function isRunFile(path: string): boolean {
   return (NAMES.test(path) || (SCRIPTS.test(path) && FOLDERS.test(path))) && !LOCKS.test(path);
@@ -26,7 +26,7 @@ export function isRunFile(path: string): boolean {
 
 const NAMES =
   /(^|\/)(Jenkinsfile[^/]*|(GNU)?makefile|\.?justfile|Rakefile|Earthfile|(Dockerfile|Containerfile)[^/]*|tasks\.py|noxfile\.py|fabfile\.py|package\.json|mise\.toml|\.?env(rc)?(\.[^/]*)?|[^/]*\.env)$|\.(ya?ml|mk|sh|bash|zsh|ksh|fish|ps1|psm1|bat|cmd|just|groovy|jenkinsfile)$/i;
-/** Programs, also without an ending, that only count in a folder for scripts. */
+/** Matches programs, and files without an extension. They count only in a folder that matches `FOLDERS`. */
 const SCRIPTS = /(^|\/)[\w-]+$|\.(py|rb|js|mjs|cjs|ts|pl)$/;
 const FOLDERS = /(^|\/)(s?bin|scripts?|ci|\.?ci|tools?|hack|build|deploy|\.(git)?hooks|hooks|\.husky|\.\w+)\//;
 const LOCKS = /(^|\/)(pnpm-lock|[\w-]*\.lock|lock)\.ya?ml$/;
@@ -81,13 +81,13 @@ const MAX_NODES = 20_000;
 /** A YAML document. `lineAt` returns the line of an offset, from 1. */
 export interface YamlDocument {
   readonly root: unknown;
-  /** The content as plain values; undefined if its aliases repeat too much. */
+  /** The content as plain values; undefined if it expands too many aliases. */
   readonly value: unknown;
   resolve(node: unknown): unknown;
   lineAt(offset: number): number;
 }
 
-/** Parses a file as YAML; null if it has a syntax error. */
+/** Parses the YAML documents of a file. Returns null if one has a syntax error. */
 export function readDocuments(text: string): readonly YamlDocument[] | null {
   const lineCounter = new LineCounter();
   const documents = parseAllDocuments(text, { lineCounter, logLevel: "silent", uniqueKeys: false });
@@ -106,7 +106,10 @@ export function readDocuments(text: string): readonly YamlDocument[] | null {
   }));
 }
 
-/** Returns the lines of a map: its texts with their names, and the value of a list's element with a `name`. */
+/**
+ * Returns the scalar values of a map as lines, such as `name: value`. A map such as `{ name: X, value: Y }` also gives
+ * the line `X: Y`.
+ */
 function pairLines(map: YAMLMap, lineAt: YamlDocument["lineAt"]): readonly RunLine[] {
   const lines = map.items.flatMap(({ key, value }) =>
     isScalar(value) ? scalarLines(value, keyed(String(key)), lineAt) : [],
@@ -138,7 +141,10 @@ function scalarLines(
   );
 }
 
-/** Returns the elements of a list as one command, if they are the arguments of a command. */
+/**
+ * Returns the elements of a list as one line, because they may be the arguments of one command. Returns no line if an
+ * element contains white space.
+ */
 function joined(lines: readonly RunLine[]): readonly RunLine[] {
   const [first] = lines;
   const words = lines.map(({ text }) => text.replace(/^\w+: /, ""));
@@ -148,7 +154,7 @@ function joined(lines: readonly RunLine[]): readonly RunLine[] {
 /** Names of settings for the working folder of commands. */
 const WORKING =
   /^(working[-_]?dir(ectory)?|work_?dir|dir|cwd|chdir|tf_(root|dir|path|working_dir\w*)|terraform_dir\w*)$/i;
-/** Maps whose settings apply to the commands beside them. */
+/** Names of maps whose working folder applies to the commands of the map that contains them. */
 const OUTER = /^(defaults|default|run|variables|env|environment|with|inputs)$/;
 
 /** Returns the working folder that a map sets for its commands; null if it sets none. */
@@ -171,7 +177,10 @@ function plainLines({ text }: CodeFile): readonly RunLine[] {
   return continued(text.split(/\r?\n/).map((each, index) => ({ text: each, line: index + 1 })));
 }
 
-/** Joins lines that end with a sign of continuation, and leaves out comments. */
+/**
+ * Joins a line that ends with a continuation character (backslash, caret or backtick) with the next line. Leaves out
+ * comment lines.
+ */
 function continued(lines: readonly RunLine[]): readonly RunLine[] {
   const found: RunLine[] = [];
   let open: RunLine | null = null;

@@ -21,7 +21,7 @@ async function searchSettings(repository: Repository): Promise<Settings> {
   const read = await readRunFiles(repository);
   if ("fault" in read) return read;
   const code = await repository.code();
-  // Hooks and scripts of Terragrunt and Terramate, and the commands of provisioners.
+  // Configuration files can run commands too: hooks and scripts of Terragrunt and Terramate, and provisioners.
   const plans = "fault" in code ? [] : code.files;
   const telling = [...read.files, ...plans].filter(({ text }) => SETS.test(text));
   const inOrder = (left: RunSetting, right: RunSetting) => left.start - right.start;
@@ -37,9 +37,9 @@ async function settingsFor(repository: Repository, folders: readonly string[]): 
 }
 
 /**
- * Returns where commands may run the root module in a folder in several workspaces or with several states, as text for
- * a message: two places, or one place with a value that depends on the run. Null if there is no such place. A file with
- * values counts too, if it is not the only one that the command may pass.
+ * Returns where commands may run a root module in several workspaces, with several states or with several variable
+ * files, as text for a message: two places, one place with a value that depends on the run, or why the places are
+ * unknown. Null if there is no such place. `folders` are the folders that the module may run in.
  */
 export async function severalSettings(repository: Repository, folders: readonly string[]): Promise<string | null> {
   const read = await settingsFor(repository, folders);
@@ -56,7 +56,7 @@ export async function severalSettings(repository: Repository, folders: readonly 
   const passed = read.settings.filter(({ kind }) => kind === "values");
   const choosing = passed.find((each) => isOpen(each.value) && filesOf(repository, each, folders).length !== 1);
   if (choosing !== undefined) return placeOf(choosing);
-  // The files of Terraform's own format are counted wherever they are.
+  // `givenValues` covers `.tfvars` files, wherever they are.
   const own = passed.filter(({ value }) => !isValues(value));
   const other = own.find(({ value }) => value !== own[0]?.value);
   return own[0] === undefined || other === undefined ? null : `${placeOf(own[0])} and ${placeOf(other)}`;
@@ -79,9 +79,9 @@ export async function applyingFiles(repository: Repository, folder: string): Pro
 /** Arguments of backends that tell where the state is. */
 const STATES =
   /^(key|path|prefix|bucket|container_name|storage_account_name|address|schema_name|TF_STATE_NAME|TF_HTTP_ADDRESS)$/;
-/** Arguments of backends whose value is often given by the CI service, but is the same for all runs. */
+/** Backend arguments whose value usually comes from the CI service and is the same for all runs. */
 const GIVEN = /^(bucket|container_name|storage_account_name)$/;
-/** Matches values that are the same for all runs in a repository. */
+/** Matches expressions of CI services whose value is the same for all runs in a repository. */
 const FIXED =
   /\$\{\{\s*(secrets|vars|github\.(repository|event\.repository)\S*)[^}]*\}\}|\$\{?(CI_(PROJECT|API|SERVER)_\w+|GITHUB_REPOSITORY|BITBUCKET_REPO\w*)\}?/g;
 /** Matches values that a loop, a matrix or an argument gives. */
@@ -92,7 +92,7 @@ function isChosen({ name, value }: RunSetting): boolean {
   return isOpen(value.replace(FIXED, "x")) && (!GIVEN.test(name) || LOOPS.test(value));
 }
 
-/** Returns the files with values that a command may pass. */
+/** Returns the paths of the variable files that a setting may pass to a run. */
 function filesOf(
   { entries }: Repository,
   { value, file, folder }: RunSetting,
@@ -109,7 +109,10 @@ function filesOf(
   );
 }
 
-/** Whether a path has the ending of a value, or that of a variable file if the ending is unknown. */
+/**
+ * Whether a path has the file extension of the value. If the value has none, whether it is the path of a `.tfvars`
+ * file.
+ */
 function hasEnd(value: string, path: string): boolean {
   const end = /\.\w+(?:\.json)?$/.exec(value)?.[0];
   return end === undefined ? isValues(path) : path.endsWith(end);
@@ -120,8 +123,9 @@ function placeOf({ file, start }: RunSetting): string {
 }
 
 /**
- * Returns a function that lists the values which commands and settings of runs may give a variable of the root module in
- * a folder.
+ * Returns a function that lists the possible values of a root module's variable. The values come from commands,
+ * environment variables, and variable files that commands pass. `.tfvars` files are left out: `givenValues` covers
+ * them. `folders` are the folders that the module may run in.
  */
 export async function runValues(
   repository: Repository,
@@ -151,10 +155,13 @@ export async function runValues(
   ];
 }
 
-/** Replaces a value that is the same for all runs and is not in the repository. No module declares the variable. */
+/**
+ * The expression for a value from outside the repository that is the same for all runs: a variable that no module
+ * declares.
+ */
 const INPUT = "var._given_outside";
 
-/** Returns a value as an expression. A value that depends on the run is unknown. */
+/** Converts a value to an expression. A value that depends on the run becomes an unknown expression. */
 export function toGiven(value: string, file: CodeFile, start: number): GivenValue {
   const isInput = value.replace(FIXED, "") === "" && value !== "";
   const plain = isOpen(value) || /[\\"%]/.test(value) ? "local._unknown" : JSON.stringify(value);

@@ -4,18 +4,18 @@ import { toGiven } from "./run-settings.js";
 import type { GivenValue } from "./variable-values.js";
 import { mayRunIn } from "./workspace-runs.js";
 
-/** Resources that give values to variables of the root module that a service runs. */
+/** Matches the resource types of services that run root modules. These resources can set the modules' variables. */
 const GIVERS = /^(tfe|tfc|spacelift|env0|scalr|harness|google_infra)_/;
 const QUICK = /\b(tfe|tfc|spacelift|env0|scalr|harness|google_infra)_|TF_VAR_/;
 const NAMES = ["key", "name", "variable_name"];
 const VALUES = ["value", "value_json", "input_value"];
-/** Attributes that refer to the workspace that has the variable. */
+/** Attributes that refer to the workspace, stack, environment or template in which the variable is set. */
 const OWNERS = ["workspace_id", "stack_id", "environment_id", "template_id"];
 
 /**
- * Returns a function that lists the values which resources such as `tfe_variable` give a variable of the root module in a
- * folder. A value that is not a literal is unknown. If the resource refers to the workspace of another folder, its value
- * does not count.
+ * Returns a function that lists the values which resources such as `tfe_variable` give to a variable of the root module
+ * in a folder. A value that is not a literal is unknown. Leaves out resources that refer to a workspace of another
+ * folder.
  */
 export async function resourceValues(
   repository: Repository,

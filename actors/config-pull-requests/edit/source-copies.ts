@@ -54,7 +54,7 @@ function isArchiveOf({ syntax }: Repository, { labels, file, attributes }: CodeB
 }
 
 const COPIED = /\.(tf|tofu)[\\"\s]/;
-/** Programs that copy files, or render them. */
+/** Matches commands that copy or render files. */
 const COPIES = /(^|[\s"'&;|@(])(cp|mv|ln|rsync|install|scp|envsubst|jinja2|j2|gomplate|Copy-Item|copy|xcopy)\s/;
 
 /** Whether a path is read as the text of a source. */
@@ -78,7 +78,10 @@ export function readPaths(repository: Repository, file: CodeFile): readonly Writ
   return root === null ? [] : pathsIn(file.text, root);
 }
 
-/** Refuses a source that a tool generates: its first comment says so, or the template is beside it. */
+/**
+ * Refuses a source that a tool seems to generate: a comment at its start says so, or its template is beside it, such as
+ * `main.tf.tmpl`.
+ */
 export function refuseGenerated({ entries }: Repository, { path, text }: CodeFile): void {
   const [head = ""] = /^\uFEFF?(\s*(#[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\/))*/.exec(text.slice(0, MAX_HEAD)) ?? [];
   const found = GENERATED.exec(head.replace(IMPORTED, (line) => " ".repeat(line.length)));
@@ -92,10 +95,12 @@ export function refuseGenerated({ entries }: Repository, { path, text }: CodeFil
     refuse("not-proven", `At ${path}:1: the file may be generated from ${template.path}:1, which would undo the edit.`);
 }
 
-/** Maximum length of the first comment, in characters. */
+/** Maximum length of the text to search for comments at the start, in characters. */
 const MAX_HEAD = 4_000;
 const GENERATED =
   /\bdo(n't| not) (edit|modify|change|touch)\b|\b(auto-?(matically)?|code|file|is|was)[ -]?generated\b|\bgenerated (by|from|with|automatically)\b/i;
-/** Comments of `terraform plan -generate-config-out`, whose files are edited by hand. */
+/**
+ * Matches comment lines of `terraform plan -generate-config-out`. They do not count, because people edit these files.
+ */
 const IMPORTED = /^.*__generated__.*$/gm;
 const TEMPLATE = /\.(j2|jinja2?|tmpl|tpl|tftpl|erb|mustache|hbs|gotmpl|template|in|ejs|jsonnet)$/;

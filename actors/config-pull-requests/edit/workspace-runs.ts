@@ -20,9 +20,12 @@ const RUNNERS: ReadonlyMap<string, string> = new Map([
   ["aws_codebuild_project", "buildspec"],
   ["kubernetes_manifest", "manifest"],
 ]);
-/** Resources among them that run no module of the repository if they have no such attribute. */
+/**
+ * Matches attributes in `RUNNERS`. A resource without its attribute and without a `vcs_repo` block runs no module of
+ * the repository.
+ */
 const NEEDS_FOLDER = /^(working_directory|directory|buildspec|manifest)$/;
-/** Arguments of calls of other modules that create a workspace. */
+/** The arguments for the root module's folder in calls of external modules that create a workspace. */
 const CALL_FOLDERS = ["working_directory", "project_root"];
 /** Matches the text of a file that has such a resource. */
 export const RUNS = new RegExp([...RUNNERS.keys(), ...CALL_FOLDERS, "env0_environment"].join("|"));
@@ -55,8 +58,9 @@ export async function severalRuns(
 }
 
 /**
- * Returns where the root module in a folder is only run at other branches than the one that the edit is merged into, as
- * text for a message; null if a run may be at the branch, or there is no run.
+ * If all runs of the root module in a folder use other branches than the one that the edit is merged into, returns the
+ * first run's branch and place, as text for a message. Null if a run may use that branch, or if there is no run. If
+ * `branch` is undefined, it may be `main` or `master`.
  */
 export function otherBranch(
   repository: Repository,
@@ -107,7 +111,7 @@ function toFolderName({ type, labels, attributes }: CodeBlock): string | undefin
   return isOther ? CALL_FOLDERS.find((name) => attributes.has(name)) : undefined;
 }
 
-/** Returns the expression of the root module's folder; undefined if there is none. */
+/** Returns the expression of the root module's folder in a resource or module call; undefined if it has none. */
 function folderOf(resource: CodeBlock): string | undefined {
   const name = toFolderName(resource) ?? "";
   const written = findAttribute(resource, [name]);
@@ -119,7 +123,10 @@ function folderOf(resource: CodeBlock): string | undefined {
     : undefined;
 }
 
-/** Returns the first attribute with one of the names in a block or in the blocks in it. */
+/**
+ * Returns the value of the first attribute that has one of the names, in the block or else in its nested blocks;
+ * undefined if there is none.
+ */
 function findAttribute({ attributes, blocks }: CodeBlock, names: readonly string[]): string | undefined {
   const own = names.map((name) => attributes.get(name)).find((each) => each !== undefined);
   if (own !== undefined) return own;
@@ -157,7 +164,10 @@ function runsOf(repository: Repository, resource: CodeBlock, { files, calls }: C
   return runs;
 }
 
-/** Returns the runs that a resource creates: one for each element of a literal `for_each`, and of its environments. */
+/**
+ * Returns the runs that a resource creates: one for each folder that a literal `for_each` gives, one for each
+ * `env0_environment` of an `env0_template`, or else one.
+ */
 function instancesOf(repository: Repository, resource: CodeBlock, files: readonly CodeBlock[]): readonly Run[] {
   const written = folderOf(resource);
   const folders = written === undefined ? null : eachFolder(repository, resource, { written, files });
@@ -175,7 +185,10 @@ function instancesOf(repository: Repository, resource: CodeBlock, files: readonl
   return environments.map((block) => ({ ...own, block, isMany: isMany || toTimes(repository, block) === "many" }));
 }
 
-/** Returns the folders that a literal `for_each` gives, also if it is a local; null if they are not all known. */
+/**
+ * Returns the folder for each element of a literal `for_each`, or of the local value that it refers to. Null if a
+ * folder is unknown, or if the folder does not depend on the element.
+ */
 function eachFolder(
   { syntax }: Repository,
   resource: CodeBlock,
@@ -241,7 +254,10 @@ function withArguments(folder: string | undefined, call: CodeBlock, blocks: read
 /** An expression that is never known. */
 const UNKNOWN = "local.unknown";
 
-/** Whether a resource may run the root module in a folder. A resource that runs no root module may run any. */
+/**
+ * Whether a resource may run the root module in a folder. True for resource types that are not known to run root
+ * modules.
+ */
 export function mayRunIn(repository: Repository, resource: CodeBlock, folder: string): boolean {
   const run = { resource, block: resource, folder: folderOf(resource), isMany: false };
   return toFolderName(resource) === undefined || mayRun(repository, run, folder);

@@ -5,23 +5,26 @@ import { readDocuments, readRunFiles } from "./run-files.js";
 import { toGiven } from "./run-settings.js";
 import type { GivenValue } from "./variable-values.js";
 
-/** A run of a root module that a YAML file of another tool describes. */
+/** A run of a root module that a YAML file describes, for example for a Kubernetes operator. */
 interface YamlRun {
   readonly file: CodeFile;
   readonly start: number;
-  /** The parts of YAML files that may give values of variables to the run. */
+  /** The parts of YAML files that may set variables of the run. */
   readonly parts: readonly { readonly file: CodeFile; readonly value: unknown }[];
 }
 
-/** Kubernetes objects that run a root module, such as those of Flux, Crossplane and Terraform operators. */
+/**
+ * Matches kinds of Kubernetes objects that run a root module, such as those of Flux, Crossplane and Terraform
+ * operators.
+ */
 const KINDS = /^(Terraform|OpenTofu|Workspace|Stack|Configuration|TerraformRun|TerraformDeployment)$/;
 const QUICK = /^\s*["']?(kind|components|import|dirs)["']?\s*:/m;
-/** Members of such objects that name the folder or the source of the module. */
+/** Matches names of members that may give the module's folder or source. */
 const PLACES = /path|dir|folder|root|module|source|url/i;
 
 /**
- * Returns where YAML files of other tools run the root module in a folder more than once, as text for a message with two
- * places; null if they do not.
+ * Returns two places where YAML files for Kubernetes operators, for Atmos or for Terrateam run the root module in a
+ * folder, as text for a message. Both places are for the same kind of tool. Null if there are no two such places.
  */
 export async function severalYamlRuns(repository: Repository, folder: string): Promise<string | null> {
   for (const [first, second] of await listRuns(repository, folder)) {
@@ -30,7 +33,10 @@ export async function severalYamlRuns(repository: Repository, folder: string): P
   return null;
 }
 
-/** Returns a function that lists the values which such runs may give a variable of the root module. */
+/**
+ * Returns a function that lists the values which runs in YAML files may give to a variable of the root module in a
+ * folder.
+ */
 export async function yamlValues(
   repository: Repository,
   folder: string,
@@ -114,7 +120,10 @@ function operatorRuns({ file, values }: YamlFile, folder: string): readonly Yaml
   });
 }
 
-/** Whether a part of an object names a folder: as a path from the root, or after `//` in the address of a repository. */
+/**
+ * Whether a member of the value, such as `path` or `source`, may name the folder: as a path from the repository's root,
+ * or after `//` in a repository address.
+ */
 function namesFolder(value: unknown, file: CodeFile, folder: string, key = ""): boolean {
   if (typeof value === "string") {
     const [text = ""] = value.split("?");
@@ -130,7 +139,10 @@ function namesFolder(value: unknown, file: CodeFile, folder: string, key = ""): 
   return isFields(value) && Object.entries(value).some(([name, each]) => namesFolder(each, file, folder, name));
 }
 
-/** Returns the runs of Atmos: each stack that has a component whose folder ends with the component's name. */
+/**
+ * Returns the runs of Atmos: one for each component that runs the root module in the folder, in each stack file that no
+ * other file imports.
+ */
 function stackRuns(files: readonly YamlFile[], folder: string): readonly YamlRun[] {
   const stacks = files.flatMap(({ file, values: [value] }) => (isFields(value) ? [{ file, value }] : []));
   const imports = new Map(stacks.map((each) => [each, stacks.filter((other) => mayImport(each.value, other.file))]));
@@ -172,7 +184,7 @@ function componentsOf(value: unknown, folder: string): readonly string[] {
   });
 }
 
-/** Returns a stack file's values without other components. */
+/** Returns a stack file's values with only this component. */
 function withoutOthers(value: Readonly<Record<string, unknown>>, name: string): unknown {
   return { ...value, components: { [name]: terraformOf(value)[name] } };
 }
@@ -187,7 +199,7 @@ function mayImport(value: Readonly<Record<string, unknown>>, file: CodeFile): bo
   });
 }
 
-/** Returns the runs of Terrateam: each workspace of a folder. */
+/** Returns the runs of Terrateam: one for each workspace that its file lists for the folder. */
 function folderRuns({ file, values: [value] }: YamlFile, folder: string): readonly YamlRun[] {
   const dirs = isFields(value) && /(^|\/)\.?terrateam/.test(file.path) && isFields(value.dirs) ? value.dirs : {};
   return Object.entries(dirs).flatMap(([dir, settings]) => {
@@ -204,7 +216,10 @@ function folderRuns({ file, values: [value] }: YamlFile, folder: string): readon
 
 const VARIABLES = /^(\w*vars|\w*variables|values|inputs)$/i;
 
-/** Returns the values of a variable in the members of an object that hold variables. */
+/**
+ * Returns the values of a variable in the members that hold variables, such as `vars`, at any depth. A value that is
+ * not a text becomes `$`, which stands for an unknown value.
+ */
 function valuesIn(value: unknown, variable: string, isHolder = false): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((each: unknown) => valuesIn(each, variable, isHolder));
   if (!isFields(value)) return [];

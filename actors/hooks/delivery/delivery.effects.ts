@@ -8,6 +8,7 @@ import { afterEventLane, beforeEventLane } from "../../outbound/http/lanes.js";
 import type { NetworkRequests } from "../../outbound/http/network-requests.js";
 import type { Outbound } from "../../outbound/http/request.js";
 import { requestedWaitMs } from "../../outbound/http/retry-after.js";
+import { type TraceHeaders, untraced } from "../../outbound/http/trace-headers.js";
 import { timeText } from "../../time-text.js";
 import { makeCall, type PreparedCall } from "./call-step.js";
 import {
@@ -59,6 +60,7 @@ export interface DeliveryOptions extends RequestOptions {
   /** Sends requests from the workspace's network. */
   readonly network: Pick<NetworkRequests, "post">;
   readonly clock: Clock;
+  readonly traceHeaders?: TraceHeaders | undefined;
 }
 
 /**
@@ -143,11 +145,12 @@ interface Sent {
 
 /** Sends the request. The request's timeout starts now. */
 async function deliver(
-  { clock, network, outbound }: DeliveryOptions,
+  { clock, network, outbound, traceHeaders = untraced }: DeliveryOptions,
   { workspaceId, timeoutMs, prepared, isBefore }: Sent,
   signal: RunSignal,
 ): Promise<DeliveryResult> {
-  const { url, headers, body, step, from } = prepared;
+  const { url, body, step, from } = prepared;
+  const headers = { ...traceHeaders(), ...prepared.headers };
   const startedMs = clock.now();
   const about = { step, at: timeText(startedMs), ...prepared.recorded, requestHeaders: toRecordedHeaders(headers) };
   const maxBodyBytes = isBefore ? MAX_BEFORE_ANSWER_BYTES : MAX_OUTPUT_BYTES;

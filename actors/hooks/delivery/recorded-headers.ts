@@ -3,7 +3,7 @@ export const LEFT_OUT = "(left out)";
 
 const RECORDED_HEADERS: ReadonlySet<string> = new Set([
   ...["content-type", "user-agent", "webhook-id", "webhook-timestamp", "service-hook", "service-callback-url"],
-  ...["service-cause", "service-test"],
+  ...["service-cause", "service-test", "traceparent"],
 ]);
 
 /**

@@ -103,7 +103,7 @@ const hookRotationMachine = machine({
   },
 });
 
-/** See the table above. */
+/** The actor that removes a hook's previous signing secret. The file's header has its transitions. */
 export const hookRotationActor = defineActor(hookRotationRef, { machine: hookRotationMachine, version: 1 });
 
 function forget({ turn }: Delivered<RotationOver | Woken>): void {

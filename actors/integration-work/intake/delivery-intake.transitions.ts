@@ -32,6 +32,11 @@ export function countRefused({ turn, count, latest }: Delivered<RefuseDelivery>)
   const refused = latest.map(({ headers, bytes, reason = null }) => ({ at, headers: toShort(headers), bytes, reason }));
   const recent = [...refused, ...before.latest].slice(0, MAX_REFUSED);
   refusedDeliveries.put(turn, partition, id, { count: before.count + count, latest: recent });
+  turn.report({
+    name: "delivery.refused",
+    line: { level: "warn", message: "delivery refused" },
+    details: { integrationId: id, reason: latest[0]?.reason ?? null, count },
+  });
 }
 
 function toShort(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -156,6 +156,11 @@ export function fail(turn: Turn, set: SetPoll, result: PollResult | null): PollC
   const waitMs = failureWaitMs(set.everyMs, { failures, random: turn.random(), retryAfterMs });
   const problem = { code: code ?? "errored", reason: reason ?? "it went wrong" };
   rest(turn, turn.now + waitMs, { lastAt: timeText(turn.now), lastStatus: status, failures, problem });
+  turn.report({
+    name: "poll.failed",
+    line: { level: "warn", message: "poll failing" },
+    details: { integrationId: set.integrationId, teamId: set.teamId, code: problem.code, status, failures },
+  });
   if (failures === POLL_FAILS_FROM) notifyOwners(turn, set, problem.reason);
   return { askId: null, sinceMs: turn.now, notBeforeMs: turn.now + (retryAfterMs ?? 0), isCursorSet: false };
 }

@@ -34,7 +34,12 @@ export interface MailOptions {
   readonly smtpUrl: string | null;
   readonly from: string;
   readonly log: MailLog;
+  /** Called with the fate of each mail. */
+  readonly mailed?: (fate: MailFate) => void;
 }
+
+/** `logged` is a mail that was written to the log, because there is no mail server. */
+export type MailFate = "sent" | "logged" | "failed";
 
 export interface MailLog {
   /** Writes a mail's log line. Only this line may contain a link. */
@@ -57,19 +62,22 @@ const ANSWER_TIMEOUT_MS = 30_000;
  * cannot be sent, the effect ends with an error and a log line; neither contains any content of the mail.
  */
 export function mailEffect(options: MailOptions): Effect {
-  const { smtpUrl, log, from, sealer } = options;
+  const { smtpUrl, log, from, sealer, mailed = () => undefined } = options;
   const opening = smtpUrl === null ? null : openMailServer(smtpUrl);
   const send = async ({ to, subject, text, logLine }: Mail, id: string): Promise<null> => {
     if (opening === null) {
       log.mail(logLine);
+      mailed("logged");
       return null;
     }
     const { transport, server } = await opening;
     try {
       await transport.sendMail({ from, to, subject, text, messageId: `<${id}@signalbox>` });
+      mailed("sent");
       return null;
     } catch (error) {
       const code = failureCode(error);
+      mailed("failed");
       log.warn("a mail was not sent", { id, code, server });
       throw new Error(`the mail was not sent: ${code}`);
     }

@@ -89,11 +89,19 @@ function toJsonSchema(schema: z.ZodType): JsonSchema {
 
 /**
  * Creates the effect, which never rejects. `model` is null if no model is configured. The effect does not wait for an
- * unavailable model: it reports `waiting`, and the caller sets a durable timer.
+ * unavailable model: it reports `waiting`, and the caller sets a durable timer. Calls `asked` with each result.
  */
-export function modelEffect(model: Model | null): Effect {
+export function modelEffect(model: Model | null, asked: (outcome: ModelOutcome) => void = () => undefined): Effect {
   return withBeginMarked(
-    MODEL_EFFECT.implementPrepared((question, context) => prepareQuestion(model, question, context)),
+    MODEL_EFFECT.implementPrepared((question, context) => {
+      const run = prepareQuestion(model, question, context);
+      const begin = async (signal: RunSignal) => {
+        const outcome = await run.begin(signal);
+        asked(outcome);
+        return outcome;
+      };
+      return { ...run, begin };
+    }),
   );
 }
 

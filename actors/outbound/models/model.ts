@@ -3,6 +3,7 @@ import type { RuntimeLog } from "../../../runtime/runtime.js";
 import { toFailure } from "../http/failure.js";
 import type { Outbound } from "../http/request.js";
 import { requestedWaitMs } from "../http/retry-after.js";
+import { type TraceHeaders, untraced } from "../http/trace-headers.js";
 import { type Completion, readAnswer } from "./model-answer.js";
 import { readErrorCode } from "./model-error.js";
 import { findNamedPart, KnownLimits } from "./model-limits.js";
@@ -42,6 +43,7 @@ export interface ModelOptions {
   readonly now: () => number;
   /** Receives the host, and the status or the error's code. */
   readonly log: Pick<RuntimeLog, "warn">;
+  readonly traceHeaders?: TraceHeaders | undefined;
   /** Timeout of each request in milliseconds; the default is 5 minutes. */
   readonly timeoutMs?: number;
 }
@@ -95,9 +97,10 @@ const REJECTED: ReadonlySet<number> = new Set([400, 404, 422]);
 const BUSY: ReadonlySet<number> = new Set([408, 425, 429]);
 
 async function send(options: ModelOptions, body: string, signal: RunSignal): Promise<Sent> {
-  const { settings, outbound, now, log, timeoutMs = ANSWER_TIMEOUT_MS } = options;
+  const { settings, outbound, now, log, traceHeaders = untraced, timeoutMs = ANSWER_TIMEOUT_MS } = options;
   const url = new URL(`${settings.url}/chat/completions`);
   const headers = {
+    ...traceHeaders(),
     accept: "application/json",
     "content-type": "application/json",
     "user-agent": "Service-Model/1",

@@ -1,5 +1,5 @@
 import { topic } from "../../../runtime/feeds/topic.js";
-import type { Turn, TurnReading } from "../../../runtime/turns/turn.js";
+import type { Report, Turn, TurnReading } from "../../../runtime/turns/turn.js";
 import { add, compare, type Fraction, fromText, subtract, toText, ZERO } from "../../fraction.js";
 import { type Money, toAmount } from "../../money.js";
 import { reachesCeiling } from "../../statistics/spending.js";
@@ -45,7 +45,11 @@ export function findBudgetLeft(turn: TurnReading, stored: ReplayRow): BudgetLeft
 /** Writes a replay, and adds the change of its spending to its search's budget. */
 export function putReplay(turn: Turn, before: ReplayRow, after: ReplayRow): void {
   replays.put(turn, turn.self.partition, before, after);
-  if (after.search === null || before.spending === after.spending) return;
+  if (before.spending === after.spending) return;
+  const { ceiling } = after;
+  if (!isFull(countSpent(before), ceiling) && isFull(countSpent(after), ceiling))
+    turn.report(reportCeiling("replay", { id: after.id, teamId: after.teamId, ceiling }));
+  if (after.search === null) return;
   const counted = subtract(countSpent(after), countSpent(before));
   const spent = subtract(reported(after), reported(before));
   addToBudget(turn, after.search.searchId, { counted, spent });
@@ -65,6 +69,7 @@ export function addToBudget(turn: Turn, searchId: string, more: Counted): void {
   searchBudgets.put(turn, partition, searchId, { ...budget, counted: toText(counted), spent: toText(spent) });
   publishSpent(turn, budget, spent);
   if (isFull(fromText(budget.counted), budget.ceiling) === isFull(counted, budget.ceiling)) return;
+  if (isFull(counted, budget.ceiling)) turn.report(reportCeiling("search", { id: searchId, ceiling: budget.ceiling }));
   const others = replays
     .all(turn, partition, { searchId })
     .filter((replay) => isUnderWay(replay) && replay.id !== self);
@@ -82,6 +87,19 @@ function publishSpent(
   const [was, now] = [toAmount(fromText(before)), toAmount(spent)];
   if (was === now) return;
   turn.publishChange(searchTopic(searchId), { type: "spent", spent: { amount: now, currency } });
+}
+
+/** Reports that the spending of a replay or a search reached its ceiling. */
+function reportCeiling(
+  of: "replay" | "search",
+  { id, teamId, ceiling }: { readonly id: string; readonly teamId?: string; readonly ceiling: Money },
+): Report {
+  const { amount, currency } = ceiling;
+  return {
+    name: "ceiling.reached",
+    line: { level: "warn", message: "money ceiling reached" },
+    details: { of, [`${of}Id`]: id, ...(teamId !== undefined && { teamId }), ceiling: amount, currency },
+  };
 }
 
 function isFull(counted: Fraction, ceiling: Money): boolean {

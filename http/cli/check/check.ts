@@ -115,7 +115,10 @@ async function settle(wish: CheckWish, ending: Ending, speech: Speech): Promise<
   }
 }
 
-/** Returns the address of a line's key in the selected team. An address, an id and null stay. */
+/**
+ * Converts a line's key to its address in the selected team, if a team is selected. Returns an address, an id or null
+ * unchanged.
+ */
 function inTeam(line: string | null, team: string | undefined): string | null {
   const isKey = line !== null && !line.includes("/") && !/^line_/.test(line);
   return isKey && team !== undefined ? `${team}/${line}` : line;

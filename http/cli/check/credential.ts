@@ -5,10 +5,12 @@ import type { Requests } from "./requests.js";
 
 /** How the command authenticates its requests. */
 export interface Credential {
-  /** Returns the headers of a request; gets a new token if necessary. Throws {@link CouldNotAsk} if there is none. */
+  /**
+   * Returns the headers of a request; gets a new token first if necessary. Throws {@link CouldNotAsk} if that fails.
+   */
   headers(): Promise<Readonly<Record<string, string>>>;
   /**
-   * Call it when the service rejects the last headers. Returns whether others may be available. Throws {@link
+   * Call it when the service rejects the last headers. Returns whether `headers` may now return others. Throws {@link
    * CouldNotAsk} if the person must sign in again.
    */
   refused(): boolean;

@@ -63,7 +63,10 @@ export function readWish(options: CheckOptions, plan: string, terminal: Pick<Ter
   };
 }
 
-/** Returns the service, and the token or the sign-in to use there if the options do not give a trust. */
+/**
+ * Returns the service with the token or sign-in for it. If the options give an address and a trust, returns only the
+ * address.
+ */
 function findLogin(terminal: Pick<Terminal, "env" | "folder">, { url, token = "", trust = "" }: CheckOptions): Login {
   const { username, password } = url === undefined ? { username: "", password: "" } : new URL(url);
   // Check the address for credentials here and not in the option's parser, because a parser's errors print the value.

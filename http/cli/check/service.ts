@@ -11,7 +11,7 @@ export interface ServiceOptions {
   /** The base address of the service, without a trailing slash. */
   readonly url: string;
   readonly credential: Credential;
-  /** The slug of the selected workspace, for a person in several; null if none is selected. */
+  /** The slug of the selected workspace; null if none is selected. Only a person in several workspaces needs it. */
   readonly workspace?: string | null;
 }
 
@@ -75,7 +75,10 @@ export class Service {
     return importPath(team.workspaceId, `${team.key}/${name.key}`);
   }
 
-  /** Returns the id of the workspace that the token belongs to, or that the person selected. */
+  /**
+   * Returns the id of the selected workspace, or of the only one that the caller can read. Throws {@link CouldNotAsk}
+   * if there are several and none is selected.
+   */
   async #workspaceId(): Promise<string> {
     const answer = await this.get("/api/resources/workspaces");
     const items = workspaces.safeParse(answer.body).data?.items ?? [];

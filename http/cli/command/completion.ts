@@ -2,7 +2,7 @@ import complete from "@bomb.sh/tab/commander";
 import type { Command } from "commander";
 import type { Terminal } from "./terminal.js";
 
-/** Adds `complete`, which prints a shell's completion script and answers its questions. */
+/** Adds the command `complete`, which prints a shell's completion script and answers the requests of that script. */
 export function addCompletion(program: Command, terminal: Pick<Terminal, "print">): void {
   const completion = complete(program);
   const setup = completion.setup.bind(completion);
@@ -13,14 +13,14 @@ export function addCompletion(program: Command, terminal: Pick<Terminal, "print"
 }
 
 /**
- * Gives the variables of the library's script for bash names of the program, and makes them writable. Otherwise bash
- * prints errors when the script is loaded again, or after a script that the library wrote for another program.
+ * Renames the variables in the library's bash script after the program, and makes them writable. Otherwise bash prints
+ * errors when the script is loaded again, or after the library's script for another program.
  */
 function withOwnVariables(script: string, name: string): string {
   return script.replaceAll("ShellCompDirective", `__${name}_directive`).replace(/^readonly /gm, "");
 }
 
-/** Returns what a function prints with `console.log`, as the library does. */
+/** Runs a function and returns what it prints with `console.log`. The library prints its scripts this way. */
 function capture(print: () => void): string {
   const { log } = console;
   const lines: string[] = [];

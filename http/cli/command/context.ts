@@ -51,8 +51,8 @@ export class Context {
   }
 
   /**
-   * The client of the service. It keeps all digits of integers: those beyond 2^53 are a `bigint`. If a response asks to wait (`Retry-After`), it prints a note, waits and retries, for at
-   * most a minute.
+   * The client of the service. Reads integers beyond 2^53 as `bigint`. If a response has `Retry-After`, prints a note,
+   * waits and retries, for at most a minute in total.
    */
   get client(): Client {
     const { url, token, cookie } = this.login;

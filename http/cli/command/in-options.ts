@@ -2,9 +2,9 @@ import { ApiError } from "../../client/entry.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
 
 /**
- * Waits for a call. If fields of its body are refused, throws a {@link CommandError} that names the options instead.
- * `names` has the beginning of the message by field, such as `--ceiling: ` for `budget.ceiling.amount`. The field of a
- * list stands for its elements too.
+ * Awaits a call. If the service refuses fields of its body, throws a {@link CommandError} that names the options
+ * instead of the fields. `names` maps each field to the start of its message, such as `budget.ceiling.amount` to
+ * `--ceiling: `. The entry of a list also applies to its elements.
  */
 export async function inOptions<Result>(
   call: Promise<Result>,

@@ -36,7 +36,6 @@ const loginsSchema = z.object({
   logins: z.record(z.string(), loginSchema),
 });
 
-/** The environment and the folder of a command. */
 type Place = Pick<Terminal, "env" | "folder">;
 
 /** The options of a command that select the service and the credential. */
@@ -84,7 +83,9 @@ export function findDefaultService(terminal: Place): string | null {
   return findDevService(terminal) ?? findSignedIn(terminal);
 }
 
-/** Returns the address of the service that `signalbox dev` runs in this folder or one above it; null if it runs none. */
+/**
+ * Returns the address of the service that `signalbox dev` runs in this folder or one above it; null if there is none.
+ */
 export function findDevService(terminal: Place): string | null {
   return readDevLogin(terminal)?.login.url ?? null;
 }

@@ -8,7 +8,7 @@ interface NamedKind<Resource> {
   /** Where the resources are, such as `the team core`. */
   readonly where: string;
   readonly key: (resource: Resource) => string;
-  /** What to do if there is none, such as `create one with signalbox hook create`. */
+  /** Advice for an empty list, such as `create one with signalbox hook create`. */
   readonly ifNone?: string;
 }
 

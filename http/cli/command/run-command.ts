@@ -58,7 +58,10 @@ function describe(
   return { message, exitCode: exitCodes.failed };
 }
 
-/** Explains a 401, and what to do about it. A token that the person gives takes precedence over a sign-in. */
+/**
+ * Returns the message for a 401: what happened, and what to do. A token from `--token` or `SIGNALBOX_TOKEN` must be
+ * removed first, because it takes precedence over a sign-in.
+ */
 function explainSignIn(terminal: Terminal, options: CommonOptions, said: string): string {
   if (options.token !== undefined) return `${said}\nOmit --token and run signalbox login.`;
   if ((terminal.env.SIGNALBOX_TOKEN ?? "") !== "") return `${said}\nUnset SIGNALBOX_TOKEN and run signalbox login.`;

@@ -8,19 +8,25 @@ interface Column<Row> {
   readonly of: (row: Row) => string | number | null | undefined;
   /** Whether values are shortened, with an ellipsis, if the table is wider than the terminal. */
   readonly isFlexible?: boolean;
-  /** Whether the column is left out if the table is too wide even with short values; the last one first. */
+  /**
+   * Whether the column is left out if the table is too wide even with short values. Of several, the last column is left
+   * out first.
+   */
   readonly isMinor?: boolean;
 }
 
 const GAP = "  ";
-/** The width to which flexible columns are shortened before a minor column is left out, and after that. */
+/**
+ * Flexible columns are shortened no further than `SHORT_WIDTH` while a minor column can be left out, and then no
+ * further than `LEAST_WIDTH`.
+ */
 const SHORT_WIDTH = 12;
 const LEAST_WIDTH = 4;
 
 /**
- * Lays out rows as lines, below a line of titles. An absent or empty value becomes a dash. Values are made printable.
- * On a terminal, no line is wider than it: values are shortened, and columns left out, as the columns permit. If that is
- * not enough, each row becomes lines of titles and values. For programs that read the table, all values are whole.
+ * Lays out rows as lines below a line of titles. An absent or empty value becomes a dash. On a terminal, shortens
+ * flexible columns and leaves out minor columns until the table fits. If it still does not fit, each row becomes lines
+ * of titles and values. If standard output is no terminal, all values are whole.
  */
 export function toTable<Row>(
   terminal: Terminal,
@@ -81,7 +87,7 @@ function fit(columns: readonly LaidOut[], width: number): readonly LaidOut[] | n
   return dropped === -1 ? shrink(columns, width, LEAST_WIDTH) : fit(columns.toSpliced(dropped, 1), width);
 }
 
-/** Shortens the widest flexible columns until all fit; null if they would be shorter than `least`. */
+/** Shortens the widest flexible columns until all columns fit; null if a column would be narrower than `least`. */
 function shrink(columns: readonly LaidOut[], width: number, least: number): readonly LaidOut[] | null {
   const widths = columns.map((column) => column.width);
   let excess = widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1)) - width;

@@ -1,12 +1,12 @@
 import { toDuration } from "./duration.js";
 import type { Terminal } from "./terminal.js";
 
-/** A time is `just now` for this long, in seconds. */
+/** A time less than this many seconds ago is `just now`. */
 const JUST_NOW = 10;
 
 /**
- * Formats a time of the API for people: how long ago or ahead it is on a terminal, such as `5 min ago`; otherwise
- * RFC 3339 without the fraction of the second. Null stays null.
+ * Formats a time of the API for people. On a terminal, it is relative to now, such as `5 min ago`; otherwise RFC 3339
+ * without the fraction of the second. Null stays null.
  */
 export function toTimeText<Time extends string | null>({ isTerminal }: Pick<Terminal, "isTerminal">, at: Time): Time;
 export function toTimeText({ isTerminal }: Pick<Terminal, "isTerminal">, at: string | null): string | null {

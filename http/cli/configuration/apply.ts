@@ -54,8 +54,8 @@ export async function apply(context: Context, options: ApplyOptions, given: stri
 }
 
 /**
- * Returns the error of a step, with the places in the folder. If its resource is not as the plan read it, the error says
- * so.
+ * Returns the error to report for a step. If the service refused the change, the error names the places in the folder,
+ * or says that the resource changed since the plan. Other errors are returned unchanged.
  */
 function toError(step: Step, error: unknown): unknown {
   if (!(error instanceof ApiError) || error.problem === null || error.status === 401 || error.status >= 500)

@@ -9,21 +9,21 @@ import {
 import { nearest } from "../../../actors/expressions/suggest.js";
 import type { Kind } from "../../../actors/resources/kind.js";
 
-/** The attributes that name the holder. */
+/** The attribute that refers to a resource's holder, by the kind's `heldBy`; null if there is none. */
 export const holders = { none: null, workspace: "workspace_id", team: "team_id", station: null } as const;
 
-/** The attribute that only orders the work. */
+/** The attribute that only sets the order of changes. */
 export const ORDER = "depends_on";
 
-/** Returns the path of a hidden field's attribute: `signing`, `secret_wo`. */
+/** Returns the attribute path of a hidden field: `["signing", "secret_wo"]` for `signing.secret`. */
 export function hiddenAttribute(path: string): readonly string[] {
   const names = path.split(".").map(snakeCase);
   return [...names.slice(0, -1), `${names.at(-1)}_wo`];
 }
 
 /**
- * Returns the path of a field as attributes if the field is write-only or the version of a write-only field; otherwise the
- * path itself.
+ * Returns the attribute path of a write-only field or of its version field, such as `signing.secret_wo_version`.
+ * Returns any other path unchanged.
  */
 export function attributePath(kind: Kind, path: string): string {
   const hidden = kind.hidden.find((field) => path === field.path || path === `${field.path}Version`);
@@ -31,7 +31,7 @@ export function attributePath(kind: Kind, path: string): string {
   return `${hiddenAttribute(hidden.path).join(".")}${path === hidden.path ? "" : "_version"}`;
 }
 
-/** Lists the attributes of a resource of this kind. */
+/** Lists the top-level attributes of a kind's resources. */
 export function attributesOf(kind: Kind): readonly string[] {
   const hiddenNames = hiddenAt(
     "",
@@ -50,7 +50,10 @@ export function attributesOf(kind: Kind): readonly string[] {
 /** Maximum number of names to list. */
 const MAX_LISTED = 30;
 
-/** Says which of the known names a person may have meant: `; did you mean key?`, or else which ones there are. */
+/**
+ * Returns advice for an unknown name: `; did you mean key?`, or else a list of the known names. Empty if there are
+ * none.
+ */
 export function adviseName(name: string, known: readonly string[]): string {
   const near = adviseNear(name, known);
   if (near !== "" || known.length === 0) return near;
@@ -58,28 +61,30 @@ export function adviseName(name: string, known: readonly string[]): string {
   return `; expected one of ${known.slice(0, MAX_LISTED).join(", ")}${more}`;
 }
 
-/** Like {@link adviseName}, and "" if no name is near. */
+/** Returns `; did you mean key?` with a similar known name; empty if none is similar. */
 export function adviseNear(name: string, known: Iterable<string>): string {
   const names = [...known];
   const near = names.find((each) => each === `${name}_wo`) ?? nearest(name, names) ?? startingWith(name, names);
   return near === undefined ? "" : `; did you mean ${near}?`;
 }
 
-/** Returns the name that begins with another one and `_`: `team_id` for `team`. */
+/** Returns the first name that begins with `name` and `_`, such as `team_id` for `team`. */
 function startingWith(name: string, names: readonly string[]): string | undefined {
   return names.find((each) => each.startsWith(`${name}_`));
 }
 
 const fieldsByKind = new WeakMap<Kind, ReadonlyMap<string, string>>();
 
-/** Replaces the names of fields in a message of the service (`secretVersion`) with their attributes. */
+/**
+ * Replaces field names in a message of the service (`secretVersion`) with their attribute names (`secret_wo_version`).
+ */
 export function withAttributes(kind: Kind, message: string): string {
   const known = fieldsByKind.get(kind) ?? new Map(renamedFields(toShape(kind.schema), kind, new Set()));
   fieldsByKind.set(kind, known);
   return message.replace(/\b[a-z]+[A-Z]\w*\b/g, (word) => known.get(word) ?? word);
 }
 
-/** Lists the fields of a schema whose attribute has another name. */
+/** Lists the camelCase fields at all levels of a schema, with their attribute names. */
 function renamedFields(schema: Schema, kind: Kind, seen: Set<Schema>): (readonly [string, string])[] {
   if (seen.has(schema)) return [];
   seen.add(schema);

@@ -8,9 +8,9 @@ import { Faults, Refused } from "./refused.js";
 import { unknownId } from "./scope.js";
 
 /**
- * Asks the service which steps of a plan it would refuse. Changes nothing. Throws a {@link CommandError} with the places
- * of all refusals in the folder. A service that cannot check the plan (an older release, or a plan beyond the limits of a
- * request) is reported as a note.
+ * Asks the service which steps of a plan it would refuse. Changes nothing. Throws a {@link CommandError} that lists the
+ * refusals with their places in the folder. If the service cannot check the plan (an older release, or a plan beyond
+ * the limits of a request), prints a note instead.
  */
 export async function refuseUnwritable(
   { terminal }: Context,
@@ -36,7 +36,10 @@ export async function refuseUnwritable(
   faults.end();
 }
 
-/** Describes the refusal of a step with its places. A delete has no place in the folder. */
+/**
+ * Describes the refusal of a step with places in the folder, one line for each error. A delete has no place, so its
+ * line names the resource.
+ */
 export function stepLines(step: Step, refusal: WriteRefusal): readonly string[] {
   if (step.action !== "delete") return refusalLines(step.wanted.resource, refusal);
   const { kind, address } = step.live;
@@ -65,7 +68,7 @@ function uncheckedBecause(error: unknown): string | null {
   return error.status === 413 || error.slug === "bad-request" ? error.message : null;
 }
 
-/** Leaves out errors about missing resources that the plan creates and that are refused themselves. */
+/** Leaves out errors about a missing resource if the service also refuses the step that creates this resource. */
 function withoutConsequences(steps: readonly Step[], problems: readonly StepProblem[]) {
   const refused = problems.flatMap(({ change }) => {
     const step = steps[change];

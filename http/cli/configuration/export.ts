@@ -47,8 +47,8 @@ export async function exportFolder(context: Context, options: ExportOptions, giv
 }
 
 /**
- * Ends each text file with a newline, because editors add one. `chomp` removes it where the text has none, so the
- * meaning stays the same.
+ * Adds a newline to text files that do not end with one, because editors add it anyway. `main.tf` then reads them with
+ * `chomp`, so that the values stay the same.
  */
 function withFinalNewlines(files: readonly ExportedFile[]): readonly ExportedFile[] {
   const lacking = new Set(

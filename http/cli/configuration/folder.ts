@@ -201,7 +201,10 @@ function refuseAll(resource: ResourceBlock, errors: readonly FieldError[]): neve
   throw new Refused(errorLines(resource, errors).join("\n"));
 }
 
-/** Refuses attributes that the kind does not have, before one of them is missed under its right name. */
+/**
+ * Refuses attributes that the kind does not have. Call it before missing attributes are reported, because a misspelled
+ * name is the better error.
+ */
 function refuseUnknown(resource: ResourceBlock): void {
   const { kind, block } = resource;
   const known = attributesOf(kind);

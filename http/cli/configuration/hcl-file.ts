@@ -196,7 +196,7 @@ async function refuseFault(file: SourceFile, root: SyntaxNode): Promise<never> {
   const message = /^parse config: \[(.*)\]$/s.exec(parsed.fault)?.[1] ?? parsed.fault;
   const [, line, text] = /:(\d+),[\d,:-]+ (.*)$/s.exec(message) ?? [];
   if (line === undefined) return refuse({ file, node }, `${NOT_HCL}: ${message}`, NOT_HCL);
-  // The parser lists all that it finds, and the first fault often causes the others.
+  // The message lists all syntax errors. Report only the first: it often causes the others.
   const [first] = (text ?? "").split(/ \S+:\d+,[\d,-]+: /);
   throw new Refused(`${file.path}:${line}: ${file.isOfValues === true ? NOT_HCL : `${NOT_HCL}: ${first}`}`);
 }

@@ -1,8 +1,8 @@
 import type { Splice } from "../../../actors/config-pull-requests/edit/splice.js";
 
 /**
- * Writes a heredoc as a quoted text, because the time of HashiCorp's parser is quadratic in the lines of a heredoc.
- * `start` is the offset of the heredoc, and `parts` replace its expressions.
+ * Returns the splices that turn a heredoc into a quoted string, because HashiCorp's parser needs quadratic time for the
+ * lines of a heredoc. `start` is the heredoc's offset. `parts` are the splices that replace its expressions.
  */
 export function heredocSplices(text: string, start: number, parts: readonly Splice[]): readonly Splice[] {
   const head = text.slice(0, text.indexOf("\n") + 1);
@@ -23,14 +23,15 @@ export function heredocSplices(text: string, start: number, parts: readonly Spli
   return [...result, { start: to, end: start + text.length, text: text.endsWith("\n") ? '"\n' : '"' }];
 }
 
-/** White space as Go's `unicode.IsSpace` has it. */
+/** Matches leading white space, as Go's `unicode.IsSpace` defines it. */
 const SPACE = /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*/;
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /**
- * Returns how much indentation the lines of an indented heredoc have in common, in characters. Lines of white space alone
- * do not count. `lines` has a mark in place of each expression.
+ * Returns the indentation that all lines of a `<<-` heredoc share, in characters. Blank lines do not count. In `lines`,
+ * each expression is replaced by a mark.
+ *
  * Source: hashicorp/hcl, `hclsyntax/parser_template.go`, `flushHeredocTemplateParts`.
  */
 function commonIndent(lines: string): number {
@@ -45,7 +46,7 @@ function commonIndent(lines: string): number {
   return Number.isFinite(least) ? least : 0;
 }
 
-/** Replaces the expressions by a mark that is no white space. */
+/** Replaces each expression by a character that is not white space. */
 function masked(text: string, start: number, parts: readonly Splice[]): string {
   let at = 0;
   const pieces: string[] = [];
@@ -56,7 +57,10 @@ function masked(text: string, start: number, parts: readonly Splice[]): string {
   return [...pieces, text.slice(at)].join("");
 }
 
-/** Removes the indentation of the lines of a text; of the first one only if the text begins `atLine`. */
+/**
+ * Removes the indentation of each line that is not blank. The first line stays unchanged unless the text begins at the
+ * start of a line (`atLine`).
+ */
 function undented(text: string, indent: number, atLine: boolean): string {
   if (indent === 0) return text;
   const lines = text.split("\n");
@@ -68,7 +72,7 @@ function undented(text: string, indent: number, atLine: boolean): string {
 }
 
 function withoutIndent(line: string, indent: number): string {
-  // A mark that combines with the last space goes with it.
+  // The indentation is counted in graphemes, so a combining mark after its last space is removed too.
   if (!/^[\p{M}\u200c\u200d]/u.test(line.slice(indent))) return line.slice(indent);
   let end = 0;
   let count = 0;

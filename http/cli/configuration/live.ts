@@ -26,7 +26,7 @@ export interface TargetWorkspace {
   readonly id: string | null;
 }
 
-/** A change to try, as a dry run takes it. */
+/** A change, in the form that the dry-run endpoint accepts. */
 export interface DryRunChange {
   readonly action: "create" | "update" | "delete";
   readonly kind: string;

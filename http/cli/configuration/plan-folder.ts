@@ -24,7 +24,10 @@ export interface PlannedFolder {
   readonly secrets: Secrets;
 }
 
-/** Reads a folder and the service, compares them, and asks the service what it would refuse. Changes nothing. */
+/**
+ * Makes the plan of a folder: compares it with the service, and asks the service which steps it would refuse. Changes
+ * nothing.
+ */
 export async function planFolder(context: Context, options: PlanOptions, given = "."): Promise<PlannedFolder> {
   const module = await readModule(new FolderFiles(context.terminal.folder, given));
   const variables = await readVariables(context, module, options);

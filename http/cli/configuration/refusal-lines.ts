@@ -16,7 +16,7 @@ export function errorLines({ block, name }: ResourceBlock, errors: readonly Fiel
     .map((error) => ({ ...locate(block, error.path), message: error.message }))
     .sort((left, right) => left.place.node.start - right.place.node.start)
     .map(({ place, path, message }) => {
-      // At the start of the block, only the name says which resource it is.
+      // An error without a place of its own is reported at the start of the block, with the resource's name.
       const of = place.node === block.place.node ? `${name}: ` : "";
       return `${placeText(place)}: ${of}${path === "" ? "" : `${path} `}${message}`;
     });

@@ -24,12 +24,12 @@ export interface Placed {
 }
 
 /**
- * The folder has something that the commands do not understand, or that is wrong. The message has file and line; several
- * errors are several lines.
+ * Thrown if the folder has an error, or something that the commands do not understand. Each line of the message
+ * describes one error and names its file.
  */
 export class Refused extends CommandError {}
 
-/** The offsets of line breaks by file, because a file may have many errors. */
+/** Cached offsets of line breaks by file, because a file may have many errors. */
 const breaksByFile = new WeakMap<SourceFile, readonly number[]>();
 
 /** Formats a place as `path:line`. */
@@ -65,7 +65,8 @@ export class Faults {
   readonly #messages = new Set<string>();
 
   /**
-   * Runs a part of the work. Records its {@link Refused}; returns undefined then. After many errors, runs nothing.
+   * Runs `work` and returns its result. If it throws {@link Refused}, records the errors and returns undefined. After
+   * `MAX_FOUND` errors, returns undefined without running it.
    */
   try<Result>(work: () => Result): Result | undefined {
     if (this.#messages.size >= MAX_FOUND) return undefined;

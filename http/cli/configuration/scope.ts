@@ -68,7 +68,7 @@ export class Scope {
     this.#references = new Set();
     try {
       const found = this.#value(value, place);
-      // Values inside of others are weighed with these.
+      // A value that is evaluated as part of another value is weighed with that value.
       if (this.#open.length === 0) this.#weigh(found, place);
       return { value: found, references: this.#references };
     } finally {
@@ -99,7 +99,10 @@ export class Scope {
     return this.#bounded(map, place);
   }
 
-  /** Refuses a list or map that is too large. Lists of lists through local values can make much of little. */
+  /**
+   * Refuses a list or map that is too large. Local values that repeat other lists can expand a short file to a huge
+   * value.
+   */
   #bounded<Whole extends Value>(value: Whole, place: Place): Whole {
     if (this.#weights.weigh(value) > MAX_TEXT) refuse(place, TOO_LARGE, TOO_LARGE);
     return value;
@@ -274,7 +277,7 @@ export class Scope {
   }
 }
 
-/** Removes the newlines at the end of a text in linear time, as `chomp` of Terraform does. */
+/** Removes the newlines at the end of a text, as Terraform's `chomp` does, in linear time. */
 function withoutFinalNewlines(text: string): string {
   let end = text.length;
   while (end > 0 && (text[end - 1] === "\n" || text[end - 1] === "\r")) end -= 1;

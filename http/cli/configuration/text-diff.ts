@@ -11,12 +11,12 @@ const MAX_EDITS = 1_000;
 const colours = { "+": "green", "-": "red", "@": "dim", "\\": "dim" } as const;
 
 /**
- * Lays out the difference of two texts as a unified diff without its file names, bounded in length. Returns null if
- * neither text has several lines.
+ * Lays out the difference of two texts as lines of a unified diff, without file names and bounded in length. Returns
+ * null if neither text has a line break.
  */
 export function diffLines(terminal: Pick<Terminal, "paint">, old: string, now: string): readonly string[] | null {
   if (!old.includes("\n") && !now.includes("\n")) return null;
-  // A missing final newline is only shown if it changes.
+  // If neither text ends with a newline, add one to both: the diff shows a missing final newline only if it changes.
   const end = old.endsWith("\n") || now.endsWith("\n") ? "" : "\n";
   const [before, after] = [old, now].map((text) => `${text.normalize("NFC")}${end}`);
   const patch = structuredPatch("", "", before ?? "", after ?? "", "", "", { context: 3, maxEditLength: MAX_EDITS });
@@ -37,7 +37,7 @@ function painted(terminal: Pick<Terminal, "paint">, line: string): string {
   return sign === "+" || sign === "-" || sign === "@" || sign === "\\" ? terminal.paint(colours[sign], line) : line;
 }
 
-/** Shortens a line. A carriage return is shown, because a terminal would not show it. */
+/** Shortens a line, and writes a carriage return as `\r`, because a terminal would not show it. */
 function cut(line: string): string {
   const shown = line.replaceAll("\r", "\\r");
   return shown.length > MAX_WIDTH ? `${shown.slice(0, MAX_WIDTH)}…` : shown;

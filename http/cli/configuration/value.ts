@@ -12,10 +12,10 @@ export function isList(value: Value | undefined): value is readonly Value[] {
   return Array.isArray(value);
 }
 
-/** The weight of a value that is neither a text nor a list nor a map. */
+/** The weight of a value without its text or elements. */
 const PLAIN = 8;
 
-/** Weighs values: about the number of characters that they have as text. Each list or map is weighed once. */
+/** Computes the weight of values: about their length as text. Caches the weight of each list and map. */
 export class Weights {
   readonly #known = new WeakMap<object, number>();
 

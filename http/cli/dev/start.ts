@@ -64,10 +64,10 @@ export async function start(options: StartOptions): Promise<Running> {
   };
   const config = { ...settings.config, port: await choosePort(settings, options.lastPort) };
   const log = createLog(config.logLevel, openLogFile(places.log));
-  settings.source.warnOfUnknown(log);
   const failure = createFailure();
   const admitsHost = admitLocalHosts(config);
-  let service = await startService({ config, log, admitsHost, ending: signal, onFatal: failure.reject });
+  const announced = () => settings.source.warnOfUnknown(log);
+  let service = await startService({ config, log, admitsHost, ending: signal, announced, onFatal: failure.reject });
   try {
     saveState(places, { ...state, port: service.port, agent: agent.isExample ? state.agent : [...agent.command] });
     const url = toSite({ ...config, baseUrl: null }, service.port).baseUrl;

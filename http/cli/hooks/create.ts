@@ -7,7 +7,6 @@ import type { EventName } from "./event-names.js";
 import { createSecret } from "./forwarding.js";
 import { findHook } from "./hook-names.js";
 
-/** The options of `hook create`. */
 export interface CreateOptions extends CommonOptions {
   readonly receiver: string;
   readonly event: EventName;
@@ -16,7 +15,7 @@ export interface CreateOptions extends CommonOptions {
   readonly when?: string;
 }
 
-/** How the error for a field of the body begins. */
+/** The start of the error message for each body field. */
 const FIELD_NAMES = {
   key: "<key>: ",
   "steps[0].request.url": "--receiver: ",
@@ -25,7 +24,7 @@ const FIELD_NAMES = {
   when: "--when: ",
 };
 
-/** Creates a hook that sends a signed request. Prints the signing secret alone to standard output. */
+/** Creates a hook that sends a signed request. Without `--json`, prints only the signing secret to standard output. */
 export async function createHook(context: Context, options: CreateOptions, key: string): Promise<void> {
   const { client, names, terminal } = context;
   const { receiver, event, line: lines = [], station: stations = [], when = null } = options;

@@ -3,6 +3,7 @@ import { type Colour, toLine, toLines } from "../command/printable.js";
 import { toFields } from "../command/table.js";
 import type { Terminal } from "../command/terminal.js";
 import { toTimeText } from "../command/time-text.js";
+import { toCurl } from "./attempt-curl.js";
 import type { Firing } from "./hook-names.js";
 
 const COLOURS: Readonly<Record<Firing["state"], Colour>> = {
@@ -58,8 +59,7 @@ function describeAttempt(terminal: Terminal, attempt: Firing["attempts"][number]
   return [
     "",
     terminal.paint("bold", toLine(`attempt ${n}, step ${step}, ${toTimeText(terminal, at)}, ${tookMs} ms: ${outcome}`)),
-    ...(url === null ? [] : [toLine(`to ${url}`)]),
-    ...indent("sent", requestBody),
+    ...(toCurl(attempt) ?? [...(url === null ? [] : [toLine(`to ${url}`)]), ...indent("sent", requestBody)]),
     ...indent("answer", body),
   ];
 }

@@ -52,18 +52,19 @@ export async function explainEvent(
 interface FoundEvent {
   readonly id: string;
   readonly others: readonly WorkEvent[];
-  /** Why this event was chosen; null if the person chose it. */
+  /** Why this event was chosen, as a note; null if the person gave an event's id or `--event`. */
   readonly because: string | null;
 }
 
-/** How many of the latest events are searched for one that a hook is for. */
+/** How many of the latest events to search for an event that a hook fires on. */
 const SEARCHED = 50;
 /** How many other events to show. */
 const OTHERS = 9;
 
 /**
- * Finds an event by its id, by a firing of it, or by a task. Of a task, it takes the latest event that a hook of the team
- * is for, or else the latest.
+ * Finds an event by its id or the id of one of its firings, or else among the latest events of a task (without a task,
+ * of the team). Of these, takes the latest event of the type `event`. If `event` is omitted, takes the latest one that
+ * a hook of the team fires on, or else the latest. Throws a {@link CommandError} if there is none.
  */
 async function findEvent(
   context: Context,

@@ -1,7 +1,6 @@
 import type { Terminal } from "../command/terminal.js";
 import type { Interval } from "./figures.js";
 
-/** An axis. */
 export interface Axis {
   /** The ends, as shares: 1 means 100 %. */
   readonly from: number;

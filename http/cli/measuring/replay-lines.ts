@@ -7,7 +7,7 @@ import { type ComparedReplay, type Replay, toProgress } from "./replays.js";
 
 type Row = Replay["comparison"][number];
 
-/** The cells of an axis, and the characters of its line besides them: the name and the figures. */
+/** The width of an axis, and of the name and figures on its line, in characters. */
 const AXIS = 41;
 const BESIDE_AXIS = 33;
 
@@ -110,7 +110,7 @@ function toDelta(delta: number | null): string | null {
   return delta > 0 ? `+${toAmount(delta)}` : toAmount(delta);
 }
 
-/** Explains the gain that noise alone rarely exceeds. */
+/** Says how large a gain can be by chance alone. */
 function toNoise(detectableGain: number): string {
   const points = toPoints(detectableGain).replace("+", "");
   return `two replays of the same config can differ by up to ${points} points by chance: only a larger gain counts`;

@@ -83,7 +83,7 @@ async function findSetPlace(
   return { place, setId: set.id, setName: set.name };
 }
 
-/** How the error for a field of the body begins. */
+/** The start of the error message for each body field. */
 const toFieldNames = (setName: string) => ({
   setId: `the set "${setName}" `,
   "budget.iterations": "--iterations: ",

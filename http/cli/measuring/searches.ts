@@ -64,7 +64,7 @@ export function toSearchProgress({ state, iterationsRun, proposed, spent, budget
   return parts.join(", ");
 }
 
-/** Says what a search without proposals does before they come. */
+/** Says what a search does before its agent proposes the first candidates; empty afterwards. */
 function toNext(state: Search["state"], proposed: number): readonly string[] {
   if (state === "seeding") return ["measures the live config first, with replays of the set"];
   return state === "searching" && proposed === 0 ? ["waits for the agent's first proposals"] : [];

@@ -12,15 +12,14 @@ import type { WorkspaceOption } from "./tokens.js";
 type Pool = Schema<"RunnerPool">;
 type Runner = Schema<"Runner">;
 
-/** The options of `pool rotate`. */
 export interface RotateOptions extends WorkspaceOption {
   readonly yes?: true;
 }
 
-/** The bytes of a new pool token. */
+/** Length of a new pool token, in bytes. */
 const TOKEN_BYTES = 32;
 
-/** Lists the runner pools of a workspace, with their connected runners. */
+/** Lists the runner pools of a workspace, each with the number of connected runners and their slots. */
 export async function listPools(context: Context, options: WorkspaceOption): Promise<void> {
   const { names, terminal } = context;
   const workspace = await names.workspace(options.workspace);
@@ -53,7 +52,10 @@ export async function listPools(context: Context, options: WorkspaceOption): Pro
   );
 }
 
-/** Replaces the token of a pool. Prints the new token alone to standard output. */
+/**
+ * Replaces the token of a pool. Asks for confirmation, unless `--yes` is given. Without `--json`, prints only the new
+ * token to standard output.
+ */
 export async function rotatePool(
   context: Context,
   { yes, ...options }: RotateOptions,

@@ -10,17 +10,15 @@ import { toTimeText } from "../command/time-text.js";
 
 type Token = Schema<"WorkspaceToken">;
 
-/** The option `--workspace`. */
 export interface WorkspaceOption extends CommonOptions {
   readonly workspace?: string;
 }
 
-/** The options of `token revoke`. */
 export interface RevokeOptions extends WorkspaceOption {
   readonly yes?: true;
 }
 
-/** Lists the tokens of a workspace. The service stores no token, so none is shown. */
+/** Lists the tokens of a workspace without their values, which the service does not store. */
 export async function listTokens(context: Context, options: WorkspaceOption): Promise<void> {
   const { names, terminal } = context;
   const workspace = await names.workspace(options.workspace);

@@ -11,7 +11,7 @@ export type Verdict =
   | { readonly kind: "edit"; readonly inputs: Readonly<Record<string, unknown>> }
   | { readonly kind: "dismiss"; readonly reason: string | null };
 
-/** Answers an approval. */
+/** Answers an approval. Returns the answered approval. */
 export async function answerApproval(
   { client }: Context,
   { id, runId }: Pick<Approval, "id" | "runId">,

@@ -4,7 +4,7 @@ import { CommandError, exitCodes } from "../command/exit-codes.js";
 import { toLine } from "../command/printable.js";
 import { readRun } from "./current-task.js";
 
-/** The states of a task that refuse a call, and what can be done in them. */
+/** For each task state, the end of the message for a refused call: the state, and what the person can do. */
 const STATES: Readonly<Record<Schema<"Task">["state"], string>> = {
   queued: "queued, so no agent has started: move it with signalbox task move, or close it with signalbox task close",
   running:

@@ -49,7 +49,10 @@ export async function openTask(context: Context, options: TaskOpening, title: st
   return code;
 }
 
-/** Whether a runner of the workspace is connected; true for a caller who may not list them. */
+/**
+ * Whether a runner of the workspace is connected. Also true if the service refuses the list, for example without
+ * permission.
+ */
 async function hasRunner({ client }: Context, slug: string): Promise<boolean> {
   const runners = listAll(client, "/api/workspaces/{slug}/runners", "after", { path: { slug }, query: { limit: 200 } });
   try {

@@ -50,6 +50,11 @@ export interface ServiceConnectionOptions {
    */
   readonly leaseOver: () => void;
   readonly log: (line: string) => void;
+  /**
+   * Called instead of a retry if the service refuses the token before its first welcome. Such a token is wrong, whereas
+   * a token that is refused later may have been rotated.
+   */
+  readonly refused?: (() => void) | undefined;
 }
 
 const FIRST_WAIT_MS = 250;
@@ -324,11 +329,12 @@ export class ServiceConnection {
   }
 
   #lost(refused: boolean): void {
-    if (this.#welcomed && !this.#closed) this.#options.log("the connection to the service was lost: reconnecting");
+    if (this.#welcomed && !this.#closed) this.#options.log("lost the service, retrying");
     this.#welcomed = false;
     this.#cancelBeat();
     if (this.#closed) return;
-    const { clock, random, log } = this.#options;
+    const { clock, random, log, refused: onRefused } = this.#options;
+    if (refused && this.#runnerId === null && onRefused !== undefined) return onRefused();
     const maxWait = refused ? REFUSED_WAIT_MS : Math.min(this.#longestWaitMs, FIRST_WAIT_MS * 2 ** this.#failures);
     const wait = maxWait * (0.5 + random() / 2);
     if (refused)

@@ -9,14 +9,21 @@ import { maskedWithin } from "../harness/mask.js";
 import { awaitCall } from "./await-call.js";
 import type { ServedTool } from "./mcp-server.js";
 import { Pace } from "./pace.js";
+import { BRIDGE_FLAG } from "./pipe-to-socket.js";
 import type { ToolCalls } from "./tool-calls.js";
 import type { ToolSocket } from "./tool-socket.js";
 
 /** The MCP server with the service's own tools. */
 export const OWN_SERVER = "signalbox";
 
-/** The program that pipes standard input and output to a socket. */
-const BRIDGE = fileURLToPath(new URL("./bridge.js", import.meta.url));
+/** Defined by the build of the runner that is one file (`one-file.ts`). */
+declare const IS_ONE_FILE: true | undefined;
+
+/** The arguments of node for the program that pipes standard input and output to a socket. */
+const BRIDGE: readonly string[] =
+  typeof IS_ONE_FILE === "undefined"
+    ? [fileURLToPath(new URL("./bridge.js", import.meta.url))]
+    : [fileURLToPath(import.meta.url), BRIDGE_FLAG];
 
 export interface RunToolsOptions {
   readonly folder: Pick<RunFolder, "tools" | "toolsConfig">;
@@ -55,7 +62,7 @@ export class RunTools {
         pace,
       });
       sockets.push(socket);
-      mcpServers[name] = { type: "stdio", command: process.execPath, args: [BRIDGE, socket.path], env: {} };
+      mcpServers[name] = { type: "stdio", command: process.execPath, args: [...BRIDGE, socket.path], env: {} };
     }
     await writeFile(folder.toolsConfig, JSON.stringify({ mcpServers }, null, 2), { mode: 0o600 });
     return new RunTools(sockets);

@@ -297,6 +297,34 @@ t.test("a failure is noted on the task once, unless the task has moved on", asyn
   t.equal(findHookOccurrence(gone.stepping.rows, workspaceId, teamId, "occ_1-x")?.code, "superseded");
 });
 
+t.test("a refusal and a failure for good are reported to the log, and each request to the metrics", async (t) => {
+  const before = { on: "run.starting", before: true } as const;
+  const attempt = (outcome: string) => ["hook.attempted", null, outcome] as const;
+  const cases: [string, Parameters<typeof arrange>[0], Message[], unknown[]][] = [
+    ["delivered", { on: "task.moved" }, [done], [attempt("delivered")]],
+    ["refused", before, [refuses], [attempt("delivered"), ["hook.ended", "hook refused", undefined]]],
+    [
+      "given up at once",
+      { on: "task.moved" },
+      [rejected],
+      [attempt("rejected"), ["hook.ended", "hook given up", undefined]],
+    ],
+    ["retried", { on: "task.moved" }, [broke], [attempt("server-error")]],
+    ["superseded", { on: "task.moved", at: "review" }, [rejected], [attempt("rejected")]],
+  ];
+  for (const [name, options, messages, wanted] of cases) {
+    const { stepping } = arrange(options);
+    const intents = messages.flatMap((message) => stepping.take(message).intents);
+    const reports = intents.flatMap((intent) => (intent.kind === "report" ? [intent.report] : []));
+    t.same(
+      reports.map(({ name: kind, line, details }) => [kind, line?.message ?? null, details.outcome]),
+      wanted,
+      name,
+    );
+    t.notMatch(JSON.stringify(reports), /too late|it responded/, "without the receiver's words");
+  }
+});
+
 const healthOf = ({ stepping }: Arranged, nowMs = stepping.now) =>
   readHookHealth(stepping.rows, { workspaceId, id: "hook_1" }, nowMs);
 const noHealth = { delivered: 0, refused: 0, failed: 0, waiting: 0, nextRetryAt: null };

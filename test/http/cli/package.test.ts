@@ -60,7 +60,10 @@ t.test("it holds the service, the runner and the client alone, and everything th
   const bundled = paths.filter((path) => path.startsWith(`${programs}/`) && path.endsWith(".js"));
   t.same(
     paths.filter((path) => !bundled.includes(path)),
-    ["LICENSE", "README.md", `${programs}/LICENSES.txt`, "http/cli/signalbox.mjs", "package.json"],
+    [
+      ...["CHANGELOG.md", "LICENSE", "README.md", "dist/bundle/pages/explorer.js", `${programs}/LICENSES.txt`],
+      ...["dist/bundle/runner.mjs", "http/cli/signalbox.mjs", "package.json"],
+    ],
   );
   const installed = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.optionalDependencies)];
   const lacks = bundled
@@ -112,8 +115,8 @@ t.test("each package that is depended on is loaded by name, or bundled with its 
   };
   t.same(
     Object.keys(manifest.dependencies).filter((name) => loaded.has(name) === isNamed(name)),
-    // Packages whose files the service reads.
-    ["@tree-sitter-grammars/tree-sitter-hcl", "openapi-explorer"],
+    // A package whose file the service reads.
+    ["@tree-sitter-grammars/tree-sitter-hcl"],
   );
 });
 
@@ -133,9 +136,9 @@ t.test("it serves, with the pages that it takes from other packages, and drains"
     [, url = ""] = /listening on (http:[^"\s]+)/.exec(line) ?? [];
     if (url !== "") break;
   }
-  const paths = ["/healthz", "/api/openapi.json", "/docs", "/docs/explorer.js"];
+  const paths = ["/healthz", "/api/openapi.json", "/docs", "/docs/explorer.js", "/runner.mjs"];
   const statuses = await Promise.all(paths.map(async (path) => (await fetch(`${url}${path}`)).status));
-  t.same(statuses, [200, 200, 200, 200]);
+  t.same(statuses, [200, 200, 200, 200, 200]);
   child.kill("SIGTERM");
   t.same(await ended, [0, null]);
 });

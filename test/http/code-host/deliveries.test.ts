@@ -203,6 +203,9 @@ t.test("a delivery without a valid signature is refused", async (t) => {
       "The delivery has no valid signature: set the webhook's secret to CODE_HOST_WEBHOOK_SECRET.",
     );
   }
+  const lines = service.logLines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === "delivery refused");
+  t.equal(lines.length, wrong.length);
+  t.match(lines[0], { level: "warn", reason: "signature", count: 1 });
   t.equal(await state(), "connected");
   t.equal(
     (await send({ ...signed, "x-hub-signature-256": signature.toUpperCase().replace("SHA", "sha") })).status,

@@ -48,7 +48,7 @@ t.test(
     const { service, owner } = await open("");
     const line = JSON.parse((await service.logged(/^.*a hook names a host.*$/))[0]);
     const reason = `must be https, unless the deployment's outbound allow-list (OUTBOUND_ALLOW) names ${receiver.url}`;
-    t.match(line, { level: 40, address: "core/tell", hookId, step: "tell", reason });
+    t.match(line, { level: "warn", address: "core/tell", hookId, step: "tell", reason });
     const warnings = async () => (await owner.request("GET", `/api/resources/hooks/${hookId}`)).body?.warnings;
     const warning = { path: "steps[0].request.url", message: `the step fails with not-allowed: ${reason}` };
     t.match(await warnings(), [warning]);

@@ -103,7 +103,7 @@ t.test("no payload of a code host breaks a route; order, repeats and losses leav
   await settled(second);
   t.same(new Set((await tasks(other.id)).map(toMarks)), new Set(opened.map(toMarks)));
   t.equal((await tasks(other.id)).length, opened.length);
-  t.equal(service.logLines.filter((line) => line.includes('"level":50')).length, 0);
+  t.equal(service.logLines.filter((line) => line.includes('"level":"error"')).length, 0);
 });
 
 /**

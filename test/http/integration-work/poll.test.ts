@@ -63,6 +63,10 @@ t.test("a poll is read, asked now, and given another cursor", async (t) => {
   });
   t.equal((await ada.request("PUT", `${at}/cursor`, { cursor: "x".repeat(5_000) })).status, 422);
   const metrics = await service.anonymous.request("GET", "/metrics");
+  t.match(
+    service.logLines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === "poll failing"),
+    [{ level: "warn", integrationId: /^int_/, failures: 1 }],
+  );
   for (const fate of ["answered", "failed"]) t.match(metrics.text, `signalbox_polls_total{fate="${fate}"} 1\n`);
 
   const bea = await service.signIn("bea@example.com");

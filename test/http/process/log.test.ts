@@ -28,6 +28,7 @@ t.test("no secret, token or cookie that passes through the service is in its log
   await anonymous.request("POST", "/api/sign-in", { email: "ada@example.com", [canary("field")]: 1 }, headers);
   await anonymous.request("POST", "/api/sign-in", { email: "ada@example.com" });
   await service.logged(/a mail was not sent/);
+  t.match((await anonymous.request("GET", "/metrics")).text, /^signalbox_mails_total\{fate="failed"\} 1$/m);
   const socket = anonymous.socket(`/api/runner?q=${canary("socket-query")}`, headers);
   await new Promise((resolve) => socket.once("error", resolve));
   await service.stop();
@@ -87,7 +88,7 @@ t.test("requests are logged at debug level, failed ones at info level too", asyn
   const quiet = keptLog("info");
   quiet.log.served({ ...served, status: 200 });
   quiet.log.served({ ...served, status: 500 });
-  t.match(quiet.lines, [{ level: 40, requestId: "req_1", route: "/a/{id}", status: 500, ms: 1.2 }]);
+  t.match(quiet.lines, [{ level: "warn", requestId: "req_1", route: "/a/{id}", status: 500, ms: 1.2 }]);
   t.equal(quiet.lines.length, 1);
   const close = keptLog("debug");
   close.log.served({ ...served, status: 200 });
@@ -98,7 +99,7 @@ t.test("a damaged row fails a request once as an error, and then at debug level"
   const { log, lines } = keptLog("info");
   const damage = (...key: string[]) => new StoreError("damaged", "a row is damaged", { key });
   for (let n = 0; n < 5; n++) log.failed("req_1", damage("ws_1", "row", "task", "a"));
-  t.match(lines.splice(0), [{ level: 50, requestId: "req_1", error: { code: "damaged" } }]);
+  t.match(lines.splice(0), [{ level: "error", requestId: "req_1", error: { code: "damaged" } }]);
   log.failed("req_2", damage("ws_1", "row", "task", "b"));
   log.failed("req_3", new StoreError("damaged", "the format is damaged"));
   log.failed("req_4", new StoreError("damaged", "the format is damaged"));
@@ -114,13 +115,13 @@ t.test("a damaged row fails a request once as an error, and then at debug level"
     log.served({ ...served, requestId });
   }
   t.match(lines.slice(4), [
-    { level: 50, requestId: "req_6" },
-    { level: 40, requestId: "req_6" },
+    { level: "error", requestId: "req_6" },
+    { level: "warn", requestId: "req_6" },
   ]);
   t.equal(lines.length, 6, "nor is the answer told again");
   const close = keptLog("debug");
   for (let n = 0; n < 2; n++) close.log.failed("req_1", damage("ws_1", "row", "task", "a"));
-  t.match(close.lines, [{ level: 50 }, { level: 20 }]);
+  t.match(close.lines, [{ level: "error" }, { level: "debug" }]);
 });
 
 t.test("damaged rows without end do not fill the log", async (t) => {
@@ -153,6 +154,14 @@ t.test("the last lines before the end of the process are written, in order", asy
       wanted,
     );
   }
+});
+
+t.test("readable lines have the level's name and the time", async (t) => {
+  const module = JSON.stringify(new URL("../../../http/process/log.js", import.meta.url));
+  const program = `import { createLog, openReadable } from ${module};
+    createLog("info", await openReadable()).warn("runner lost", { runnerId: "runner_1" });`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
+  t.match(stdout, /^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\] WARN: runner lost\n +runnerId: "runner_1"\n$/);
 });
 
 t.test("whole numbers beyond 2^53 are logged with all their digits", async (t) => {

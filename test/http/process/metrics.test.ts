@@ -18,6 +18,7 @@ const idle: RuntimeStats = {
   timers: 0,
   counters: new Map(),
   flushSeconds: [],
+  feedBytes: 0,
 };
 
 t.test("requests are counted by method, route and status, in buckets of their seconds", async (t) => {
@@ -44,4 +45,34 @@ t.test("requests are counted by method, route and status, in buckets of their se
     `${name}_sum{${others}} 0.3`,
     `${name}_count{${others}} 1`,
   ]);
+});
+
+t.test("money and answers of the model are counted, and currencies beyond a limit count together", async (t) => {
+  const metrics = createMetrics(() => idle);
+  const ask = (currency: string, amount = 0.25) =>
+    metrics.asked({
+      state: "answered",
+      value: {},
+      model: "canary",
+      spent: { calls: 1, cost: { amount, currency }, isEstimate: false },
+    });
+  ask("EUR");
+  ask("EUR");
+  for (let index = 0; index < 30; index++) ask(`C${index}`, 1);
+  metrics.asked({ state: "waiting", reason: "", retryAtMs: null, spent: { calls: 0, cost: null, isEstimate: false } });
+  const text = await metrics.text();
+  t.match(text, 'signalbox_model_cost_total{currency="EUR"} 0.5\n');
+  t.match(text, 'signalbox_model_cost_total{currency="(other)"} 11\n');
+  t.match(text, 'signalbox_model_questions_total{outcome="answered"} 32\n');
+  t.match(text, 'signalbox_model_questions_total{outcome="waiting"} 1\n');
+  t.notMatch(text, "canary");
+});
+
+t.test("what only grows is a counter under its old name", async (t) => {
+  const text = await createMetrics(() => ({ ...idle, turns: 3, deadLetters: 1, cells: 2 })).text();
+  for (const name of ["turns", "batches", "crashes", "dead_letters", "damaged_rows", "damaged_turns"])
+    t.match(text, `# TYPE signalbox_${name} counter\n`);
+  t.match(text, "signalbox_turns 3\n");
+  for (const name of ["cells", "mailbox_depth", "timers", "pending_effects"])
+    t.match(text, `# TYPE signalbox_${name} gauge\n`);
 });

@@ -99,7 +99,7 @@ t.test(
     const blocks = Math.ceil(before.length / 512 / 2);
     const { said, code } = await run(folder, null, ["sh", "-c", `ulimit -f ${blocks}; exec "$@"`, "sh"]);
     t.equal(code, 1);
-    t.match(said, /^\S.*data\.mdb.*start again; acknowledged data is safe\n$/);
+    t.match(said, /^\{.*"msg":"starting"\}\n\S.*data\.mdb.*start again; acknowledged data is safe\n$/);
     t.ok(before.equals(readFileSync(join(folder, "data.mdb"))));
     t.notOk(readdirSync(folder).some((name) => name.startsWith(COPY)));
   },

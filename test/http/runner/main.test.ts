@@ -112,3 +112,13 @@ t.test("a program after -- may have arguments that begin with dashes; a third si
   // The system ends a killed process with some delay.
   await until("the agent's end", () => !isAlive(pid));
 });
+
+t.test("a runner whose first token is refused ends with 1; its lines have times", async (t) => {
+  const service = await ProtocolService.start(t);
+  const args = ["--url", service.url, "--work-folder", emptyFolder(t)];
+  const { code, out } = await start(t, args, { SIGNALBOX_POOL_TOKEN: "another-token" }).over;
+  t.equal(code, 1);
+  const lines = out.trimEnd().split("\n");
+  for (const line of lines) t.match(line, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z \S/);
+  t.match(lines.at(-1), /: the service rejected the pool token$/);
+});

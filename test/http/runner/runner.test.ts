@@ -101,7 +101,7 @@ t.test("the runner's own log has the result of each run, without secrets", async
   scene.assign({ runId: "e", agent: "sleep 60" });
   await scene.message("run.started", ({ runId }) => runId === "e");
   scene.service.tell({ type: "run.stop", runId: "e", fence: 1, reason: "" });
-  await until("the ends", () => scene.said.filter((line) => /^\w: (?!at work)/.test(line)).length === 5);
+  await until("the ends", () => scene.said.filter((line) => / \([\d.]+ s\)$/.test(line)).length === 5);
   for (const line of [
     "a: completed",
     "b: failed, setup-failed: the setup of acme/app exited with 7",
@@ -109,8 +109,12 @@ t.test("the runner's own log has the result of each run, without secrets", async
     "d: aborted: the run was withdrawn, or this runner lost its claim",
     "e: stopped",
   ]) {
-    t.ok(scene.said.includes(line), line);
+    t.ok(
+      scene.said.some((said) => said.startsWith(`${line} (`)),
+      line,
+    );
   }
+  t.ok(scene.said.includes("a: Do it, at work"));
 });
 
 t.test("names of repositories never lead out of the work folder", async (t) => {
@@ -168,8 +172,10 @@ t.test("a run without a handover goes to the only next station, or finishes", as
   await scene.answerHandover(1, "Not today.");
   const refused = await scene.message("run.ended", ({ runId }) => runId === "refused");
   t.match(refused, { outcome: "completed", ending: { kind: "finish", note: "Not today." } });
-  await until("the line", () => scene.said.includes("refused: completed, not handed over: Not today."));
-  t.ok(scene.said.includes("given: completed, handed over to review"));
+  await until("the line", () =>
+    scene.said.some((line) => line.startsWith("refused: completed, not handed over: Not today. (")),
+  );
+  t.ok(scene.said.some((line) => line.startsWith("given: completed, handed over to review (")));
   t.match(await scene.work({ runId: "last" }), { outcome: "completed", ending: { kind: "finish", note: "" } });
   const several = await scene.work({ runId: "several", station: { next: ["review", "ship"] } });
   t.match(several, { ending: { kind: "finish", note: /none of the next stations/ } });

@@ -181,3 +181,20 @@ t.test("the bytes of a feed's texts count, not their characters", async (t) => {
   t.ok(Buffer.byteLength(JSON.stringify(kept)) < 22_000);
   t.equal(kept.at(-1)?.seq, 30);
 });
+
+t.test("the size of measured feeds follows what is written and trimmed", async (t) => {
+  const { harness, write } = await started(4);
+  await write("task/1", "task/2");
+  t.equal(harness.runtime.stats().feedBytes, 0, "nothing is measured unasked");
+  harness.runtime.feed.measure(partition);
+  const first = harness.runtime.stats().feedBytes;
+  t.ok(first > 0);
+  await write("task/3", "task/4");
+  t.equal(harness.runtime.stats().feedBytes, 2 * first);
+  for (let index = 0; index < 10; index++) await write("task/5", "task/6");
+  t.equal(harness.runtime.stats().feedBytes, 2 * first, "what is trimmed no longer counts");
+  harness.crash();
+  await harness.start();
+  harness.runtime.feed.measure(partition);
+  t.equal(harness.runtime.stats().feedBytes, 2 * first, "a later process measures the same");
+});

@@ -59,6 +59,10 @@ const counter = probe("counter", {
     turn.count("counted");
     if (fails === true) throw new Error("on purpose");
   },
+  report: (_context, { fails, n }, turn) => {
+    turn.report({ name: "happened", line: null, details: { n: Number(n) } });
+    if (fails === true) throw new Error("on purpose");
+  },
   chance: (_context, _message, turn) =>
     turn.reply({ id: turn.newId("x"), random: turn.random(), bytes: turn.randomBytes(3).length, now: turn.now }),
 });
@@ -260,4 +264,27 @@ t.test("what turns count is a figure of the process, as of the flush", async (t)
   harness.crash();
   await harness.start();
   t.equal(counted(), undefined, "a new process begins anew");
+});
+
+t.test("a report reaches the process once, after the flush, and none of a turn that throws does", async (t) => {
+  const reports: unknown[] = [];
+  const harness = new Harness({
+    catalogue: { actors: [counter] },
+    reported: ({ from, report }) => void reports.push([from.partition, from.kind, report.details.n]),
+  });
+  await harness.start();
+  let release = () => {};
+  harness.held = new Promise((resolve) => {
+    release = resolve;
+  });
+  const to = harness.to("counter");
+  const done = harness.runtime.ask(to, { type: "report", n: 1 } as never);
+  const failed = settled(harness.runtime.ask(to, { type: "report", n: 2, fails: true } as never));
+  await harness.advance();
+  t.same(reports, [], "nothing is on disk yet");
+  release();
+  await harness.advance();
+  await done;
+  await failed;
+  t.same(reports, [[partition, "counter", 1]]);
 });

@@ -1,7 +1,7 @@
 import type { TreeFiles } from "../../../support/station-edit.js";
 import { type Layout, line, OPEN, WAS } from "./layout.js";
 
-/** Layouts in which a source names its text file without `path.module`. Only a root module is run in its own folder. */
+/** Layouts in which a source names its text file without `path.module`. */
 export function relativeFileLayouts(): readonly Layout[] {
   const forms = [
     "prompts/w.md",

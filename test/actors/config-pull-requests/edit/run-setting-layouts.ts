@@ -6,13 +6,16 @@ export function runSettingLayouts(): readonly Layout[] {
   return [...workspaceLayouts(), ...stateLayouts(), ...variableLayouts(), ...valueFileLayouts()];
 }
 
-/** A value that GitHub Actions gives. */
+/** An expression of GitHub Actions: `${{ name }}`. */
 const github = (name: string) => `$${OPEN.slice(1)}{ ${name} }}`;
 const steps = (...commands: readonly string[]) =>
   `on: push\njobs:\n  apply:\n    steps:\n${commands.map((each) => `      - run: ${each}\n`).join("")}`;
 const CI = ".github/workflows/apply.yml";
 
-/** Returns a layout with a root module in a folder. `place` is null if the edit succeeds. */
+/**
+ * Returns a layout with a root module in a folder. `place` matches the place that the refusal names; null if the edit
+ * succeeds.
+ */
 function run(says: string, files: TreeFiles, place: RegExp | null, { root = "lines", team = '"team_1"' } = {}): Layout {
   const path = root === "." ? "main.tf" : `${root}/main.tf`;
   const whole = { [path]: line({ team }), "net/main.tf": "locals {\n}\n", ...files };

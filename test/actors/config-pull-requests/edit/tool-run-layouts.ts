@@ -12,7 +12,10 @@ interface Expected {
   readonly code?: string;
 }
 
-/** Returns a layout with a root module in a folder. `place` is null if the edit succeeds. */
+/**
+ * Returns a layout with a root module in a folder. `place` matches the place that the refusal names; null if the edit
+ * succeeds.
+ */
 function run(
   says: string,
   files: TreeFiles,
@@ -155,7 +158,7 @@ function yamlLayouts(): readonly Layout[] {
 const block = (type: string, body: string, name = "a") =>
   `resource "${type}" "${name}" {\n${body.replace(/^(?=.)/gm, "  ")}}\n`;
 const set = 'for_each = toset(["core", "web"])\n';
-/** Resources that run the root module in a folder. */
+/** Functions that write a resource or module call which runs the root module in `folder`. */
 const runners: readonly ((more: string, folder?: string, name?: string) => string)[] = [
   (more, folder = "lines", name) =>
     block("env0_template", `${more}repository = "https://git.example/acme/infra"\npath = "${folder}"\n`, name),
@@ -211,7 +214,7 @@ function resourceLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with a literal `for_each` that gives each workspace its own folder. */
+/** Layouts in which a `for_each` gives the folders of the workspaces. */
 function apartLayouts(): readonly Layout[] {
   const tfe = (each: string, folder: string, more = "") =>
     `${block("tfe_workspace", `for_each = ${each}\nworking_directory = ${folder}\nvcs_repo {\n  identifier = "acme/infra"\n}\n`)}${more}`;
@@ -236,7 +239,7 @@ function apartLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with resources that give the team's variable a value. */
+/** Layouts with resources that may set the team's variable. */
 function variableLayouts(): readonly Layout[] {
   const workspace = (folder: string) =>
     block("tfe_workspace", `working_directory = "${folder}"\nvcs_repo {\n  identifier = "acme/infra"\n}\n`, folder);
@@ -271,7 +274,7 @@ function variableLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts in which the only run of the root module is at another branch than the one that the edit is merged into. */
+/** Layouts whose run of the root module may use another branch than the one that the edit is merged into. */
 function branchLayouts(): readonly Layout[] {
   const tfe = (branch: string) =>
     block("tfe_workspace", `working_directory = "lines"\nvcs_repo {\n  identifier = "acme/infra"\n${branch}}\n`);

@@ -120,7 +120,7 @@ function setLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with data sources that select a team by id, by key or by both. */
+/** Layouts with data sources that have a key, an id and a key, or neither. */
 function dataLayouts(): readonly Layout[] {
   const data = (body: string, kind = "data") => ({
     "d.tf": `${kind} "service_team" "x" {\n  ${body.replaceAll("; ", "\n  ")}\n}\n`,

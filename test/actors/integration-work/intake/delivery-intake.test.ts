@@ -379,3 +379,18 @@ t.test("a raise that nobody answers fails when it is watched twice; an answer af
   t.match(onRaised(late.context, answer("d:0:0")), { does: "nothing" });
   t.match(onRaised(late.context, answer("d:0:1")), { does: "end", end: { state: "done" } });
 });
+
+t.test("refused deliveries are one report with their number, and without their headers", (t) => {
+  const { actor } = intake();
+  const latest = [{ headers: { "x-signature": "canary" }, bytes: 1, reason: "signature" }];
+  const { intents } = actor.take({ type: "delivery.refuse", count: 3, latest } as never);
+  const reports = intents.flatMap((intent) => (intent.kind === "report" ? [intent.report] : []));
+  t.match(reports, [
+    {
+      line: { level: "warn", message: "delivery refused" },
+      details: { integrationId: INTEGRATION, reason: "signature", count: 3 },
+    },
+  ]);
+  t.notMatch(JSON.stringify(reports), "canary");
+  t.end();
+});

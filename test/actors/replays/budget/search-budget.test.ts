@@ -122,3 +122,17 @@ t.test("a set that a search is under way of keeps its runs, and stays", async (t
   }
   t.match(await world.askSets({ type: "set.rename", setId, name: "Other" }), { setId });
 });
+
+t.test("a replay and a search that reach their ceiling are reported to the log, once", (t) => {
+  const scene = purseScene();
+  const reports = (id: string, spent: string) =>
+    scene.spend(id, { spent }).intents.flatMap((intent) => (intent.kind === "report" ? [intent.report] : []));
+  t.same(reports("rep_1", "9/1"), []);
+  const reached = { name: "ceiling.reached", line: { level: "warn", message: "money ceiling reached" } };
+  t.match(reports("rep_1", "10/1"), [
+    { ...reached, details: { of: "replay", replayId: "rep_1", ceiling: 10, currency: "EUR" } },
+  ]);
+  t.match(reports("rep_2", "2/1"), [{ ...reached, details: { of: "search", searchId, ceiling: 12 } }]);
+  t.same(reports("rep_2", "3/1"), [], "it was reached before");
+  t.end();
+});

@@ -44,7 +44,8 @@ async function run(
       nth += 1;
       return checks(came, nth, end);
     }
-    if (came.path === "/api/resources/workspaces") return { status: 200, body: { items: [{ id: "ws_1" }] } };
+    if (came.path === "/api/resources/workspaces")
+      return { status: 200, body: { items: [{ id: "ws_1", slug: "acme" }] } };
     const isKnown = /lines\/(line_1$|import\?address=core%2Fdev$)/.test(came.path);
     return isKnown ? { status: 200, body: line } : { status: 404, body: { detail: "There is no line." } };
   });

@@ -6,10 +6,12 @@ import type { AddressInfo } from "node:net";
 export interface CutConnection {
   readonly url: string;
   /**
-   * Cuts the connection of one write: the first one is 1. `before` cuts it before the service gets the write, `after`
-   * before the client gets the response. `failed` answers 500 after the service got it, and `refused` answers 403 before,
-   * `moved-on` as for an old version, `invalid` as for an invalid file. Later writes are cut too, as after a kill. A dry
-   * run is no write; `old` answers it 404, as an older release, and cuts nothing.
+   * Cuts the connection at the given write, counted from 1. `before`: the service does not get the write. `after`: the
+   * client does not get the response. `failed`: the service gets the write, and the client gets 500. `refused`,
+   * `moved-on`, `invalid`: the service does not get the write, and the client gets 403, 409 or 422. In all these cases,
+   * the service gets no later write either, as after a kill.
+   *
+   * `old`: cuts nothing, but answers dry runs with 404, as an older release does. A dry run does not count as a write.
    */
   cut(write: number, when: CutWhen): void;
   close(): Promise<void>;

@@ -82,7 +82,7 @@ export class EditedFolder {
     );
   }
 
-  /** Adds the `chomp` of files that the command line exports with a final newline. */
+  /** Adds `chomp` around each `file(…)` for which the exported `main.tf` has it. */
   #asExported(entries: Entries): Entries {
     const main = this.files.get("main.tf") ?? "";
     const convert = (value: HclValue): HclValue => {
@@ -96,7 +96,9 @@ export class EditedFolder {
     return entries.map(([name, value]) => [name, convert(value)]);
   }
 
-  /** Returns the value that an attribute has: its text for a file, the key for a reference. */
+  /**
+   * Returns the plain value of an attribute: for a file its text, for a reference the value of the field that it names.
+   */
   plain(value: HclValue): unknown {
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return value.map((each: HclValue) => this.plain(each));

@@ -38,7 +38,7 @@ export const hookCases: readonly CommandCase[] = [
     name: "hook show",
     args: async (scene) => [String((await latestFiring(scene)).id)],
     prints:
-      /^tell: delivered, the receiver answered 200\nfiring +occ_[\s\S]*\nattempt 1, step tell, [\s\S]*\nsent:\n {2}\{"hook"/,
+      /^tell: delivered, the receiver answered 200\nfiring +occ_[\s\S]*\nattempt 1, step tell, [\s\S]*\ncurl 'http[\s\S]*--data-raw '\{"hook"/,
     json: { hook: "tell", state: "delivered", attempts: [{ status: 200 }] },
     wrong: ["one", "two"],
   },

@@ -133,7 +133,7 @@ t.test("a runner admitted by a trust comes back by itself when what it was admit
       await new Promise<void>((resolve) => {
         heard = resolve;
       });
-      if (said.at(-1)?.includes("reconnecting")) {
+      if (said.at(-1)?.includes("lost the service, retrying")) {
         // The wait before the next attempt starts after this log line.
         await new Promise((resolve) => setImmediate(resolve));
         clock.advance(250);

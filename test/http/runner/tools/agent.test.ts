@@ -68,7 +68,7 @@ await earlier.close();`;
     });
     await acknowledged(scene, 2);
     scene.service.cut();
-    await until("the runner is told", () => scene.said.some((line) => /connection to the service was lost/.test(line)));
+    await until("the runner is told", () => scene.said.some((line) => line === "lost the service, retrying"));
     scene.clock.advance(3_600_000);
     await scene.service.frame("hello", () => true, 2);
     scene.service.welcome({ leaseSeconds: 86_400, features: ["tools"] });

@@ -1,0 +1,23 @@
+import { connect } from "node:net";
+import { basename, dirname } from "node:path";
+
+/** The first argument that makes the runner that is one file the bridge, instead of a runner. */
+export const BRIDGE_FLAG = "--bridge";
+
+/**
+ * Connects this process's standard input and output to the socket at this path. The process ends when its input ends, or
+ * when the socket is gone.
+ */
+export function pipeToSocket(path: string): void {
+  // The whole path may be longer than the limit for socket paths.
+  process.chdir(dirname(path));
+  const socket = connect({ path: `./${basename(path)}` });
+  process.stdin.pipe(socket);
+  socket.pipe(process.stdout);
+  process.stdout.on("error", () => process.exit());
+  socket.on("error", (error) => {
+    process.stderr.write(`Cannot reach the run's tools: ${error.message}\n`);
+    process.exitCode = 1;
+  });
+  socket.on("close", () => process.exit());
+}

@@ -1,0 +1,29 @@
+import type { Address } from "./cells/address.js";
+
+/** One span of a trace. Only the {@link Tracing} that made it knows what it holds. */
+export interface Span {
+  /** Ends the span. `error` is the name of a failure, without data; omit it for a success. */
+  end(error?: string): void;
+}
+
+/**
+ * Records how work follows from other work: a request, the turns of its messages, their flush, and the effects that they
+ * start. The runtime passes spans on in memory, so work that continues after a restart or a wake-up begins no trace.
+ */
+export interface Tracing {
+  /** The span that the running code belongs to; null for none. */
+  current(): Span | null;
+  /** Begins a span below another. The attributes contain ids and kinds, and no message contents. */
+  begin(parent: Span, name: string, attributes: Readonly<Record<string, string>>): Span;
+  /** Runs code that belongs to a span, or to none, including what it awaits. */
+  within<Result>(span: Span | null, work: () => Result): Result;
+}
+
+/** An id that the runtime made. Ids of another form may be a mail address or a text of a person. */
+const OWN_ID = /^[a-z-]+_[0-9A-Z]{26}(?:-[0-9A-Z]+)?$/;
+
+/** Returns the attributes that name an actor. They have its id only if the runtime made it. */
+export function toAttributes({ partition, kind, id }: Address): Readonly<Record<string, string>> {
+  const named = { "signalbox.workspace.id": partition, "signalbox.actor.kind": kind };
+  return OWN_ID.test(id) ? { ...named, "signalbox.actor.id": id } : named;
+}
