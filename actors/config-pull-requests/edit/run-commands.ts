@@ -7,11 +7,14 @@ import { type RunText, runsByLine } from "./run-files.js";
 /** A setting that a command or a file gives to runs of Terraform. */
 export interface RunSetting {
   /**
-   * `workspace`: selects or creates a workspace. `state`: selects where the state is. `variable`: sets a variable.
-   * `values`: passes a file with values. `apply`: no setting, but a command that applies a root module.
+   * `workspace`: selects or creates a workspace. `state`: sets where the state is stored. `variable`: sets a variable.
+   * `values`: passes a variable file. `apply`: no setting, but a command that applies a root module.
    */
   readonly kind: "workspace" | "state" | "variable" | "values" | "apply";
-  /** The name of the variable or of the argument of the backend; `*` if it is unknown. Empty for other kinds. */
+  /**
+   * For `variable`, the variable's name, or `*` if it is unknown. For `state`, the backend argument or environment
+   * variable; empty if unknown. Empty for other kinds.
+   */
   readonly name: string;
   /** The value as written. A reference to a variable is replaced if the file sets the variable once, to plain text. */
   readonly value: string;
