@@ -51,7 +51,7 @@ export async function readGenerated(
 const GENERATES = /\bgenerate(_hcl|_file)?\b/;
 const CALLS = /\bmodule\s*\\*"|\btm_dynamic\b/;
 
-function codeIn(repository: Repository, file: CodeFile): readonly GeneratedCode[] {
+export function codeIn(repository: Repository, file: CodeFile): readonly GeneratedCode[] {
   if (isJson(file.path))
     return jsonTexts(readJson(file.text)).map((text) =>
       placed(repository, file, { text, start: Math.max(0, file.text.indexOf(JSON.stringify(text))) }),
@@ -121,7 +121,7 @@ function bodyOf(text: string, node: SyntaxNode): { readonly start: number; reado
 }
 
 /** Undoes the escape of `${` in a template, and keeps all offsets. */
-function unescaped(text: string): string {
+export function unescaped(text: string): string {
   return text.replaceAll("$$" + "{", "$" + "{ ");
 }
 
@@ -137,7 +137,8 @@ function placed(
   return { ...code, whole: { ...code.whole, file, start, blocks }, place: () => toPlace(file, { start }) };
 }
 
-function toCode({ syntax }: Repository, file: CodeFile, by: CodeFile): GeneratedCode {
+/** Reads a text as code. `by` is the file that generates the code. */
+export function toCode({ syntax }: Repository, file: CodeFile, by: CodeFile): GeneratedCode {
   try {
     const root = syntax.parse(file.text);
     const whole = toWhole(file, root);

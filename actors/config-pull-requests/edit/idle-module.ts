@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { type CodeBlock, readCode } from "./code-blocks.js";
 import { toPlace } from "./edit-source.js";
-import type { ModuleCall } from "./module-calls.js";
+import { type ModuleCall, REGISTRY } from "./module-calls.js";
 import { readPath } from "./read-paths.js";
 import { isPlan, type Repository } from "./repository.js";
 import { readUnit, type UnitFiles, unitsOf } from "./unit-files.js";
@@ -24,6 +24,8 @@ export async function pinOf(
   const [, written = ""] = REF.exec(text) ?? ARCHIVE.exec(text) ?? [];
   const ref = written.replace(/^refs\/heads\//, "");
   const isBranch = branch === undefined ? /^(main|master)$/.test(ref) : ref === branch;
+  const version = REGISTRY.test(block.attributes.get("source") ?? "") ? block.attributes.get("version") : undefined;
+  if (version !== undefined) return version.replace(/^"|"$/g, "");
   return ref === "" || ref === "HEAD" || isBranch ? null : ref;
 }
 

@@ -53,15 +53,16 @@ async function dataReader(repository: Repository, lineKey: string): Promise<stri
   if ("fault" in code) return null;
   const files = code.files.filter(({ path }) => isModuleFile(path));
   const sources = files
-    .filter(({ text }) => /\bdata\b/.test(text) && /\bservice_line\b/.test(text))
+    .filter(({ text }) => /\bdata\b/.test(text) && /\bservice_lines?\b/.test(text))
     .flatMap((file) => readCode(repository, file).blocks)
-    .filter(({ type, labels }) => type === "data" && labels[0] === "service_line");
+    .filter(({ type, labels }) => type === "data" && /^service_lines?$/.test(labels[0] ?? ""));
   for (const { file, labels, attributes } of sources) {
     const key = /^"([^"\\$%]*)"$/.exec(attributes.get("key") ?? "")?.[1];
-    if (key !== undefined && key !== lineKey) continue;
-    const reference = new RegExp(`(?<![\\w-])data\\s*\\.\\s*service_line\\s*\\.\\s*${labels[1]}(?![\\w-])`, "g");
+    const [type = "", name] = labels;
+    if (type === "service_line" && key !== undefined && key !== lineKey) continue;
+    const reference = new RegExp(`(?<![\\w-])data\\s*\\.\\s*${type}\\s*\\.\\s*${name}(?![\\w-])`, "g");
     for (const each of files.filter(({ path }) => dirname(path) === dirname(file.path))) {
-      const [start] = readersIn(repository, each, reference);
+      const [start] = readersIn(repository, each, reference, type === "service_lines" ? readsList : readsLine);
       if (start !== undefined) return toPlace(each, { start });
     }
   }
@@ -73,8 +74,37 @@ const STEP = /^\s*(?:\.\s*([A-Za-z_][\w-]*)|\[\s*\\?"([\w-]+)\\?"\s*\]|(\[|\.\s*
 /** Attributes that refer to a resource itself, not to its values. */
 const NAMING = /^(depends_on|replace_triggered_by|to|from|target)$/;
 
+/** Whether an expression with a reference to a line reads the line's stations. `rest` is the text after the reference. */
+function readsLine(_: string, rest: string): boolean {
+  const [, attribute, key] = STEP.exec(rest) ?? [];
+  const name = attribute ?? key;
+  return name === undefined || name === "stations";
+}
+
+/**
+ * Whether an expression with a reference to a list of lines reads their stations: not only the list's length, or another
+ * attribute of its elements.
+ */
+function readsList(before: string, rest: string): boolean {
+  const [whole = "", list, attribute] = ELEMENT.exec(rest) ?? [];
+  if (attribute !== undefined || /^(ids?|keys|names|stations)$/.test(list ?? ""))
+    return (attribute ?? list) === "stations";
+  const [, first, second] = /\bfor\s+(\w+)(?:\s*,\s*(\w+))?\s+in\s+$/.exec(before) ?? [];
+  if (first === undefined) return !/\blength\s*\(\s*$/.test(before);
+  const uses = new RegExp(`(?<![\\w.-])${second ?? first}(?![\\w-])(?!\\s*\\.\\s*(?!stations\\b)\\w)`);
+  return uses.test(rest.slice(whole.length).split(/\n\s*\n/)[0] ?? "");
+}
+
+/** Matches the attribute with the elements, an index, and the attribute of an element. */
+const ELEMENT = /^(?:\s*\.\s*([A-Za-z_]\w*))?(?:\s*(?:\[[^\]]*\]|\.\s*(?:\*|\d+)))?(?:\s*\.\s*([A-Za-z_]\w*))?/;
+
 /** Returns the offsets of the expressions in a file that read the line's stations. */
-function readersIn(repository: Repository, file: CodeFile, line: RegExp): readonly number[] {
+function readersIn(
+  repository: Repository,
+  file: CodeFile,
+  line: RegExp,
+  reads: (before: string, rest: string) => boolean = readsLine,
+): readonly number[] {
   const { text } = file;
   if (text.search(line) < 0) return [];
   const root = repository.parse(file);
@@ -83,14 +113,12 @@ function readersIn(repository: Repository, file: CodeFile, line: RegExp): readon
   const naming =
     root === null ? [] : nodesIn(root, "attribute").filter(({ start }) => NAMING.test(nameAt(text, start)));
   return [...code.matchAll(line)].flatMap(({ index, 0: written }) => {
-    const [, attribute, key, indexed] =
-      STEP.exec(text.slice(index + written.length, index + written.length + 200)) ?? [];
-    const name = attribute ?? key;
-    const isData = /\bdata\s*\.\s*$/.test(code.slice(Math.max(0, index - 20), index));
-    if (isData || (name !== undefined && name !== "stations")) return [];
+    const [before, rest] = [code.slice(Math.max(0, index - 100), index), text.slice(index + written.length)];
+    if (/\bdata\s*\.\s*$/.test(before) || !reads(before, rest.slice(0, 500))) return [];
+    const isWhole = !STEP.test(rest.slice(0, 200));
     // In JSON, a resource's name without an attribute or index is plain text, unless it is in a template. For example,
     // it is an element of `depends_on`.
-    if (root === null && name === undefined && indexed === undefined && !isInTemplate(text, index)) return [];
+    if (root === null && isWhole && !isInTemplate(text, index)) return [];
     return naming.some(({ start, end }) => start <= index && index < end) ? [] : [index];
   });
 }

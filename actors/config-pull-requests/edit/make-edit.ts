@@ -7,6 +7,7 @@ import { formatEdit } from "./format-edit.js";
 import { remembering, toText } from "./hcl-syntax.js";
 import { isAlphabetical } from "./insert-attribute.js";
 import { refuseIgnored } from "./lifecycle.js";
+import { refuseLineBlocks } from "./line-blocks.js";
 import { refuseLineReaders } from "./line-readers.js";
 import { findInstance, type ModuleInstance } from "./module-instances.js";
 import { type ModuleScope, openScope } from "./module-scope.js";
@@ -53,6 +54,7 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   refuseInstances({ source: before, found, instance }, sought);
   refuseGenerated(repository, { path, text });
   refuseIgnored(before, found, changes);
+  await refuseLineBlocks(repository, before, { found, calls: instance.calls, team: wanted.team });
   await refuseLineReaders(repository, before, { found, calls: instance.calls, lineKey: wanted.lineKey });
 
   const texts: FileEdit[] = [];

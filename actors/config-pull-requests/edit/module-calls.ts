@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { dirname, posix } from "node:path";
 import type { CodeBlock } from "./code-blocks.js";
 import { listBranches, listElements, type Syntax, type SyntaxNode, toHolder, toInner, toText } from "./hcl-syntax.js";
 import { isWithin } from "./links.js";
@@ -40,7 +40,9 @@ export function callsIn(repository: Repository, named: string | undefined, whole
     if (source === undefined) return [];
     // Terragrunt resolves a relative source in the folder of the unit, not of a file that the unit includes.
     const isPlaced = block.type !== "terraform" || /(^|\/)terragrunt\.hcl(\.json)?$/.test(path);
-    const calls = toCalls(repository, { source, path: isPlaced ? path : null, named, isModule });
+    const isOf = toCalls(repository, { source, path: isPlaced ? path : null, named, isModule });
+    const isPublished = block.attributes.has("version");
+    const calls = (folder: string) => (isPublished && isPublishedFrom(source, named, folder)) || isOf(folder);
     return [{ block, times: toTimes(repository, block), calls, isIncluded: !isModule }];
   });
 }
@@ -118,6 +120,23 @@ function mayCall(
   const bases = isPlaced && of.path !== null ? links.listNames(dirname(of.path)) : [null];
   const names = links.listNames(folder);
   return bases.some((base) => names.some((name) => mayBe(toPattern(base, relative(parts, from)), name)));
+}
+
+/** Matches the address of a module in a registry: an optional host, a namespace, a name, a provider and a folder. */
+export const REGISTRY = /^"(?:[\w-]+(?:\.[\w-]+)+(?::\d+)?\/)?([\w-]+)\/([\w-]+)\/([\w-]+)(?:\/\/([^"\\$%?]+))?"$/;
+
+/**
+ * Whether the address of a registry is that of the module in a folder of the repository: `acme/line/service` is
+ * published from the repository `acme/terraform-service-line`, or from the folder `line` of a repository of `acme`.
+ */
+function isPublishedFrom(source: string, named: string | undefined, folder: string): boolean {
+  const [whole, namespace, name, provider, below = "."] = REGISTRY.exec(source.toLowerCase()) ?? [];
+  const [owner, repository] = named?.toLowerCase().split("/") ?? [];
+  if (whole === undefined || namespace !== owner) return false;
+  const isOwn = repository === `terraform-${provider}-${name}`;
+  return isOwn
+    ? folder === posix.normalize(below).replace(/\/$/, "")
+    : below === "." && posix.basename(folder) === name;
 }
 
 /** Returns the parts of a source before its query, such as `?ref=v1`. */

@@ -1,4 +1,5 @@
 import { basename, dirname } from "node:path";
+import { otherRunBranch } from "./branch-runs.js";
 import { type CodeBlock, readCode } from "./code-blocks.js";
 import { toPlace } from "./edit-source.js";
 import { changerIn, copierOf, type GeneratedCode, readGenerated } from "./generated-code.js";
@@ -7,13 +8,15 @@ import { isJson } from "./json-code.js";
 import { callsIn, generatedCallsIn, includesIn, type ModuleCall } from "./module-calls.js";
 import { listFolders } from "./path-pattern.js";
 import { isModuleFile, isNamedValues, isOverride, isValues, moduleFolders, type Repository } from "./repository.js";
-import { severalSettings } from "./run-settings.js";
+import { readRunFiles } from "./run-files.js";
+import { applyingCommand, severalSettings } from "./run-settings.js";
 import { sourceCopier } from "./source-copies.js";
 import type { WantedStation } from "./station-edit.js";
 import { readUnit, unitsOf } from "./unit-files.js";
 import { isFlat, isReadByEachRun, isValuesFor } from "./variable-values.js";
 import { otherBranch, RUNS, severalRuns } from "./workspace-runs.js";
 import { manyStates, manyWorkspaces, WORKSPACE_SETTINGS, workspaceIn } from "./workspaces.js";
+import { readWritten, writtenLine } from "./written-code.js";
 import { severalYamlRuns } from "./yaml-runs.js";
 
 /**
@@ -51,7 +54,7 @@ interface InstanceProblem {
 export async function findInstance(
   repository: Repository,
   path: string,
-  { repository: named, branch }: Pick<WantedStation, "repository" | "branch">,
+  { repository: named, branch, ...line }: Pick<WantedStation, "repository" | "branch" | "lineKey" | "team">,
 ): Promise<ModuleInstance> {
   const calls: ModuleCall[] = [];
   const problem = (code: InstanceProblem["code"], message: string, isUnknown = false): ModuleInstance => ({
@@ -72,9 +75,12 @@ export async function findInstance(
     .filter(({ path: each, text }) => isTelling(each, text))
     .map((file) => readCode(repository, file));
   const generated = await readGenerated(repository, code.files);
+  const written = await readWritten(repository, code.files);
+  const own = writtenLine(written, line);
+  if (own !== null) return problem("ambiguous", `Code that is written at ${own} may be the line's resource. ${LOSS}`);
   const all = [
     ...files.flatMap((whole) => callsIn(repository, named, whole)),
-    ...generated.flatMap(({ whole }) => generatedCallsIn(repository, named, whole)),
+    ...[...generated, ...written].flatMap(({ whole }) => generatedCallsIn(repository, named, whole)),
   ];
   for (let folder = dirname(path); ; ) {
     const reached = all.filter((call) => !calls.includes(call) && call.calls(folder));
@@ -84,18 +90,14 @@ export async function findInstance(
     const runs = await severalRuns(repository, files, { folder, named, calls: all });
     const own =
       runs === null
-        ? runTwice(repository, files, { folder, isCalled: call !== undefined })
+        ? await runTwice(repository, files, { folder, isCalled: call !== undefined })
         : `${manyTimes(folder)}: in the workspaces at ${runs}. ${LOSS}`;
     if (call === undefined) {
-      const settings =
-        own ?? (await severalSettings(repository, [folder])) ?? (await severalYamlRuns(repository, folder));
-      const set =
-        settings === null || own !== null ? own : `${manyTimes(folder)}: with the settings at ${settings}. ${LOSS}`;
-      const why = set ?? (await whyChanged(repository, files, { path, calls, all, generated }));
-      if (why !== null) return problem("ambiguous", why);
-      const idle = await whyIdle(repository, files, { calls, folders: foldersOf(path, calls) });
-      const other = otherBranch(repository, files, { folder, named, calls: all, branch });
-      if (idle === null && other !== null) return problem("not-proven", `Only the branch ${other}, is run. ${NOTHING}`);
+      const found = own ?? (await settingsProblem(repository, folder));
+      const isUnknown = own === null && found !== null && "fault" in (await readRunFiles(repository));
+      const why = found ?? (await whyChanged(repository, files, { path, calls, all, generated }));
+      if (why !== null) return problem("ambiguous", why, isUnknown);
+      const idle = await whyNotRun(repository, files, { path, calls, all, folder, named, branch });
       return idle === null ? { calls, problem: null } : problem("not-proven", `${idle} ${NOTHING}`);
     }
     const other = linkTo(repository, dirname(call.block.file.path));
@@ -113,6 +115,34 @@ export async function findInstance(
     if (own !== null) return problem("ambiguous", own);
     folder = dirname(call.block.file.path);
   }
+}
+
+/** Returns why commands and files may run the root module in a folder more than once; null if there is no reason. */
+async function settingsProblem(repository: Repository, folder: string): Promise<string | null> {
+  const found = (await severalSettings(repository, [folder])) ?? (await severalYamlRuns(repository, folder));
+  return found === null ? null : `${manyTimes(folder)}: with the settings at ${found}. ${LOSS}`;
+}
+
+/** Returns why no run applies the module at the branch, as a sentence; null if a run may. */
+async function whyNotRun(
+  repository: Repository,
+  files: readonly CodeBlock[],
+  of: {
+    readonly path: string;
+    readonly calls: readonly ModuleCall[];
+    readonly all: readonly ModuleCall[];
+    readonly folder: string;
+    readonly named: string | undefined;
+    readonly branch: string | undefined;
+  },
+): Promise<string | null> {
+  const { calls, all, folder, named, branch } = of;
+  const idle = await whyIdle(repository, files, { calls, folders: foldersOf(of.path, calls) });
+  if (idle !== null) return idle;
+  const other =
+    otherBranch(repository, files, { folder, named, calls: all, branch }) ??
+    (await otherRunBranch(repository, folder, branch));
+  return other === null ? null : `Only the branch ${other}, is run.`;
 }
 
 /**
@@ -248,11 +278,11 @@ function includers(repository: Repository, files: readonly CodeBlock[], call: Mo
  * Returns why a module may run more than once as a root module, or why it is both called and run as a root module, with
  * the places; null if neither applies.
  */
-function runTwice(
+async function runTwice(
   repository: Repository,
   files: readonly CodeBlock[],
   { folder, isCalled }: { readonly folder: string; readonly isCalled: boolean },
-): string | null {
+): Promise<string | null> {
   const own = files.filter(({ file: { path } }) => dirname(path) === folder);
   const blocks = own.filter(({ file }) => isModuleFile(file.path)).flatMap((whole) => whole.blocks);
   const terraform = blocks.filter(({ type }) => type === "terraform").flatMap((block) => block.blocks);
@@ -286,10 +316,12 @@ function runTwice(
   const given = [...places, ...backends.filter((place) => !places.includes(place))];
   const [first, second] = given;
   if (second !== undefined) return `${manyTimes(folder)}: with ${first} and ${second}. ${LOSS}`;
+  if (!isCalled) return null;
+  const also = `The module in ${folder} is called by another module and also run as a root module:`;
   const root = backend === undefined ? (first ?? rootFile(repository, folder)) : toPlace(backend.file, backend);
-  return isCalled && root !== undefined
-    ? `The module in ${folder} is called by another module and also run as a root module: ${root} is of a root module. ${LOSS}`
-    : null;
+  if (root !== undefined) return `${also} ${root} is of a root module. ${LOSS}`;
+  const command = await applyingCommand(repository, folder);
+  return command === null ? null : `${also} ${command} applies it. ${LOSS}`;
 }
 
 function manyTimes(folder: string): string {

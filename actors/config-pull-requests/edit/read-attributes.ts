@@ -44,11 +44,15 @@ export function toUse(name: string, label: string, outer: BlockUse | undefined):
     : null;
 }
 
-/** Returns the paths that the value of an attribute may name, each as its parts. */
+/**
+ * Returns the paths that the value of an attribute may name, each as its parts. A command that runs on another machine
+ * reads no file that is unknown.
+ */
 export function attributePaths(
   { text, name, value }: { readonly text: string; readonly name: string; readonly value: SyntaxNode },
-  { use, names, isUrl }: { readonly use: BlockUse; readonly names: Names; readonly isUrl: boolean },
+  of: { readonly use: BlockUse; readonly names: Names; readonly isUrl: boolean; readonly isRemote: boolean },
 ): readonly (readonly Part[])[] {
+  const { use, names, isUrl } = of;
   const isReading =
     use !== null &&
     READS.test(name) &&
@@ -73,7 +77,7 @@ export function attributePaths(
     if (name === "chart" && use !== null && isTold) return [parts];
     if (isFolder || (isReading && parts.length > 0) || (READS_ANYWHERE.test(name) && isTold)) return [parts];
     return isCommand || isText
-      ? listWords(parts, earlier).filter((word) => isCommand || word.some((part) => part !== null))
+      ? listWords(parts, earlier).filter((word) => (isCommand && !of.isRemote) || word.some((part) => part !== null))
       : [];
   });
 }

@@ -58,12 +58,21 @@ interface Context {
   readonly isUrl?: boolean;
   /** Whether the part is in an attribute of a provider that holds or names credentials. */
   readonly isCredential?: boolean;
+  /** Whether commands of the part run on another machine, which has no file of the repository. */
+  readonly isRemote?: boolean;
+  /** Whether the part is a name, a description or tags, which name no file to read. */
+  readonly isName?: boolean;
   /** Whether other code may use the part as a command, such as the value of a local. */
   readonly isValue?: boolean;
 }
 
 /** Attributes of providers that hold or name credentials. */
 const CREDENTIALS = /credential|token|secret|password|key|cert|kubeconfig|config_path/;
+
+/** Resources whose commands run on other machines: instances and containers. */
+const REMOTE = /^(aws|google|azurerm|kubernetes|nomad|oci|alicloud|digitalocean|hcloud)_/;
+/** Attributes of resources and providers that are names, descriptions or tags. */
+const NAME = /^(name|name_prefix|display_name|description|comment|title|tags|labels|annotations)$/;
 
 /** Blocks and attributes outside of resources whose values other code may use as commands. */
 const VALUES = /^(locals|inputs|default)$/;
@@ -85,10 +94,11 @@ function collect(text: string, node: SyntaxNode, context: Context, found: Writte
   const { names } = below;
   const read = findReading(text, inner, names);
   if (read !== null && !(context.isCredential === true && isUnknown(read.path))) found.push(read.path);
-  const { use = null, isUrl = false } = below;
-  for (const each of readByAttribute(text, inner, { use, names, isUrl }))
-    if (!(below.isCredential === true && isUnknown(each))) found.push(each);
-  for (const each of writtenOut(text, inner, below)) found.push(each);
+  if (below.isName !== true) {
+    for (const each of readByAttribute(text, inner, below))
+      if (!(below.isCredential === true && isUnknown(each))) found.push(each);
+    for (const each of writtenOut(text, inner, below)) found.push(each);
+  }
   for (const each of commandArguments(text, inner, names)) found.push(each);
   // A literal argument of a reading function is already listed as `read`; do not list it again as `text`.
   const isLiteral = (each: SyntaxNode) =>
@@ -120,12 +130,15 @@ function contextIn(text: string, node: SyntaxNode, context: Context): Context {
       // The name of the attribute itself may be `path`.
       isUrl: context.isUrl === true || (name !== "path" && hasUrls(name, "")),
       isCredential: context.isCredential === true || (isProvider && CREDENTIALS.test(name)),
+      isName: context.isName === true || (use === "reads" && node.type === "attribute" && NAME.test(name)),
     };
   const isOfProvider = isProvider || (use === undefined ? name === "provider" : name === "connection");
   const isUrl = context.isUrl === true || hasUrls(name, label);
   // The blocks within a block use its `each`, also those of `dynamic`.
   const names = use === undefined ? withEach(text, node, context.names) : context.names;
-  return { ...context, use: toUse(name, label, use), names, isProvider: isOfProvider, isUrl, isValue };
+  const isOutside = use === undefined ? name === "resource" && REMOTE.test(label) : context.isRemote === true;
+  const isRemote = name === "provisioner" ? label === "remote-exec" : isOutside;
+  return { ...context, use: toUse(name, label, use), names, isProvider: isOfProvider, isUrl, isValue, isRemote };
 }
 
 /** Adds `each` of a block whose `for_each` lists files with `fileset`. */
@@ -174,13 +187,15 @@ function findReading(text: string, node: SyntaxNode, names: Names) {
 function readByAttribute(
   text: string,
   node: SyntaxNode,
-  { use, names, isUrl }: { readonly use: BlockUse; readonly names: Names; readonly isUrl: boolean },
+  { use = null, names, isUrl = false, isRemote = false }: Context,
 ): readonly WrittenPath[] {
   const [nameNode, value] = [node.children[0], node.children.at(-1)];
   if (!/^(attribute|object_elem)$/.test(node.type) || nameNode === undefined || value === undefined) return [];
   if (nameNode === value) return [];
   const name = toText(text, nameNode).replace(/"/g, "");
-  return attributePaths({ text, name, value }, { use, names, isUrl }).map((parts) => toPath(parts, value, "read"));
+  return attributePaths({ text, name, value }, { use, names, isUrl, isRemote }).map((parts) =>
+    toPath(parts, value, "read"),
+  );
 }
 
 function writtenOut(

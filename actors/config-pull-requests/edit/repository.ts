@@ -41,7 +41,7 @@ export interface Repository {
 }
 
 /** Maximum number of files to read for one search. Each file needs a request to the code host. */
-const MAX_FILES = 400;
+export const MAX_FILES = 400;
 const RUNS = "files that may run Terraform";
 const NO_JSON = "is not a JSON object, or repeats a name in an object";
 /** Maximum number of files to read at the same time. */

@@ -8,9 +8,9 @@ import { type RunText, runsByLine } from "./run-files.js";
 export interface RunSetting {
   /**
    * `workspace`: selects or creates a workspace. `state`: sets where the state is stored. `variable`: sets a variable.
-   * `values`: passes a variable file.
+   * `values`: passes a variable file. `apply`: no setting, but a command that applies a root module.
    */
-  readonly kind: "workspace" | "state" | "variable" | "values";
+  readonly kind: "workspace" | "state" | "variable" | "values" | "apply";
   /**
    * For `variable`, the variable's name, or `*` if it is unknown. For `state`, the backend argument or environment
    * variable; empty if unknown. Empty for other kinds.
@@ -27,7 +27,7 @@ export interface RunSetting {
 
 /** Matches the text of a file that may contain such settings. */
 export const SETS =
-  /\bworkspace\b|\bTF_(VAR_|WORKSPACE|STATE_NAME|HTTP_ADDRESS)|(?<![\w-])--?(var|var-file|backend-config)\b/;
+  /\bworkspace\b|\b(terraform|tofu|terragrunt)\b|\bTF_(VAR_|WORKSPACE|STATE_NAME|HTTP_ADDRESS)|(?<![\w-])--?(var|var-file|backend-config)\b/;
 
 /**
  * Pattern of a value: text up to a space, quote, separator or closing bracket. Expressions such as `${…}` and `{{…}}`
@@ -47,6 +47,7 @@ const RULES: readonly (readonly [RunSetting["kind"], RegExp])[] = [
   ["variable", rule(String.raw`\bTF_VAR_([A-Za-z_]\w*)${ASSIGNS}`)],
   ["variable", rule(String.raw`(?<![\w-])--?var["',\s=]+([A-Za-z_][\w-]*)=["'\\]*`)],
   ["variable", rule(String.raw`(?<![\w-])--?var["',\s=]+()(?=\$|\{\{)`)],
+  ["apply", /(?<=\b(?:terraform|tofu|terragrunt)\b[^;&|\n]{0,300})()\b((?<![-\w])apply)(?![-\w])/g],
   ["values", rule(String.raw`(?<![\w-])--?var-file()["',\s=]+`)],
 ];
 
@@ -55,7 +56,7 @@ export function settingsIn({ file, lines, folder }: RunText): readonly RunSettin
   const found: RunSetting[] = [];
   let entered: string | null = null;
   for (const { text, line } of lines) {
-    const way = [...text.matchAll(ENTERS)].map(({ 1: path = "", index }) => ({ path, index }));
+    const way = [...text.matchAll(ENTERS)].map(({ 1: path, 2: only, index }) => ({ path: path ?? `/${only}`, index }));
     const options = [...text.matchAll(/(?<![\w-])-chdir=["']?((?:\$\([^)]*\)|\$\{\{[^}]*\}\}|[^\s"',])+)/g)];
     for (const [kind, matches] of SETS.test(text) ? RULES : []) {
       for (const { 0: whole, 1: name = "", 2: written = "", index } of text.matchAll(matches)) {
@@ -81,7 +82,7 @@ function isProgram(path: string): boolean {
   return /\.(tf|tofu|hcl|tm|py|rb|groovy|jenkinsfile|[mc]?[jt]s)$|Jenkinsfile[^/]*$/i.test(path);
 }
 
-/** Matches commands that change the working folder, such as `cd`. */
+/** Matches commands that enter a folder. `dir` of Jenkins gives a folder of the repository. */
 const ENTERS = /(?<![\w-])(?:cd|pushd|Set-Location)\s+["']?((?:\$\([^)]*\)|[^\s"'&;|)])+)|\bdir\s*\(\s*["']([^"']+)/g;
 
 /** Splits the `name=value` of a `-backend-config` option. Returns other settings unchanged. */
@@ -156,6 +157,25 @@ export function appliesTo(
   if (isPlan(file.path) && isWithin(root, dirname(file.path))) return true;
   const owner = [...listFolders(file.path), "."].find((each) => modules.has(each));
   return owner === undefined || owner === root || (root !== "." && isNamed(file.text, root));
+}
+
+/**
+ * Whether a command applies the module in a folder as a root module: it names the folder, or its folder depends on the
+ * run and the file names the module's folder, or the file is in the module.
+ */
+export function appliesModule({ kind, file, folder }: RunSetting, module: string): boolean {
+  if (kind !== "apply") return false;
+  if (folder === null) return dirname(file.path) === module;
+  if (!mayLead(folder, file, module)) return false;
+  return !isOpen(folder) || file.text.split(/["'\s,;[\]]+/).some((word) => isPathOf(word, module));
+}
+
+/** Whether a word is the path of a folder, also with wildcards for whole parts. */
+function isPathOf(word: string, folder: string): boolean {
+  const [steps, parts] = [word.replace(/^\.?\/|\/$/g, "").split("/"), folder.split("/")];
+  return (
+    steps.length === parts.length && steps.every((step, index) => step === parts[index] || (index > 0 && step === "*"))
+  );
 }
 
 /** Whether a text contains the path of a folder. */

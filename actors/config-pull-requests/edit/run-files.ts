@@ -1,6 +1,6 @@
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments, type YAMLMap } from "yaml";
-import type { CodeFile, Repository } from "./repository.js";
+import { type CodeFile, MAX_FILES, moduleFolders, type Repository } from "./repository.js";
 
 /** Commands and settings in a file that may run Terraform, in the order of the file. */
 export interface RunText {
@@ -31,11 +31,21 @@ const SCRIPTS = /(^|\/)[\w-]+$|\.(py|rb|js|mjs|cjs|ts|pl)$/;
 const FOLDERS = /(^|\/)(s?bin|scripts?|ci|\.?ci|tools?|hack|build|deploy|\.(git)?hooks|hooks|\.husky|\.\w+)\//;
 const LOCKS = /(^|\/)(pnpm-lock|[\w-]*\.lock|lock)\.ya?ml$/;
 
-/** Reads the files of a repository that may run Terraform. */
+/**
+ * Returns the files of a repository that may run Terraform. If there are too many to read, leaves out YAML files and
+ * scripts whose names and folders do not tell that they run it, such as the manifests of applications.
+ */
 export function readRunFiles(repository: Repository) {
   const paths = repository.entries.flatMap(({ kind, path }) => (kind === "file" && isRunFile(path) ? [path] : []));
-  return repository.runs(paths);
+  if (paths.length <= MAX_FILES) return repository.runs(paths);
+  const modules = moduleFolders(repository.entries.map(({ path }) => path));
+  const isNear = (path: string) => TELLING.test(path) || (dirname(path) !== "." && modules.has(dirname(path)));
+  return repository.runs(paths.filter(isNear));
 }
+
+/** Matches files of CI services and build tools, files at the root, and paths with the name of a tool. */
+const TELLING =
+  /^[^/]+$|^\.[\w-]+\/(?!.*\/charts?\/)|(^|\/)(Jenkinsfile[^/]*|(GNU)?makefile|\.?justfile|Taskfile[^/]*|buildspec[^/]*|cloudbuild[^/]*|[^/]*pipelines?[^/]*)$|terraform|tofu|terragrunt|atmos|terrateam|digger|(^|\/)(stacks?|s?bin|scripts?|ci|flux|gitops|envs?|environments?|live)\/|\.mk$/i;
 
 /** Returns the commands and settings in a file. YAML and JSON with a syntax error are read as plain text. */
 export function readRunTexts(file: CodeFile): readonly RunText[] {

@@ -1,7 +1,7 @@
 import { toPlace } from "./edit-source.js";
 import { isFields, isJson, readJson } from "./json-code.js";
 import { type CodeFile, isValues, moduleFolders, type Repository } from "./repository.js";
-import { appliesTo, isOpen, mayLead, type RunSetting, SETS, settingsIn } from "./run-commands.js";
+import { appliesModule, appliesTo, isOpen, mayLead, type RunSetting, SETS, settingsIn } from "./run-commands.js";
 import { readRunFiles, readRunTexts } from "./run-files.js";
 import type { GivenValue } from "./variable-values.js";
 
@@ -62,7 +62,21 @@ export async function severalSettings(repository: Repository, folders: readonly 
   return own[0] === undefined || other === undefined ? null : `${placeOf(own[0])} and ${placeOf(other)}`;
 }
 
-/** Backend arguments and environment variables that set where the state is stored. */
+/** Returns the place of a command that applies the module in a folder as a root module; null if there is none. */
+export async function applyingCommand(repository: Repository, folder: string): Promise<string | null> {
+  const read = await readSettings(repository);
+  const found = "fault" in read ? undefined : read.settings.find((each) => appliesModule(each, folder));
+  return found === undefined ? null : placeOf(found);
+}
+
+/** Returns the files with commands that may apply the root module in a folder. */
+export async function applyingFiles(repository: Repository, folder: string): Promise<readonly CodeFile[]> {
+  const read = await settingsFor(repository, [folder]);
+  const found = "fault" in read ? [] : read.settings.filter(({ kind }) => kind === "apply");
+  return [...new Set(found.map(({ file }) => file))];
+}
+
+/** Arguments of backends that tell where the state is. */
 const STATES =
   /^(key|path|prefix|bucket|container_name|storage_account_name|address|schema_name|TF_STATE_NAME|TF_HTTP_ADDRESS)$/;
 /** Backend arguments whose value usually comes from the CI service and is the same for all runs. */

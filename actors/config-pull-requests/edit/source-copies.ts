@@ -1,17 +1,18 @@
 import { basename, dirname } from "node:path";
+import { type CodeBlock, readCode } from "./code-blocks.js";
 import { refuse, toPlace } from "./edit-source.js";
 import { TooDeep } from "./hcl-syntax.js";
 import { isJson } from "./json-code.js";
 import { jsonPaths } from "./json-texts.js";
-import { mayName, pathsIn, type WrittenPath } from "./read-paths.js";
+import { listFolders, mayBe, onlyPath, toPattern } from "./path-pattern.js";
+import { mayName, pathsIn, readPath, type WrittenPath } from "./read-paths.js";
 import type { CodeFile, Repository } from "./repository.js";
 import { mayLead } from "./run-commands.js";
 import { readRunFiles, readRunTexts } from "./run-files.js";
 
 /**
- * Returns the first place (`path:line`) where code reads the file `target` as text, or where a command may copy or
- * render it; null if there is none. In code, only paths that end with `.tf` or `.tofu` count; in a command, only words
- * that end with the file's name.
+ * Returns the place at which code or a command may copy a source into another module or repository; null if there is
+ * none. Only paths that end with the name of a source count, and archives of the source's folder.
  */
 export async function sourceCopier(
   repository: Repository,
@@ -22,6 +23,10 @@ export async function sourceCopier(
   for (const file of files.filter(({ text }) => COPIED.test(text))) {
     const found = readPaths(repository, file).find((each) => isCopy(each) && mayName(each, file.path, of));
     if (found !== undefined) return toPlace(file, found.node);
+  }
+  for (const file of files.filter(({ text }) => text.includes("archive_file"))) {
+    const found = readCode(repository, file).blocks.find((block) => isArchiveOf(repository, block, target));
+    if (found !== undefined) return toPlace(file, found.nodes.get("source_dir") ?? found);
   }
   const read = await readRunFiles(repository);
   const name = basename(target);
@@ -34,19 +39,36 @@ export async function sourceCopier(
   return null;
 }
 
+/** Whether a block makes an archive of a folder with the source. A folder with an unknown part does not count. */
+function isArchiveOf({ syntax }: Repository, { labels, file, attributes }: CodeBlock, target: string): boolean {
+  const written = attributes.get("source_dir");
+  if (labels[0] !== "archive_file" || written === undefined) return false;
+  // An exclusion of the source: by its name, or by its ending.
+  const excluded = [...(attributes.get("excludes") ?? "").matchAll(/"([^"]*)"/g)].map(([, each = ""]) => each);
+  if (excluded.some((each) => /\*\.(tf|tofu)$/.test(each) || basename(each) === basename(target))) return false;
+  const folder = /^["(${\s]*(abspath\()?path\.(root|cwd)/.test(written) ? null : dirname(file.path);
+  const { parts } = readPath(syntax, written.replace(/\bpath\.(root|cwd)\b/g, "path.module"));
+  const pattern = toPattern(folder, ["/", ...parts]);
+  const isKnown = parts.every((part) => part !== null) && (folder === null || onlyPath(pattern) !== null);
+  return isKnown && [...listFolders(target), "."].some((each) => mayBe(pattern, each));
+}
+
 const COPIED = /\.(tf|tofu)[\\"\s]/;
 /** Matches commands that copy or render files. */
 const COPIES = /(^|[\s"'&;|@(])(cp|mv|ln|rsync|install|scp|envsubst|jinja2|j2|gomplate|Copy-Item|copy|xcopy)\s/;
 
-/**
- * Whether code reads a path as the text of a source. Functions such as `filesha256`, `fileexists` and `fileset` do not
- * count, because they do not return the text.
- */
-function isCopy({ parts, use, by = "" }: WrittenPath): boolean {
-  return use === "read" && /\.(tf|tofu)$/.test(parts.at(-1) ?? "") && !/sha|md5|exists|fileset/.test(by);
+/** Whether a path is read as the text of a source. */
+function isCopy(path: WrittenPath): boolean {
+  return isTextOf(path) && /\.(tf|tofu)$/.test(path.parts.at(-1) ?? "");
 }
 
-function readPaths(repository: Repository, file: CodeFile): readonly WrittenPath[] {
+/** Whether a file's text is read, not its digest or name. */
+export function isTextOf({ use, by = "" }: WrittenPath): boolean {
+  return use === "read" && !/sha|md5|exists|fileset/.test(by);
+}
+
+/** Returns the paths that a file may name. */
+export function readPaths(repository: Repository, file: CodeFile): readonly WrittenPath[] {
   try {
     if (isJson(file.path)) return jsonPaths(file.text, repository.syntax);
   } catch (error) {

@@ -63,6 +63,46 @@ async function listRuns(repository: Repository, folder: string): Promise<readonl
   ];
 }
 
+/** A place at which runs name their branch. */
+export interface RunRef {
+  /** Branches, or another ref; null if the runs may be at any branch. */
+  readonly refs: readonly string[] | null;
+  readonly place: string;
+}
+
+/** Returns the refs at which Flux runs the root module in a folder: those of the `GitRepository` of each run. */
+export async function fluxRefs(repository: Repository, folder: string): Promise<readonly RunRef[]> {
+  const read = await readRunFiles(repository);
+  const files = "fault" in read ? [] : read.files.filter(({ text }) => /kind:\s*GitRepository/.test(text));
+  const sources = files.flatMap((file) => (readDocuments(file.text) ?? []).map(({ value }) => ({ file, value })));
+  const [runs = []] = files.length === 0 ? [] : await listRuns(repository, folder);
+  return runs.map((run): RunRef => {
+    const value = run.parts[0]?.value;
+    const spec = isFields(value) && isFields(value.spec) ? value.spec : {};
+    const name = isFields(spec.sourceRef) && spec.sourceRef.kind === "GitRepository" ? spec.sourceRef.name : undefined;
+    const [found, other] = sources.filter((each) => name !== undefined && isNamed(each.value, name));
+    const refs = found === undefined || other !== undefined ? null : refsOf(found.value);
+    return { refs, place: found === undefined ? placeOf(run) : refPlace(found.file) };
+  });
+}
+
+function isNamed(value: unknown, name: unknown): boolean {
+  const isSource = isFields(value) && value.kind === "GitRepository" && isFields(value.metadata);
+  return isSource && isFields(value.metadata) && value.metadata.name === name;
+}
+
+/** Returns the ref of a `GitRepository`. A commit or a tag is preferred to a branch, as Flux does. */
+function refsOf(value: unknown): readonly string[] | null {
+  const spec = isFields(value) && isFields(value.spec) ? value.spec : {};
+  const ref = isFields(spec.ref) ? spec.ref : {};
+  const [found] = [ref.commit, ref.name, ref.semver, ref.tag, ref.branch].filter((each) => each !== undefined);
+  return typeof found === "string" ? [found.replace(/^refs\/heads\//, "")] : null;
+}
+
+function refPlace(file: CodeFile): string {
+  return placeOf({ file, start: Math.max(0, file.text.search(/\bref:/)), parts: [] });
+}
+
 interface YamlFile {
   readonly file: CodeFile;
   readonly values: readonly unknown[];

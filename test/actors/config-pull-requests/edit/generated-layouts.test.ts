@@ -1,6 +1,9 @@
 import t, { type Test } from "tap";
 import { editIn, toStation, toTree, toWanted } from "../../../support/station-edit.js";
+import { branchLayouts } from "./branch-layouts.js";
+import { copyLayouts, writtenCallerLayouts } from "./copy-layouts.js";
 import { dataLayouts } from "./data-layouts.js";
+import { elsewhereLayouts } from "./elsewhere-layouts.js";
 import { generatedCodeLayouts } from "./generated-code-layouts.js";
 import type { Tally } from "./generated-edits.js";
 import { harmlessLayouts } from "./harmless-layouts.js";
@@ -8,12 +11,15 @@ import { idleLayouts } from "./idle-layouts.js";
 import { instanceLayouts } from "./instance-layouts.js";
 import { editLayouts, type Layout, line } from "./layout.js";
 import { lifecycleLayouts } from "./lifecycle-layouts.js";
+import { lineBlockLayouts } from "./line-block-layouts.js";
+import { manyFileLayouts } from "./many-file-layouts.js";
 import { call, core, MADE } from "./module-layout.js";
 import { otherReaderLayouts } from "./other-reader-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
 import { relativeFileLayouts } from "./relative-layouts.js";
+import { rootRunLayouts } from "./root-run-layouts.js";
 import { runSettingLayouts } from "./run-setting-layouts.js";
 import { sourceLayouts } from "./source-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
@@ -123,4 +129,30 @@ t.test("a line is refused if its source is generated or copied", (t) => editAll(
 
 t.test("a text file of a root module is edited, also if its path is relative", (t) =>
   editAll(t, relativeFileLayouts(), 10, 14),
+);
+
+t.test("a line is refused if a resource copies its text file or its folder", (t) => editAll(t, copyLayouts(), 30, 15));
+
+t.test("a line is refused if a resource or a template writes a call of its module", (t) =>
+  editAll(t, writtenCallerLayouts(), 30, 25),
+);
+
+t.test("a line is refused if a command applies its called module as a root module", (t) =>
+  editAll(t, rootRunLayouts(), 18, 20),
+);
+
+t.test("a line is refused if a block removes it, a list of lines reads it, or two providers have its team", (t) =>
+  editAll(t, lineBlockLayouts(), 20, 15),
+);
+
+t.test("a line is refused if runs use only another branch or a published version of its module", (t) =>
+  editAll(t, branchLayouts(), 25, 20),
+);
+
+t.test("many files that cannot run the line's module are no reason to refuse", (t) =>
+  editAll(t, manyFileLayouts(), 5, 4),
+);
+
+t.test("names, tags and commands on other machines read no file of the repository", (t) =>
+  editAll(t, elsewhereLayouts(), 10, 20),
 );

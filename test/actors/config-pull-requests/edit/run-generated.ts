@@ -1,4 +1,7 @@
+import { branchLayouts } from "./branch-layouts.js";
+import { copyLayouts, writtenCallerLayouts } from "./copy-layouts.js";
 import { dataLayouts } from "./data-layouts.js";
+import { elsewhereLayouts } from "./elsewhere-layouts.js";
 import { generatedCodeLayouts } from "./generated-code-layouts.js";
 import { editGenerated, type Tally } from "./generated-edits.js";
 import { harmlessLayouts } from "./harmless-layouts.js";
@@ -6,11 +9,14 @@ import { idleLayouts } from "./idle-layouts.js";
 import { instanceLayouts } from "./instance-layouts.js";
 import { editLayouts } from "./layout.js";
 import { lifecycleLayouts } from "./lifecycle-layouts.js";
+import { lineBlockLayouts } from "./line-block-layouts.js";
+import { manyFileLayouts } from "./many-file-layouts.js";
 import { otherReaderLayouts } from "./other-reader-layouts.js";
 import { ownOverrideLayouts } from "./override-layouts.js";
 import { readerLayouts } from "./reader-layouts.js";
 import { referenceLayouts } from "./reference-layouts.js";
 import { relativeFileLayouts } from "./relative-layouts.js";
+import { rootRunLayouts } from "./root-run-layouts.js";
 import { runSettingLayouts } from "./run-setting-layouts.js";
 import { sourceLayouts } from "./source-layouts.js";
 import { mixedTeamLayouts, nullLayouts, otherTeamLayouts, teamLayouts } from "./team-layouts.js";
@@ -47,6 +53,13 @@ const layouts = [
   ...relativeFileLayouts(),
   ...toolRunLayouts(),
   ...sourceLayouts(),
+  ...branchLayouts(),
+  ...elsewhereLayouts(),
+  ...manyFileLayouts(),
+  ...copyLayouts(),
+  ...lineBlockLayouts(),
+  ...rootRunLayouts(),
+  ...writtenCallerLayouts(),
   ...valueLayouts(),
   ...harmlessLayouts(),
   ...otherReaderLayouts(),
