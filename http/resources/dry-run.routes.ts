@@ -34,6 +34,9 @@ const id = z.string().min(1, "must not be empty").max(300, "must be at most 300 
 const version = z.int().describe("The version that the change is based on.");
 const body = z.unknown().describe("The body of the create or update.");
 
+/** Maximum number of changes. The cost of a create grows with the number of earlier ones. */
+const MAX_CHANGES = 1_000;
+
 /** The schema of a request. Kinds that stations hold are not part of configuration as code. */
 function toSchema(kinds: readonly Kind[]) {
   const kind = z.enum(kinds.filter(({ heldBy }) => heldBy !== "station").map(({ name }) => name));
@@ -56,7 +59,8 @@ function toSchema(kinds: readonly Kind[]) {
           z.strictObject({ action: z.literal("delete"), kind, id, version }),
         ]),
       )
-      .describe("The changes in the order in which they would be made."),
+      .max(MAX_CHANGES, `must have at most ${MAX_CHANGES} changes`)
+      .describe(`The changes in the order in which they would be made; at most ${MAX_CHANGES}.`),
   });
 }
 
@@ -124,6 +128,7 @@ export function dryRunRoutes({ runtime, kinds, sealer }: DryRunRoutesOptions): r
           client,
           now: runtime.clock.now(),
           workspaceId,
+          isNew: given.workspaceId === null,
           newId: (prefix: string) => runtime.newId(prefix),
           prepare: (change: BodyToPrepare) => prepareBody(change, sealer, () => runtime.newId("token")),
         };
