@@ -37,6 +37,9 @@ const id = z.string().min(1, "must not be empty").max(300, "must be at most 300 
 const version = z.int().describe("The version that the change is based on.");
 const body = z.unknown().describe("The body of the create or update.");
 
+/** Maximum number of changes. The cost of a create grows with the number of earlier ones. */
+const MAX_CHANGES = 1_000;
+
 /**
  * The schema of a dry-run request. It leaves out kinds that stations hold, because they are not part of configuration
  * as code.
@@ -62,7 +65,8 @@ function toSchema(kinds: readonly Kind[]) {
           z.strictObject({ action: z.literal("delete"), kind, id, version }),
         ]),
       )
-      .describe("The changes in the order in which they would be made."),
+      .max(MAX_CHANGES, `must have at most ${MAX_CHANGES} changes`)
+      .describe(`The changes in the order in which they would be made; at most ${MAX_CHANGES}.`),
   });
 }
 
@@ -130,6 +134,7 @@ export function dryRunRoutes({ runtime, kinds, sealer }: DryRunRoutesOptions): r
           client,
           now: runtime.clock.now(),
           workspaceId,
+          isNew: given.workspaceId === null,
           newId: (prefix: string) => runtime.newId(prefix),
           prepare: (change: BodyToPrepare) => prepareBody(change, sealer, () => runtime.newId("token")),
         };

@@ -58,6 +58,8 @@ interface DryRunScope {
   readonly now: number;
   /** The id of the workspace of all changes. If the changes create the workspace, an id that no workspace has. */
   readonly workspaceId: string;
+  /** Whether the workspace is new, so that the first change creates it. */
+  readonly isNew: boolean;
   newId(prefix: string): string;
   /** Parses a body and seals or hashes its hidden fields, as for a real write. */
   prepare(given: BodyToPrepare): PreparedBody | Refusal;
@@ -109,6 +111,10 @@ class Trial {
   readonly #turn: DryRunTurn;
   /** The ids of new resources by the caller's placeholder; null if the create was refused. */
   readonly #ids = new Map<string, string | null>();
+  /** Number of creates so far. */
+  #creates = 0;
+  /** Whether a change has created the workspace. */
+  #isOpened = false;
 
   constructor(scope: DryRunScope) {
     const { reading, kinds, now, workspaceId } = scope;
@@ -135,11 +141,13 @@ class Trial {
     }
     const row = findResource(this.#turn, this.#scope.workspaceId, kind.name, id);
     if (row === undefined) return { refused: "not-found" };
+    const forbidden = refuseInTurn(this.#turn, kind, { ...write, type: "resource.update" });
+    if (forbidden !== null) return forbidden;
     const prepared = this.#scope.prepare({ kind, body: change.body, base: { row, version } });
     if (isRefusal(prepared)) return prepared;
     const reserved = this.#reserve(kind, prepared, id);
     const message = { ...write, ...prepared, reserved, type: "resource.update", id, version } as const;
-    return this.#written(kind, refuseInTurn(this.#turn, kind, message) ?? updateResource(this.#turn, kind, message));
+    return this.#written(kind, updateResource(this.#turn, kind, message));
   }
 
   #create(
@@ -151,9 +159,14 @@ class Trial {
     // The create of its team was refused, and that refusal is reported.
     if (holder === null && teamId !== null) return null;
     this.#ids.set(id, null);
+    const forbidden =
+      this.#refuseOpening(kind) ?? refuseInTurn(this.#turn, kind, { ...write, type: "resource.create" });
+    if (forbidden !== null) return forbidden;
     const prepared = this.#scope.prepare({ kind, body, base: null });
     if (isRefusal(prepared)) return prepared;
-    const idempotency = { scope: "", key: id, digest: "" };
+    this.#creates += 1;
+    // A key of its own, so that no create is taken for a repeat of another one.
+    const idempotency = { scope: "", key: String(this.#creates), digest: "" };
     const message = {
       ...write,
       ...prepared,
@@ -162,8 +175,7 @@ class Trial {
       teamId: holder ?? teamId,
       idempotency,
     } as const;
-    const refused = this.#refuseOpening(kind, prepared) ?? refuseInTurn(this.#turn, kind, message);
-    const written = refused ?? createResource(this.#turn, kind, message);
+    const written = this.#refuseSlug(kind, prepared) ?? createResource(this.#turn, kind, message);
     if (isRefusal(written)) return written;
     this.#ids.set(id, written.resource.id);
     if (kind.heldBy === "none") this.#own();
@@ -171,19 +183,30 @@ class Trial {
   }
 
   /**
-   * Returns why the create of a workspace is refused: the caller is a token, or the slug is taken. Null otherwise, and
-   * for other kinds.
+   * Refuses a new workspace that the caller may not open, or within a workspace that exists: its creator becomes the
+   * owner of the workspace of all changes.
    */
-  #refuseOpening(kind: Kind, { fields }: PreparedBody): Refusal | null {
+  #refuseOpening(kind: Kind): Refusal | null {
     if (kind.heldBy !== "none") return null;
-    const { caller, reading } = this.#scope;
+    const { caller, isNew } = this.#scope;
     if (caller.kind === "token") return forbid("open-workspaces", kind.name);
+    if (isNew && !this.#isOpened) return null;
+    return {
+      refused: "conflict",
+      detail: "The changes are of another workspace. Try a new workspace in its own dry run.",
+    };
+  }
+
+  /** Refuses a new workspace whose slug is taken. */
+  #refuseSlug(kind: Kind, { fields }: PreparedBody): Refusal | null {
+    if (kind.heldBy !== "none") return null;
     const slug = kind.address(fields as Record<string, unknown>, "");
-    return findWorkspaceBySlug(reading, slug) === undefined ? null : addressTaken(kind, slug);
+    return findWorkspaceBySlug(this.#scope.reading, slug) === undefined ? null : addressTaken(kind, slug);
   }
 
   /** Makes the caller the owner of the new workspace. */
   #own(): void {
+    this.#isOpened = true;
     const { caller, workspaceId, now } = this.#scope;
     if (caller.kind !== "person") return;
     const { userId, email } = caller;

@@ -53,7 +53,11 @@ const actions = { "resource.create": "create", "resource.update": "update", "res
  * Repeats the permission check within the turn of the write. While the write waited, its token may have been revoked or
  * its caller may have lost their role. So the change log never has an entry by a token that has ended.
  */
-export function refuseInTurn(turn: ResourceTurn, kind: Kind, { type, caller }: ResourceMessage): Refusal | null {
+export function refuseInTurn(
+  turn: ResourceTurn,
+  kind: Kind,
+  { type, caller }: Pick<ResourceMessage, "type" | "caller">,
+): Refusal | null {
   const action = actions[type];
   if (kind.heldBy === "none" && action === "create") return null;
   return (

@@ -8,7 +8,7 @@ export function addCompletion(program: Command, terminal: Pick<Terminal, "print"
   const setup = completion.setup.bind(completion);
   completion.setup = (name, executable, shell) => {
     const script = capture(() => setup(name, executable, shell));
-    terminal.print(shell === "bash" ? withOwnVariables(script, name) : script);
+    terminal.print(shell === "bash" ? withoutEval(withOwnVariables(script, name), executable) : script);
   };
 }
 
@@ -18,6 +18,20 @@ export function addCompletion(program: Command, terminal: Pick<Terminal, "print"
  */
 function withOwnVariables(script: string, name: string): string {
   return script.replaceAll("ShellCompDirective", `__${name}_directive`).replace(/^readonly /gm, "");
+}
+
+/** Matches the lines of the library's script for bash that build a command from the typed words and evaluate it. */
+const EVALUATION = /^( *)requestComp="[\s\S]*?^ *out=\$\(eval "\$requestComp" 2>\/dev\/null\)$/m;
+
+/**
+ * Passes the typed words to the program as arguments. The library's script evaluates them, so that Tab would run the
+ * substitutions (`$(...)`) and the redirections (`> file`) of an unfinished line.
+ */
+function withoutEval(script: string, executable: string): string {
+  if (!EVALUATION.test(script)) throw new Error("the completion script for bash has another form than expected");
+  // The words end at the cursor, and the last one is empty after a space.
+  const call = `out=$(${executable} complete -- "\${words[@]:1:cword}" 2>/dev/null)`;
+  return script.replace(EVALUATION, (_lines, indent: string) => `${indent}${call}`);
 }
 
 /** Runs a function and returns what it prints with `console.log`. The library prints its scripts this way. */

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { ApiError } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { toBody } from "./carry-out.js";
@@ -13,8 +14,8 @@ import { unknownId } from "./scope.js";
  * the limits of a request), prints a note instead.
  */
 export async function refuseUnwritable(
-  { terminal }: Context,
-  { steps, target }: Plan,
+  { terminal }: { readonly terminal: Pick<Context["terminal"], "note"> },
+  { steps, target }: Pick<Plan, "steps" | "target">,
   api: ResourceApi,
 ): Promise<void> {
   if (steps.length === 0) return;
@@ -63,9 +64,10 @@ function toChange(step: Step): DryRunChange {
 
 /** Returns why the service cannot check a plan; null for other errors. */
 function uncheckedBecause(error: unknown): string | null {
+  if (error instanceof SyntaxError || error instanceof z.ZodError) return "its response is not valid";
   if (!(error instanceof ApiError)) return null;
   if (error.status === 404 || error.status === 405) return "its release cannot do that";
-  return error.status === 413 || error.slug === "bad-request" ? error.message : null;
+  return error.status === 413 || error.slug === "bad-request" || error.slug === "invalid" ? error.message : null;
 }
 
 /** Leaves out errors about a missing resource if the service also refuses the step that creates this resource. */

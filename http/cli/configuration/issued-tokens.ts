@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { linkSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { ApiError } from "../../client/entry.js";
+import { isRefusal } from "../command/lost-response.js";
 import { configFolder } from "../command/places.js";
 import { writePrivateFile } from "../command/private-file.js";
 import type { Terminal } from "../command/terminal.js";
@@ -58,11 +58,6 @@ export class IssuedTokens {
     this.issued.push({ kind: kind.name, address, file: place });
     return made;
   }
-}
-
-/** Whether the service did not accept the call. After a lost response or a failure, it may have the token. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 408;
 }
 
 /** Moves an attempt's file to its place, unless another file is there. Returns where the file is. */

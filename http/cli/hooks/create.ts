@@ -3,6 +3,7 @@ import { confirm } from "../command/ask.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
 import { inOptions } from "../command/in-options.js";
+import { withAdviceIfLost } from "../command/lost-response.js";
 import type { EventName } from "./event-names.js";
 import { createSecret } from "./forwarding.js";
 import { findHook } from "./hook-names.js";
@@ -30,9 +31,10 @@ export async function createHook(context: Context, options: CreateOptions, key: 
   const { receiver, event, line: lines = [], station: stations = [], when = null } = options;
   const team = await names.team();
   const secret = createSecret();
-  const call = client
-    .post("/api/resources/teams/{teamId}/hooks", {
+  const call = withAdviceIfLost(
+    client.post("/api/resources/teams/{teamId}/hooks", {
       path: { teamId: team.id },
+      signal: null,
       body: {
         key,
         on: event,
@@ -41,11 +43,12 @@ export async function createHook(context: Context, options: CreateOptions, key: 
         steps: [{ name: "send", request: { url: receiver } }],
         signing: { secret, secretVersion: 1 },
       },
-    })
-    .catch((error: unknown) => {
-      if (!(error instanceof ApiError) || error.slug !== "already-exists") throw error;
-      throw new CommandError(`the team ${team.key} already has a hook ${key}: choose another key`);
-    });
+    }),
+    `the team ${team.key} may have the hook ${key} now: run signalbox hook delete ${key}, and create it again`,
+  ).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.slug !== "already-exists") throw error;
+    throw new CommandError(`the team ${team.key} already has a hook ${key}: choose another key`);
+  });
   const hook = await inOptions(call, FIELD_NAMES);
   context.remember({ workspace: team.workspace.slug, team: team.key });
   const ifLost = `the hook ${hook.address} was created, but its secret is lost: run signalbox hook delete ${key}, and create it again`;

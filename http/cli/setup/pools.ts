@@ -5,6 +5,7 @@ import type { Context } from "../command/context.js";
 import { CommandError, type ExitCode, exitCodes } from "../command/exit-codes.js";
 import { showList } from "../command/list-limit.js";
 import { findDevService } from "../command/logins.js";
+import { withAdviceIfLost } from "../command/lost-response.js";
 import type { NamedWorkspace } from "../command/names.js";
 import { pickResource } from "../command/pick-resource.js";
 import { toTable } from "../command/table.js";
@@ -85,7 +86,10 @@ export async function rotatePool(
   }
   const token = randomBytes(TOKEN_BYTES).toString("base64url");
   const body = { key, kind, labels, concurrency, push, token };
-  const changed = await client.put("/api/resources/runner-pools/{id}", { path: { id }, version, body });
+  const changed = await withAdviceIfLost(
+    client.put("/api/resources/runner-pools/{id}", { path: { id }, version, body, signal: null }),
+    `the token of the pool ${key} may be replaced: run signalbox pool rotate ${key} again`,
+  );
   const ifLost = `the token of the pool ${key} was replaced, but the new one is lost: run signalbox pool rotate ${key} again`;
   context.show({ ...changed, token }, () => [token], ifLost);
   terminal.note(

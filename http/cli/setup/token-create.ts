@@ -1,6 +1,7 @@
 import { ApiError, type Schema } from "../../client/entry.js";
 import type { CommonOptions, Context } from "../command/context.js";
 import { CommandError } from "../command/exit-codes.js";
+import { withAdviceIfLost } from "../command/lost-response.js";
 import { toTimeText } from "../command/time-text.js";
 import type { Scope } from "./scopes.js";
 
@@ -20,12 +21,13 @@ export async function createToken(context: Context, options: TokenOptions, name:
   const path = { workspaceId: workspace.id };
   const body: Schema<"WorkspaceTokenInput"> = { name, scopes, expiresAt, description };
   // Not `client.post`, because the token is in a header.
-  const made = await client
-    .send("post", "/api/resources/workspaces/{workspaceId}/tokens", { path, body })
-    .catch((error: unknown) => {
-      if (!(error instanceof ApiError) || error.slug !== "already-exists") throw error;
-      throw new CommandError(`${workspace.slug} already has a token with the name ${name}: choose another name`);
-    });
+  const made = await withAdviceIfLost(
+    client.send("post", "/api/resources/workspaces/{workspaceId}/tokens", { path, body, signal: null }),
+    `${workspace.slug} may have the token ${name} now: revoke it with signalbox token revoke ${name}, and create another`,
+  ).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.slug !== "already-exists") throw error;
+    throw new CommandError(`${workspace.slug} already has a token with the name ${name}: choose another name`);
+  });
   const token = made.headers.get("service-workspace-token");
   if (token === null)
     throw new CommandError(

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import t from "tap";
@@ -123,6 +123,35 @@ t.test("bash loads its completion script again, and after one of another program
   const { stdout, stderr, status } = spawnSync("bash", ["--norc", "-c", lines.join("\n")], { encoding: "utf8" });
   t.same([stderr, status], ["", 0]);
   t.match(stdout, /^complete .*__signalbox_complete signalbox\nwhoami\n$/);
+});
+
+t.test("bash completes a line without running its substitutions and redirections", async (t) => {
+  const { out } = await signalbox("complete", "bash");
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-completion-"));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "script"), out);
+  writeFileSync(join(folder, "kept"), "kept");
+  const complete = (...typed: readonly string[]) => {
+    const words = ["signalbox", ...typed].map((word) => `'${word}'`).join(" ");
+    const lines = [
+      "source ./script",
+      `signalbox() { ${process.execPath} ${program} "$@"; }`,
+      `_get_comp_words_by_ref() { words=(${words}); cword=${typed.length}; cur="\${words[cword]}"; prev=; }`,
+      "compopt() { :; }",
+      "__signalbox_complete",
+      `echo "\${COMPREPLY[*]}"`,
+    ];
+    const options = { encoding: "utf8", cwd: folder } as const;
+    return spawnSync("bash", ["--norc", "-c", lines.join("\n")], options).stdout;
+  };
+  t.match(complete("task", ""), /^open list show /);
+  t.match(complete("task", "op"), /^open\n$/);
+  complete("task", "$(touch run)", "");
+  complete("task", "`touch run`", "");
+  complete("task", ">", "kept", "--");
+  complete("task", ";", "touch", "run");
+  t.same(readdirSync(folder).sort(), ["kept", "script"]);
+  t.equal(readFileSync(join(folder, "kept"), "utf8"), "kept");
 });
 
 t.test("a wrong command line ends in one line that says what is wrong", async (t) => {

@@ -134,3 +134,46 @@ t.test("a dry run shows nothing of a workspace that its caller cannot see, and r
   });
   t.match(await tryChanges(ada, workspaceId, [{ action: "rename" }]), { status: 422 });
 });
+
+t.test("a new workspace within another one gives its creator no rights there", async (t) => {
+  const { service, ada, workspaceId, teamId } = await openScene(t);
+  const made = await ada.create(`${base}/teams/${teamId}/skills`, skill);
+  const bob = await join(service, ada, "bob@example.com", { role: "member" });
+  const opening = { action: "create", kind: "workspace", id: "w", body: { slug: "mine", name: "Mine" } };
+  const second = { ...opening, id: "w2", body: { slug: "yours", name: "Yours" } };
+  const rename = { action: "update", kind: "skill", id: made.id, version: 1, body: { ...skill, name: "Other" } };
+  const close = { action: "delete", kind: "workspace", id: workspaceId, version: 1 };
+  const tried = await refusalsOf(bob, workspaceId, [opening, rename, close]);
+  t.match(
+    tried,
+    ["conflict", "forbidden", "forbidden"].map((slug) => ({ type: `urn:service:problem:${slug}` })),
+  );
+  t.equal((tried as readonly unknown[]).length, 3);
+  t.match(await refusalsOf(ada, workspaceId, [opening]), [{ type: "urn:service:problem:conflict" }]);
+  t.match((await tryChanges(ada, null, [opening, second])).body?.refusals, [{ change: 1 }]);
+});
+
+t.test("a caller without the permission learns that first, not what is wrong with the body", async (t) => {
+  const { service, ada, workspaceId, teamId } = await openScene(t);
+  const made = await ada.create(`${base}/teams/${teamId}/skills`, skill);
+  const bob = await join(service, ada, "bob@example.com", { role: "member" });
+  const body = { color: 1 };
+  const real = await bob.request("PUT", `${base}/skills/${made.id}`, body, { "if-match": '"1"' });
+  const update = { action: "update", kind: "skill", id: made.id, version: 1, body };
+  t.same(await refusalsOf(bob, workspaceId, [update]), [problemOf(real)]);
+  const create = { action: "create", kind: "skill", id: "it", teamId, body };
+  t.same(await refusalsOf(bob, workspaceId, [create]), [problemOf(real)]);
+});
+
+t.test("creates with the same name are tried each, and too many changes are refused", async (t) => {
+  const { ada, workspaceId } = await openScene(t);
+  const team = { action: "create", kind: "team", id: "t", body: { key: "new", name: "New" } };
+  const within = { action: "create", kind: "skill", id: "t", teamId: "t", body: skill };
+  t.same(await refusalsOf(ada, workspaceId, [team, within]), []);
+  t.match((await tryChanges(ada, workspaceId, [team, team])).body, {
+    refusals: [{ change: 1, type: "urn:service:problem:already-exists" }],
+  });
+  const many = Array.from({ length: 1_001 }, () => ({ action: "delete", kind: "team", id: "t", version: 1 }));
+  t.match(await tryChanges(ada, workspaceId, many), { status: 422, body: { errors: [{ path: "changes" }] } });
+  t.equal((await tryChanges(ada, workspaceId, many.slice(1))).status, 200);
+});

@@ -7,6 +7,7 @@ import { openCommandScene, testCommands } from "../../../support/command-cases.j
 import { inRepository, layRepository } from "../../../support/repository.js";
 import { RunnerPeer } from "../../../support/runner-peer.js";
 import { signalbox as program } from "../../../support/signalbox-command.js";
+import { openCutConnection } from "../configuration/cut-connection.js";
 import { setupCases } from "./setup-cases.js";
 
 t.test("every command that sets up a workspace", async (t) => {
@@ -231,5 +232,49 @@ t.test("every command that sets up a workspace", async (t) => {
     const { code, err } = await run(["init", ...many]);
     t.equal(code, 1);
     t.match(err, /^created the runner pool late; its token, which is not shown again: \S+\n.*error: [\s\S]*stations/);
+  });
+
+  await t.test("a secret whose response is lost may be in the service, which the error says", async (t) => {
+    const connection = await openCutConnection(service.port);
+    t.teardown(() => connection.close());
+    const token = await done([
+      "token",
+      "create",
+      "lossy",
+      "--workspace",
+      "acme",
+      "--scope",
+      "configure,runners,trusts",
+    ]).then((made) => made.token);
+    await person.create(`/api/resources/workspaces/${workspaceId}/runner-pools`, { key: "lossy" });
+    const hook = [
+      "hook",
+      "create",
+      "lossy",
+      "--event",
+      "run.ended",
+      "--receiver",
+      "https://example.com",
+      "--team",
+      "acme/core",
+    ];
+    const cases = [
+      [
+        ["pool", "rotate", "lossy", "--workspace", "acme", "--yes"],
+        /^the token of the pool lossy may be replaced: run signalbox pool rotate lossy again$/m,
+      ],
+      [hook, /^the team core may have the hook lossy now: run signalbox hook delete lossy, and create it again$/m],
+    ] as const;
+    for (const [args, advice] of cases) {
+      for (const [when, code] of [
+        ["after", 3],
+        ["failed", 1],
+      ] as const) {
+        connection.cut(1, when);
+        const env = { SIGNALBOX_URL: connection.url, SIGNALBOX_TOKEN: token };
+        const ended = await run(args, { env });
+        t.match(ended, { code, out: "", err: advice }, `${args[0]} ${when}`);
+      }
+    }
   });
 });
