@@ -35,7 +35,7 @@ const { values, positionals } = readArguments(USAGE, {
 /** Number of files per process; loading the product takes longer than most files. */
 const TOGETHER: Dealing["together"] = { most: 60, least: 20 };
 /** The slowest folders come first, so that nothing long is left for the end. */
-const FIRST = ["processes/", "http/runner/", "simulation/", "contract/", "http/"];
+const FIRST = ["run.", "run-failing.", "processes/", "http/runner/", "simulation/", "contract/", "http/"];
 const SLOWEST_SHOWN = 10;
 
 const interrupted = new AbortController();

@@ -91,7 +91,10 @@ t.test("what is not known yet and what has no field is told with its place", asy
   t.same(fields, { key: "dev", stations: [{ key: "work", runners: { pool: "main" }, judge: {} }, null] });
   const unsaid = "is known only once the plan is applied";
   const nameless = "is not a known attribute";
-  t.same(faults, [
+  const rubric = faults.find(({ path }) => path === "stations[0].judge.rubrik");
+  t.same(rubric?.known, ["rubric", "scale", "pass_score", "claims", "pass_share", "model"]);
+  const places = faults.map(({ path, message }) => ({ path, message }));
+  t.same(places, [
     { path: "name", message: unsaid },
     { path: "stations[0].prompt", message: unsaid },
     { path: "stations[0].judge.rubrik", message: nameless },

@@ -27,6 +27,8 @@ const manifest: Manifest = JSON.parse(readFileSync("package.json", "utf8"));
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly optionalDependencies: Readonly<Record<string, string>>;
+  /** Packages that the service loads only if a setting asks for them. */
+  readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
 let packing: Promise<readonly string[]> | undefined;
@@ -65,7 +67,8 @@ t.test("it holds the service, the runner and the client alone, and everything th
       ...["dist/bundle/runner.mjs", "http/cli/signalbox.mjs", "package.json"],
     ],
   );
-  const installed = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.optionalDependencies)];
+  const { dependencies, optionalDependencies, peerDependencies } = manifest;
+  const installed = [dependencies, optionalDependencies, peerDependencies].flatMap(Object.keys);
   const lacks = bundled
     .flatMap((path) => listImports(path).map((name) => (name.startsWith(".") ? join(dirname(path), name) : name)))
     .filter((name) => ![...bundled, ...installed, ...builtinModules].includes(name.replace(/^node:/, "")));
