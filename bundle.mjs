@@ -25,7 +25,8 @@ const programs = [
 
 /** What finds files of its own package: code for the machine, and web assembly. `lmdb` loads `msgpackr` too. */
 const unbundled = [
-  "@opentelemetry/*",
+  // The optional packages for traces. `prom-client` needs `@opentelemetry/api`, which is bundled.
+  ...["core", "exporter-trace-otlp-http", "resources", "sdk-trace-node"].map((name) => `@opentelemetry/${name}`),
   ...["lmdb", "msgpackr", "uWebSockets.js"],
   ...["web-tree-sitter", "@tree-sitter-grammars/tree-sitter-hcl", "@cdktn/hcl2json", "@cdktn/hcl-tools"],
 ];
