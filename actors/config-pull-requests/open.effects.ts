@@ -71,7 +71,9 @@ async function open(opening: Opening, input: OpenConfigInput): Promise<OpenConfi
   if (texts === null) return unfit(refuseOpening("not-found", "The candidate's search was removed."));
   const known = await find(codeHost, input);
   if (known !== undefined && known.state !== "open") return toOpened(known);
-  if (!(await placeBranch(codeHost, input))) return unfit(branchTaken(row.branch, repository));
+  const placed = await placeBranch(codeHost, input, known !== undefined);
+  if (placed === "taken") return unfit(branchTaken(row.branch, repository));
+  if (placed === "gone") return { problem: "again", why: `The branch ${row.branch} was deleted meanwhile.` };
   if (known !== undefined) return toOpened(known);
   const of = { row, ...texts, baseUrl: baseUrl() };
   const wanted = { title: toTitle(of), body: toBody(of), branch: row.branch, base, draft: false };
@@ -92,16 +94,24 @@ function readTexts({ reading, partition, findPicked }: Opening, { row }: OpenCon
 }
 
 /**
- * Creates the branch, or advances it from a commit of an earlier attempt. Returns false if the branch exists and does
- * not contain the commit.
+ * Creates the branch, or advances it from a commit of an earlier attempt. Returns `taken` if the branch exists and does
+ * not contain the commit, and `gone` if it was deleted meanwhile. The branch of an open pull request is never created: it
+ * is missing only if somebody merged or closed the pull request and deleted the branch after the pull request was read.
  */
-async function placeBranch({ sources }: CodeHost, input: OpenConfigInput): Promise<boolean> {
+async function placeBranch(
+  { sources }: CodeHost,
+  input: OpenConfigInput,
+  isOpened: boolean,
+): Promise<"placed" | "taken" | "gone"> {
   const { row, commit, before } = input;
   const at = { branch: row.branch, commit };
   const head = await sources.readBranch(input, row.branch);
-  if (head === null && (await sources.createBranch(input, at))) return true;
-  if (head !== null && head === before && head !== commit && (await sources.advanceBranch(input, at))) return true;
-  return sources.holds(input, at);
+  if (head === commit) return "placed";
+  if (head === null && isOpened) return "gone";
+  if (head === null && (await sources.createBranch(input, at))) return "placed";
+  if (head !== null && head === before && (await sources.advanceBranch(input, at))) return "placed";
+  if (await sources.holds(input, at)) return "placed";
+  return (await sources.readBranch(input, row.branch)) === null ? "gone" : "taken";
 }
 
 /**

@@ -61,6 +61,8 @@ export class PickedWorld {
   kill: PickKill | null = null;
   /** Called repeatedly while a pull request is being opened. */
   onRound: () => void = () => undefined;
+  /** Awaited before each request to the code host, with its method and path. */
+  beforeSend: (name: string) => Promise<void> = async () => undefined;
   #live: { isDead: boolean } = { isDead: false };
   readonly #sent = new Set<Promise<unknown>>();
 
@@ -199,7 +201,9 @@ export class PickedWorld {
         const { kill, writes } = this;
         const isLast = isWrite && kill?.at === "write" && kill.n === writes;
         if (isLast && kill.when === "before") return die();
-        const sent = this.host.outbound.send(request);
+        const sent = this.beforeSend(`${request.method} ${request.url.pathname}`).then(() =>
+          this.host.outbound.send(request),
+        );
         const done = sent.then(
           () => void this.#sent.delete(done),
           () => void this.#sent.delete(done),

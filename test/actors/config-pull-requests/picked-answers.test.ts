@@ -7,6 +7,7 @@ import { openPickedHost, PickedWorld } from "../../support/picked-world.js";
 
 const OPENING = /POST .*\/pulls$/;
 const BRANCH = /POST .*\/git\/refs$/;
+const READING = /GET .*\/git\/ref\/heads\/(?!main)/;
 
 async function open(t: Test) {
   const host = await openPickedHost(t);
@@ -80,6 +81,25 @@ t.test("one that was closed, or merged and its branch deleted, before its answer
     const row = await world.pick("1");
     await ended;
     t.match(row, { state: "opened", attempts: 1, url: /\/pull\/1$/ });
+    t.match(await world.there(), { branches: { length: 0 }, pulls: { length: 1 } }, end);
+    t.equal(asked(BRANCH), 1, "the branch is made once");
+  }
+});
+
+t.test("one whose branch is deleted before the retry reads it is this one, and gets no new branch", async (t) => {
+  for (const end of ["close", "merge"] as const) {
+    const { world, peer, infra, fail, asked } = await open(t);
+    fail(OPENING, "lose");
+    let isEnded = false;
+    world.beforeSend = async (name) => {
+      const pull = peer.work.pulls.find((one) => one.repository === infra);
+      if (pull?.state !== "open" || !READING.test(name)) return;
+      isEnded = true;
+      await peer.work[end](pull, bobThere);
+      await infra.git("update-ref", "-d", `refs/heads/${pull.head}`);
+    };
+    t.match(await world.pick("1"), { state: "opened", attempts: 1, url: /\/pull\/1$/ });
+    t.ok(isEnded, end);
     t.match(await world.there(), { branches: { length: 0 }, pulls: { length: 1 } }, end);
     t.equal(asked(BRANCH), 1, "the branch is made once");
   }
