@@ -1,4 +1,15 @@
-/** A renderer for GitHub's Markdown; the package has no types. */
+/** A reader of GitHub's Markdown; the package has no types. */
 declare module "marked" {
+  /** A part of a page; `text` of a code block is its code, and `lang` what follows its fence. */
+  export interface Token {
+    readonly type: string;
+    readonly text: string;
+    readonly raw: string;
+    readonly lang?: string;
+    readonly href?: string;
+    readonly codeBlockStyle?: "indented";
+  }
   export function parse(markdown: string): string;
+  export function lexer(markdown: string): readonly Token[];
+  export function walkTokens(tokens: readonly Token[], visit: (token: Token) => void): void;
 }

@@ -1,0 +1,39 @@
+import { join } from "node:path";
+import type { Test } from "tap";
+import { writePrivateFile } from "../../http/cli/command/private-file.js";
+import { openReader, type Reader, type ReaderOptions } from "./reader.js";
+import { startRealRunner } from "./real-runner.js";
+import { openWorkplace, type Workplace } from "./workplace.js";
+
+/** The service's address in all pages. */
+const PAGE_URL = "http://127.0.0.1:8787";
+
+/** A service in this process, and a person who is signed in there and follows pages of `docs/`. */
+export interface DocsScene extends Workplace {
+  readonly reader: Reader;
+  /** The replacements for {@link Reader.follow}: the service's address. A test adds its own. */
+  readonly values: Record<string, string>;
+}
+
+interface DocsOptions extends ReaderOptions {
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly stations?: readonly unknown[];
+  /** The command of a real runner's agent; without it the test acts as the runner. */
+  readonly agent?: readonly string[];
+}
+
+/** Opens workspace `acme` with team `core`, pool `main` and line `dev`, and a reader who is signed in there. */
+export async function openDocsScene(t: Test, options: DocsOptions = {}): Promise<DocsScene> {
+  const { settings = {}, stations, agent, ...readerOptions } = options;
+  const place = await openWorkplace(t, { settings, ...(stations === undefined ? {} : { stations }) });
+  const { service, ada, token } = place;
+  const reader = openReader(t, readerOptions);
+  const login = { url: service.baseUrl, cookie: ada.credentials.cookie };
+  const logins = { current: service.baseUrl, logins: { [service.baseUrl]: login } };
+  writePrivateFile(join(reader.home, ".config/signalbox/logins.json"), logins);
+  if (agent !== undefined) {
+    const gitUrl = `file://${reader.repository}`;
+    await startRealRunner(t, { url: service.baseUrl, token, gitUrl, command: agent });
+  }
+  return { ...place, reader, values: { [PAGE_URL]: service.baseUrl } };
+}

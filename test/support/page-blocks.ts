@@ -1,0 +1,44 @@
+import { lexer, walkTokens } from "marked";
+
+/** A fenced code block of a Markdown page. */
+export interface Block {
+  /** The first word after the fence, such as `sh`; empty if there is none. */
+  readonly language: string;
+  readonly code: string;
+  /** The line of the page on which the block's first line stands, from 1. */
+  readonly line: number;
+  /** The file that the block is, from `title="name"`. */
+  readonly title: string | null;
+  /** The program that the block needs, from `needs=program`. */
+  readonly needs: string | null;
+  /** Whether the block is a program for another terminal, from `background`. */
+  readonly isBackground: boolean;
+}
+
+/**
+ * Returns the fenced code blocks of a page, in order, those in lists too. Throws on an indented block, which has no
+ * language.
+ */
+export function readBlocks(page: string, name: string): readonly Block[] {
+  const blocks: Block[] = [];
+  let from = 0;
+  walkTokens(lexer(page), (token) => {
+    if (token.type !== "code") return;
+    if (token.codeBlockStyle === "indented") throw new Error(`${name} has an indented code block: ${token.text}`);
+    const [language = "", ...words] = (token.lang ?? "").split(/\s+/);
+    const info = words.join(" ");
+    const first = token.text.split("\n")[0] ?? "";
+    from = Math.max(page.indexOf(`\`\`\`${token.lang ?? ""}`, from), from);
+    const line = page.slice(0, from).split("\n").length + 1;
+    from += first.length + 3;
+    blocks.push({
+      language,
+      code: token.text,
+      line,
+      title: /title="([^"]+)"/.exec(info)?.[1] ?? null,
+      needs: /needs=(\S+)/.exec(info)?.[1] ?? null,
+      isBackground: /\bbackground\b/.test(info),
+    });
+  });
+  return blocks;
+}
