@@ -79,7 +79,7 @@ export function openReader(t: Test, options: ReaderOptions = {}): Reader {
       const { title, needs, language, isBackground, line } = written;
       const place = `${page}:${line}`;
       if (needs !== null && (await shell.run(`command -v '${needs}'`)).code !== 0) {
-        t.skip(`${place} needs ${needs}, which is missing`);
+        t.pass(place, { skip: `${needs} is missing` });
         continue;
       }
       const isRun = language === "sh" && title === null;
