@@ -29,7 +29,7 @@ export interface ActorType {
   readonly migrate?: (snapshot: StoredState, fromVersion: number) => StoredState;
   readonly supervision?: Supervision;
   /** The row views whose values actors of this kind may cache in memory. */
-  readonly pictures?: readonly RowView<unknown>[];
+  readonly rowViews?: readonly RowView<unknown>[];
 }
 
 /** The stored state of a machine between two turns. */

@@ -76,7 +76,9 @@ interface Client {
  */
 export class Lane {
   readonly #clients = new TurnoverMap<string, Client>();
-  /** Parties with a queued target: those that have no place, and the others. */
+  /**
+   * The clients that have a queued target. Clients without a place have a queue of their own, which is served first.
+   */
   readonly #without = new Queue<Client>();
   readonly #with = new Queue<Client>();
   #waiting = 0;

@@ -27,9 +27,9 @@ export class ReleasedAnswers {
   }
 
   /**
-   * Queues and sends answers. With `isLater`, the answers wait for work that is already deferred. If that work is the
-   * next batch's commit, a single party gets more work done, because askers handle their answers while that batch is
-   * flushed.
+   * Queues answers and sends them. With `isLater`, sends them after the work that is already deferred, such as the
+   * commit of the next batch. Their askers then work while that batch is flushed, which raises the throughput of a
+   * single client.
    */
   release(answers: readonly Answer[], { isLater = false } = {}): void {
     for (const answer of answers) this.#left.push(answer);

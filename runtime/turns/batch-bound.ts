@@ -13,7 +13,10 @@ const MAX_ROWS = 1_024;
  * milliseconds.
  */
 const SHARED_TURNS = 16;
-/** Maximum turns per millisecond of the last flush, if that gives more than {@link SHARED_TURNS}. */
+/**
+ * While several clients are active, a batch may have this many turns for each millisecond of the last flush, and always
+ * {@link SHARED_TURNS}.
+ */
 const SHARED_TURNS_A_MS = 8;
 
 /**
