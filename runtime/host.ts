@@ -361,7 +361,7 @@ class Host implements Runtime {
 
   /**
    * Commits changes. Async, so that a throw of the store also becomes a rejection. Requests short parts
-   * (`inShortParts`) only while several parties are active.
+   * (`inShortParts`) only while several clients are active.
    */
   async #write(changes: readonly Change[]): Promise<void> {
     return this.#options.store.commit(changes, { inShortParts: this.#options.isShared?.() === true });

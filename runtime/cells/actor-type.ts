@@ -160,8 +160,8 @@ export interface PreparedRun<Output = unknown> {
 export interface PlaceNeeded<Output = unknown> {
   readonly lane: LaneLimits;
   /** The client that the run belongs to; by default the partition of the actor that started the effect. */
-  readonly party?: string;
-  /** The target of the request, such as a host. Runs of one party to one target share a limit. */
+  readonly client?: string;
+  /** The target of the request, such as a host. Runs of one client to one target share a limit. */
   readonly target: string;
   /** Approximate memory use of the prepared run, in bytes. */
   readonly bytes: number;
