@@ -65,6 +65,6 @@ function toReason({ bound, target }: EffectWait): string {
   // A target has the form `service <host>` or `network <host>`.
   const host = target.slice(target.indexOf(" ") + 1);
   if (bound === "target") return `the most requests to ${host} that the workspace may have are under way`;
-  if (bound === "party") return "the most requests that the workspace may have are under way";
+  if (bound === "client") return "the most requests that the workspace may have are under way";
   return "requests of other workspaces are sent first";
 }
