@@ -87,6 +87,9 @@ t.test("a reader signs in, invites a person, gives and revokes access", async (t
   t.match(all, /person +a workspace token/);
   t.match(all, /trust deploy \(trust_\S+, for workspace tokens\) accepts the claims/);
   t.match(all, /\{"items":\[\]/);
+  const tools = all.split("--list-tools\n")[1]?.split("\n## ")[0] ?? "";
+  for (const tool of ["task_open", "inbox", "task_answer", "run_approve"]) t.match(tools, tool);
+  t.notMatch(tools, "task_close");
   for (const name of ["ci-token", "job-token"]) {
     const { status } = await service.withToken(read(name)).request("GET", "/api/resources/workspaces");
     t.equal(status, 401, `${name} is revoked`);
