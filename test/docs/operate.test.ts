@@ -1,6 +1,4 @@
-import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { join } from "node:path";
 import t from "tap";
 import { SESSION_MS } from "../../actors/access/accounts/session.queries.js";
@@ -27,20 +25,12 @@ import { defaultLimits } from "../../runtime/runtime.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import { openDocsScene } from "../support/docs-scene.js";
 import { readSections, readTables } from "../support/page-tables.js";
+import { until } from "../support/until.js";
 
 const PAGE = "docs/operate.md";
 const sections = readSections(readFileSync(PAGE, "utf8"));
 const rows = (heading: string) => readTables(sections.get(heading) ?? "").flat();
 const names = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
-
-/** Returns a free port for a service that the page starts on a port of its own. */
-async function findPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const found = server.address();
-  server.close();
-  return typeof found === "object" && found !== null ? found.port : 0;
-}
 
 /** Adds a dead letter to the store of a stopped service. */
 async function addDeadLetter(folder: string, workspaceId: string, taskId: string): Promise<void> {
@@ -55,12 +45,16 @@ t.test("an operator checks, backs up, looks into a copy, and repairs the store o
   const scene = await openDocsScene(t);
   const { service, reader, workspaceId, values } = scene;
   const taskId = await scene.open();
-  const port = await findPort();
-  Object.assign(values, { "./data": service.folder, "PORT=8788": `PORT=${port}`, ":8788": `:${port}` });
+  Object.assign(values, { "./data": service.folder, "PORT=8788": "PORT=0" });
   const outputs: string[] = [];
   await reader.follow(PAGE, {
     values,
     before: async ({ code }) => {
+      if (code.includes(":8788/")) {
+        const log = join(reader.repository, "look.log");
+        const pattern = /listening on \S+:(\d+)"/;
+        values[":8788/"] = `:${await until("the copy's port", () => pattern.exec(readFileSync(log, "utf8"))?.[1])}/`;
+      }
       if (!code.startsWith("LETTER=")) return;
       await service.stop();
       await addDeadLetter(service.folder, workspaceId, taskId);
@@ -73,8 +67,9 @@ t.test("an operator checks, backs up, looks into a copy, and repairs the store o
   t.match(all, /signalbox_queued_runs\{pool="main"\} 1\n/);
   t.match(all, /copied \S+ to \.\/backup/);
   t.match(all, /\.\/backup is whole\n/);
+  t.notOk(existsSync(join(reader.repository, "backup/secrets.key")), "a backup has no key");
   t.ok(existsSync(join(reader.repository, "restored/secrets.key")));
-  t.match(all, /:8788\/readyz\n\{"status":"ready"\}/);
+  t.match(all, /:\d+\/readyz\n\{"status":"ready"\}/);
   t.match(all, /hook resend --from 2h\nno firing of that period failed/);
   t.match(all, "msg_1 will be sent again when the service starts");
   t.match(all, /rebuilt the directory of \S+: \d+ entries/);
