@@ -7,6 +7,8 @@ declare module "marked" {
     readonly raw: string;
     readonly lang?: string;
     readonly href?: string;
+    /** The rows of a table, without its header. */
+    readonly rows?: readonly (readonly { readonly text: string }[])[];
     readonly codeBlockStyle?: "indented";
   }
   export function parse(markdown: string): string;
