@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { createClient } from "../../http/client/entry.js";
+import { type Client, createClient } from "../../http/client/entry.js";
 import { readLogin } from "../support/dev-scene.js";
 import { hookReceiver } from "../support/hook-receiver.js";
 import { expr } from "../support/integration.js";
@@ -22,12 +22,34 @@ printf '%s\\n' "$prompt" | grep '^# Task'
 echo help > HELP.md
 `;
 
+/** A client of `signalbox dev`, with the reader's sign-in. */
+function toClient({ home, repository }: Reader): Client {
+  const { url: baseUrl, cookie } = readLogin({ signalbox: { home }, repository });
+  return createClient({ baseUrl, cookie });
+}
+
+/** Returns the texts of all steps of all runs in the service, by the title of the task. */
+async function readSteps(client: Client): Promise<Readonly<Record<string, string>>> {
+  const texts: Record<string, string> = {};
+  for (const { id: workspaceId } of (await client.get("/api/resources/workspaces")).items) {
+    const path = { workspaceId };
+    const [team] = (await client.get("/api/resources/workspaces/{workspaceId}/teams", { path })).items;
+    const tasks = await client.get("/api/teams/{teamId}/tasks", { path: { teamId: team?.id ?? "" } });
+    for (const { id: taskId, title, state } of tasks.items) {
+      const runs = await client.get("/api/tasks/{taskId}/runs", { path: { taskId } });
+      const steps = runs.items.map(({ id }) => client.get("/api/runs/{runId}/steps", { path: { runId: id } }));
+      const lines = (await Promise.all(steps)).flatMap(({ items }) => items.map(({ text }) => text));
+      texts[title] = [state, ...lines].join("\n");
+    }
+  }
+  return texts;
+}
+
 /** Resolves with the inbox of `signalbox dev` when it has an item of this kind, or with an empty one for null. */
-function untilInbox({ home, repository }: Reader, kind: "question" | "approval" | null): Promise<unknown> {
+function untilInbox(reader: Reader, kind: "question" | "approval" | null): Promise<unknown> {
   return until(`the inbox to have ${kind ?? "an answer"}`, async () => {
     try {
-      const { url: baseUrl, cookie } = readLogin({ signalbox: { home }, repository });
-      const { items } = await createClient({ baseUrl, cookie }).get("/api/inbox");
+      const { items } = await toClient(reader).get("/api/inbox");
       return kind === null || items.some((item) => item.kind === kind);
     } catch {
       return false;
@@ -54,11 +76,13 @@ t.test("the page's agents work tasks: they ask, request permission, hand over an
   const shown = seen.join("");
   t.match(shown, /question .* Is this added, changed or fixed\?/);
   t.match(shown, /approved shell \{"command":"git log -1 --format=%s"\}/);
-  t.match(shown, /The changelog has the entry\..*done.*\+- Added: A dark mode/s);
-  if ((await reader.run("command -v python3")).code === 0) {
-    t.match(shown, /Checked by Python\..*done.*\+- Changed: A light mode/s);
-  }
-  t.match(shown, /# Task: A help page.*done/s);
+  t.match(shown, /done\n.*\+- Added: A dark mode/s);
+  const steps = await readSteps(toClient(reader));
+  t.match(steps["A dark mode"], /^done\nThe changelog has the entry\.\nBegin\n+Added an entry/);
+  t.match(steps["A help page"], /^done\n.*# Task: A help page/s);
+  if ((await reader.run("command -v python3")).code !== 0) return;
+  t.match(shown, /\+- Changed: A light mode/);
+  t.match(steps["A light mode"], /^done\nChecked by Python\./);
 });
 
 t.test("the page's agent calls a tool of its station over MCP", async (t) => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { openDocsScene } from "../support/docs-scene.js";
+import { listSteps, openDocsScene } from "../support/docs-scene.js";
 
 /** An agent that shows what it gets. Its first review sends the task back. */
 const AGENT = `#!/bin/sh
@@ -13,7 +13,7 @@ if [ "$SIGNALBOX_STATION" = review ] && ! grep -q 'Not yet' "$SIGNALBOX_TASK_FIL
   exit 0
 fi
 [ "$SIGNALBOX_STATION" = review ] || cat "$SIGNALBOX_SKILLS/test-style/SKILL.md"
-node -p 'Object.keys(JSON.parse(require("fs").readFileSync(process.env.SIGNALBOX_MCP_CONFIG)).mcpServers)' >&2
+node -p 'Object.keys(JSON.parse(require("fs").readFileSync(process.env.SIGNALBOX_MCP_CONFIG)).mcpServers)'
 `;
 
 t.test(
@@ -24,7 +24,8 @@ t.test(
     const agent = join(folder, "fix");
     writeFileSync(agent, AGENT, { mode: 0o755 });
     const settings = { OUTBOUND_ALLOW: "api.example.com" };
-    const { ada, teamId, reader, values } = await openDocsScene(t, { settings, agent: [agent] });
+    const place = await openDocsScene(t, { settings, agent: [agent] });
+    const { ada, teamId, reader, values } = place;
     const request = { url: "https://api.example.com/" };
     await ada.create(`/api/resources/teams/${teamId}/integrations`, {
       integration: "tracker",
@@ -44,8 +45,9 @@ t.test(
     t.match(applied, "changed line core/fix");
     t.match(secret, "created the secret npm-token");
     t.match(tools, /2 to create, 1 to change, 0 to delete/);
-    t.match(followed, /work: --careful debug \*\*\*\n.*Name each test.*tracker.*handed over to review/s);
-    t.match(followed, /review:\s+review: completed, handed over to work\n +Not yet\..*review: completed\ndone/s);
+    t.match(followed, /station work: The tests fail\n.*Not yet\..*done/s);
+    const worked = ["work: --careful debug ***", "Name each test after the promise that it checks.", "[ 'tracker' ]"];
+    t.same(await listSteps(place), [...worked, "review:", ...worked, "review:", "[]"]);
     t.match(warnings, /etag: "1".*stations\[1\]: no station passes to answer/s);
     t.same((await ada.request("GET", "/api/workspaces/acme/search?q=triage")).body?.items, [], "the line is deleted");
   },
