@@ -37,3 +37,13 @@ export async function openDocsScene(t: Test, options: DocsOptions = {}): Promise
   }
   return { ...place, reader, values: { [PAGE_URL]: service.baseUrl } };
 }
+
+/** Lists the texts of all steps of the team's newest task, oldest run first, without spaces at their ends. */
+export async function listSteps({ ada, teamId, runs }: DocsScene): Promise<readonly string[]> {
+  const read = async (path: string) =>
+    (await ada.request("GET", path)).body?.items as readonly { readonly id: string; readonly text: string }[];
+  const [task] = await read(`/api/teams/${teamId}/tasks?limit=1`);
+  const ids = (await runs(task?.id ?? "")).map(({ id }) => id).reverse();
+  const steps = await Promise.all(ids.map((id) => read(`/api/runs/${id}/steps`)));
+  return steps.flat().map(({ text }) => text.trim());
+}
