@@ -34,7 +34,11 @@ export interface SessionRoutesOptions {
 const SIGN_INS_PER_SOURCE = 30;
 const SIGN_IN_WINDOW_MS = 15 * 60 * 1_000;
 
-const token = z.string().min(1, "must not be empty").max(200, "is too long");
+const token = z
+  .string()
+  .min(1, "must not be empty")
+  .max(200, "is too long")
+  .describe("Last part of the sign-in link's address; usable once, for 15 minutes.");
 
 const setsCookie: Success = { body: null, headers: { "set-cookie": "The session's cookie." } };
 
@@ -59,7 +63,7 @@ function askForLink(options: SessionRoutesOptions): Route {
     isServedReadOnly: true,
     summary: "Send a sign-in link by email",
     access: "public",
-    body: z.strictObject({ email: mailAddress }),
+    body: z.strictObject({ email: mailAddress.describe("Address to send the link to; at most 254 characters.") }),
     answers: { 202: null },
     handle: async (request) => {
       const source = toSource(request.remoteAddress);

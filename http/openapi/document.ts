@@ -100,7 +100,7 @@ function loosenJson(document: oas31.OpenAPIObject): void {
     if (Array.isArray(value)) return value.map(loosen);
     if (typeof value !== "object" || value === null) return value;
     const { $ref, ...others } = value as { readonly $ref?: string };
-    if ($ref !== undefined && isJson($ref)) return { ...others, description: "Any JSON value." };
+    if ($ref !== undefined && isJson($ref)) return { description: "JSON value of any type.", ...others };
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, loosen(inner)]));
   };
   document.paths = loosen(document.paths) as oas31.PathsObject;

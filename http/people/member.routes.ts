@@ -17,7 +17,11 @@ import { granted } from "../wire/refused.js";
 import type { Answer, Route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
-const userId = z.string().min(1, "must not be empty").max(100, "must be at most 100 characters");
+const userId = z
+  .string()
+  .min(1, "must not be empty")
+  .max(100, "must be at most 100 characters")
+  .describe("Id of a person of the workspace, `usr_` and a ULID.");
 
 const listing = z.strictObject({
   after: idCursor("usr"),
@@ -45,7 +49,12 @@ function workspaceRoutes(runtime: Runtime): readonly Route[] {
       summary: "List the people of a workspace, with the roles that the caller may give them",
       access: "any",
       query: listing,
-      answers: { 200: z.strictObject({ items: z.array(memberSchema), next: nextPage("after") }) },
+      answers: {
+        200: z.strictObject({
+          items: z.array(memberSchema).describe("Members of the page, by id."),
+          next: nextPage("after"),
+        }),
+      },
       handle: ({ query }, found) => ({ status: 200, body: membersView(reading, found, query) }),
     }),
     subjectRoute(workspaceOfRoles, {
@@ -54,7 +63,11 @@ function workspaceRoutes(runtime: Runtime): readonly Route[] {
       operation: "changeRole",
       summary: "Change a person's role in the workspace",
       access: "any",
-      body: z.strictObject({ role: z.enum(["owner", "admin", "member"], "must be owner, admin or member") }),
+      body: z.strictObject({
+        role: z
+          .enum(["owner", "admin", "member"], "must be owner, admin or member")
+          .describe("New role of the person; the last owner must stay owner."),
+      }),
       example: { role: "admin" },
       isCheckedFirst: true,
       answers: { 200: memberSchema },

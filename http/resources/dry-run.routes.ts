@@ -45,7 +45,8 @@ const MAX_CHANGES = 1_000;
  * as code.
  */
 function toSchema(kinds: readonly Kind[]) {
-  const kind = z.enum(kinds.filter(({ heldBy }) => heldBy !== "station").map(({ name }) => name));
+  const names = kinds.filter(({ heldBy }) => heldBy !== "station").map(({ name }) => name);
+  const kind = z.enum(names).describe("Kind of the resource, such as `line`.");
   return z.strictObject({
     workspaceId: z
       .string()
@@ -77,10 +78,15 @@ const answer = z
         z.strictObject({
           change: z.int().describe("The index of the change in `changes`."),
           type: z.string().describe("The type of the problem that the change would get."),
-          title: z.string(),
-          detail: z.string(),
+          title: z.string().describe("Short summary of the problem for people."),
+          detail: z.string().describe("What is wrong with the change, as in the problem."),
           errors: z
-            .array(z.strictObject({ path: z.string(), message: z.string() }))
+            .array(
+              z.strictObject({
+                path: z.string().describe("Path of the field in the body, such as `stations[0].key`."),
+                message: z.string().describe("What is wrong with the field's value."),
+              }),
+            )
             .describe("The invalid fields, if the problem is `invalid`."),
         }),
       )

@@ -212,7 +212,14 @@ function listRoute({ kind, writer, named, all, answer, lists, texts }: KindParts
     ...(kind.heldBy === "station" ? { query: stationQuery, problems: ["invalid"] } : {}),
     answers: () => {
       const { body, example } = answer();
-      return { 200: { body: z.strictObject({ items: z.array(body) }), example: { items: [example] } } };
+      return {
+        200: {
+          body: z.strictObject({
+            items: z.array(body).describe(`All resources of the kind ${kind.name} that the caller can see.`),
+          }),
+          example: { items: [example] },
+        },
+      };
     },
     handle: (request) => {
       const { caller, params, query } = request;
