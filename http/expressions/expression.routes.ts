@@ -121,6 +121,9 @@ export function expressionRoutes(options: {
       path: "/api/expressions/check",
       isServedReadOnly: true,
       summary: "Type-check an expression at its position",
+      description:
+        "Stores nothing. The definition decides which names the expression can read, and must be valid apart from its " +
+        "expressions. A token needs the scope `plan`.",
       access: "any",
       body: checkBody,
       example: EXAMPLE,

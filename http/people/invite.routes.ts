@@ -91,6 +91,9 @@ function inviteRoute(options: InviteRoutesOptions, countInvites: CountInvites): 
     path: "/api/workspaces/{slug}/invites",
     operation: "invite",
     summary: "Invite people by email; the response has an outcome for each address",
+    description:
+      "Requires an owner or admin. Each invite lasts 14 days. Inviting an address again replaces its open invite and " +
+      "its link.",
     access: "person",
     body: inviting,
     example: { emails: ["bob@example.com"], role: "member" },
@@ -115,6 +118,7 @@ function listRoute({ runtime }: InviteRoutesOptions): Route {
     path: "/api/workspaces/{slug}/invites",
     operation: "listInvites",
     summary: "List the open invites, newest first",
+    description: "Requires an owner or admin. Expired, revoked and accepted invites are not listed.",
     access: "person",
     query: listing,
     answers: {
@@ -141,6 +145,7 @@ function resendRoute(options: InviteRoutesOptions, countInvites: CountInvites): 
     path: "/api/workspaces/{slug}/invites/{inviteId}/resend",
     operation: "resendInvite",
     summary: "Resend an open or expired invite; the old link stops working",
+    description: "Requires an owner or admin. The invite lasts another 14 days, with the same role and teams.",
     access: "person",
     body: z.strictObject({}),
     isCheckedFirst: true,
@@ -163,6 +168,7 @@ function revokeRoute({ runtime }: InviteRoutesOptions): Route {
     path: "/api/workspaces/{slug}/invites/{inviteId}",
     operation: "revokeInvite",
     summary: "Revoke an invite; its link stops working",
+    description: "Requires an owner or admin. Revoking again changes nothing; an accepted invite cannot be revoked.",
     access: "person",
     answers: { 204: null },
     handle: async ({ params }, { workspaceId }) => {

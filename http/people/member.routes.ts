@@ -47,6 +47,7 @@ function workspaceRoutes(runtime: Runtime): readonly Route[] {
       path: "/api/workspaces/{slug}/members",
       operation: "listMembers",
       summary: "List the people of a workspace, with the roles that the caller may give them",
+      description: "Requires a member of the workspace; workspace tokens are not accepted.",
       access: "any",
       query: listing,
       answers: {
@@ -62,6 +63,8 @@ function workspaceRoutes(runtime: Runtime): readonly Route[] {
       path: "/api/workspaces/{slug}/members/{userId}",
       operation: "changeRole",
       summary: "Change a person's role in the workspace",
+      description:
+        "Requires an owner or admin. An admin changes only members, and cannot make owners. The last owner keeps the role.",
       access: "any",
       body: z.strictObject({
         role: z
@@ -81,6 +84,7 @@ function workspaceRoutes(runtime: Runtime): readonly Route[] {
       path: "/api/workspaces/{slug}/members/{userId}",
       operation: "removeMember",
       summary: "Remove a person from the workspace, or leave it",
+      description: "Everyone may leave. An owner removes anyone, an admin removes members. The last owner stays.",
       access: "any",
       answers: { 204: null },
       handle: async ({ params }, { workspaceId, own }) => {
@@ -107,6 +111,7 @@ function teamRoutes(runtime: Runtime): readonly Route[] {
       path: "/api/teams/{teamId}/members",
       operation: "addToTeam",
       summary: "Add a person of the workspace to a team",
+      description: "Requires an owner or admin. The person must be a member of the team's workspace.",
       access: "any",
       body: z.strictObject({ userId }),
       isCheckedFirst: true,
@@ -121,6 +126,7 @@ function teamRoutes(runtime: Runtime): readonly Route[] {
       path: "/api/teams/{teamId}/members/{userId}",
       operation: "removeFromTeam",
       summary: "Remove a person from a team, or leave it",
+      description: "Everyone may leave a team. Removing others requires an owner or admin.",
       access: "any",
       answers: { 204: null },
       handle: async ({ params }, { workspaceId, by }) => {

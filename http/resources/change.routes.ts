@@ -39,8 +39,14 @@ export function changeRoutes({ runtime }: { readonly runtime: Runtime }): readon
       method: "GET",
       path: "/api/workspaces/{slug}/configuration-changes",
       summary: "List every configuration change, newest first",
+      description:
+        "Requires the permission `administer`; any other caller gets 404. Includes replays, searches and checks that " +
+        "people and tokens start.",
       access: "any",
-      query: z.strictObject({ before: wholeNumber.optional(), limit: pageSize() }),
+      query: z.strictObject({
+        before: wholeNumber.optional().describe("Returns changes with a smaller `seq`: `next` of the previous page."),
+        limit: pageSize(),
+      }),
       answers: {
         200: z.strictObject({
           items: z.array(changeSchema).describe("Changes of the page, newest first."),

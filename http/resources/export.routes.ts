@@ -68,6 +68,7 @@ function resourceRoute(runtime: Runtime, kind: Kind): Route {
     method: "GET",
     path: `/api/resources/${kind.plural}/{id}/hcl`,
     summary: `Export ${withArticle(kind)} as HCL`,
+    description: "Returns one resource block, and the files with its long texts. Write-only values are omitted.",
     access: "any",
     answers: {
       200: z.strictObject({
