@@ -107,7 +107,7 @@ export const hookSchema = z.strictObject({
     .array(step)
     .min(1, "must have at least one step")
     .max(20, "must be at most 20 steps")
-    .describe("Tool calls and requests in order, 1 to 20; a failed step ends the firing."),
+    .describe("Tool calls and requests in order, 1 to 20; a failed step skips the later ones."),
   signing: signing
     .nullable()
     .default(null)
@@ -115,13 +115,13 @@ export const hookSchema = z.strictObject({
   failure: z
     .enum(["continue", "block"], "must be continue or block")
     .default("continue")
-    .describe("`block` refuses the event if a step fails; only on events with the timing before."),
+    .describe("`block` refuses the event if a step fails; only on before events such as `run.starting`."),
   timeoutSeconds: z
     .int("must be a whole number")
     .min(1, "must be at least 1")
     .max(30, "must be at most 30")
     .default(10)
-    .describe("Time limit of each request in seconds, 1 to 30; on a before event, of the hook."),
+    .describe("Time limit of each request in seconds, 1 to 30; on a before event, of the whole hook."),
 });
 
 export type HookFields = z.output<typeof hookSchema>;

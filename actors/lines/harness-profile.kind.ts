@@ -28,7 +28,7 @@ const schema = z.strictObject({
   key: slug.describe("Names the profile within its team; lowercase words joined by dashes. Fixed after the create."),
   harness: harnessName
     .default("command")
-    .describe("Harness that the profile is for; stations with another harness cannot use it."),
+    .describe("Harness that the profile is for; other stations cannot use it. Fixed after the create."),
   args: z
     .array(text)
     .max(100, "must be at most 100 arguments")

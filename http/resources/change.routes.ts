@@ -19,9 +19,9 @@ const changeSchema = z
         kind: z
           .enum(["person", "token", "service"])
           .describe("`service`: the service made the change because of another one."),
-        userId: nullableText.describe("The person: for a token, who issued it or defined its trust."),
+        userId: nullableText.describe("The person, or who issued the token or defined its trust; null for the service."),
         tokenId: nullableText.describe("Id of the workspace token; null without a token."),
-        trust: nullableText.describe("Trust that the token was minted through; null for other callers."),
+        trust: nullableText.describe("Id of the trust that minted the token; null for other callers."),
       })
       .describe("Who made the change, and with which credential."),
     client: nullableText.describe("Program that made the change, from `Service-Client`; null if the service did."),

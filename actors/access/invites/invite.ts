@@ -22,7 +22,7 @@ export const inviteSchema = z
     mail: z
       .enum(["sending", "sent", "not-sent"])
       .describe("Whether the latest mail is on its way, was sent, or failed."),
-    createdAt: z.string().describe("RFC 3339 time of the first mail of this invite."),
+    createdAt: z.string().describe("RFC 3339 time at which the invite was created."),
     sentAt: z.string().describe("RFC 3339 time of the latest mail of this invite."),
     expiresAt: z.string().describe("RFC 3339 time at which the link expires: 14 days after `sentAt`."),
   })

@@ -37,7 +37,7 @@ const schema = z.strictObject({
     .refine(isBeforeYear10000, "must lie before the year 10000, also in UTC")
     .nullable()
     .default(null)
-    .describe("RFC 3339 time in the future when the token expires; null for never."),
+    .describe("RFC 3339 time in the future when the token expires; null for never. Fixed."),
 });
 
 export type WorkspaceTokenFields = z.output<typeof schema>;
