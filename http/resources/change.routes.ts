@@ -19,7 +19,9 @@ const changeSchema = z
         kind: z
           .enum(["person", "token", "service"])
           .describe("`service`: the service made the change because of another one."),
-        userId: nullableText.describe("The person, or who issued the token or defined its trust; null for the service."),
+        userId: nullableText.describe(
+          "The person, or who issued the token or defined its trust; null for the service.",
+        ),
         tokenId: nullableText.describe("Id of the workspace token; null without a token."),
         trust: nullableText.describe("Id of the trust that minted the token; null for other callers."),
       })
