@@ -43,6 +43,7 @@ export function docsRoutes(): readonly Route[] {
       path: "/",
       operation: "openDocs",
       summary: "Redirect to the API documentation page",
+      description: "The service's own address opens the page at `/docs`. Needs no credential.",
       access: "public",
       answers: { 302: { body: null, headers: { location: "The page." } } },
       handle: () => ({ status: 302, headers: { location: "/docs" } }),
@@ -51,6 +52,7 @@ export function docsRoutes(): readonly Route[] {
       method: "GET",
       path: "/docs",
       summary: "Open the API documentation page",
+      description: "Shows this document in a browser and sends requests from there. Loads nothing from other hosts.",
       access: "public",
       answers: {
         200: {
@@ -69,6 +71,7 @@ export function docsRoutes(): readonly Route[] {
       method: "GET",
       path: "/docs/explorer.js",
       summary: "Get the script of the API documentation page",
+      description: "The page at `/docs` loads it. Clients revalidate their copy with `If-None-Match`.",
       access: "public",
       answers: cacheableAnswers({ body: null, text: "text/javascript" }),
       handle: serveCached(async () => ({

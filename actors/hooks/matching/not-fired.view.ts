@@ -35,7 +35,7 @@ const mismatchSchema = z.strictObject({
  */
 export const hookMatchSchema = z
   .strictObject({
-    hookId: z.string().describe("The id of the hook (`hook_…`)."),
+    hookId: z.string().describe("The id of the hook that was compared with the event (`hook_…`)."),
     hook: z.string().describe("The key of the hook in its team."),
     firing: hookOccurrenceSummary
       .nullable()

@@ -43,7 +43,10 @@ export const refusedDeliveriesSchema = z
       )
       .describe("The latest 20 of these deliveries, newest first."),
   })
-  .meta({ title: "refused-deliveries" });
+  .meta({
+    title: "refused-deliveries",
+    description: "The deliveries whose verification failed, which the service did not process.",
+  });
 
 export function refusedDeliveriesView({ count, latest }: RefusedDeliveries): z.output<typeof refusedDeliveriesSchema> {
   return { count, latest: latest.map((one) => ({ ...one, reason: one.reason ?? null })) };
