@@ -91,6 +91,12 @@ t.test("a set is collected, measured, and compared under a prompt and a candidat
     const { body } = await ada.request("GET", `${team}/replays/${replay.id}`);
     return body?.state === "finished" && Reflect.get(Object(body.againstBaseline), "verdict") === "better";
   });
-  const read = async () => (await ada.request("GET", `${team}/replay-sets/${replay.setId}`)).body?.health;
-  await until("the maximum gain is known", async () => Reflect.get(Object(await read()), "oracle")?.withAnswer != null);
+  const { body: read } = await ada.request("GET", `${team}/replays/${replay.id}`);
+  const [copy] = (read?.entries ?? []) as readonly { readonly runId: string }[];
+  t.match((await ada.request("GET", `/api/runs/${copy?.runId}/diff`)).text, /^diff --git /, "a copy's change is read");
+  const readHealth = async () => (await ada.request("GET", `${team}/replay-sets/${replay.setId}`)).body?.health;
+  await until(
+    "the maximum gain is known",
+    async () => Reflect.get(Object(await readHealth()), "oracle")?.withAnswer != null,
+  );
 });
