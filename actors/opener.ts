@@ -19,7 +19,7 @@ const station = z.strictObject({
 });
 /** An integration, by its key and id. */
 const integration = z.strictObject({
-  kind: z.literal("integration").describe("A webhook, poll or action of an integration opened the task."),
+  kind: z.literal("integration").describe("A webhook or poll of an integration opened the task."),
   integration: z.string(),
   integrationId: z
     .string()

@@ -47,7 +47,7 @@ export const pullRequestSchema = z
     taskId: z.string().nullable().describe("The task that opened or reviews the pull request; null for none."),
     repository: z.string().describe("The repository of the pull request, as `owner/name`."),
     number: z.int().nullable().describe("The pull request's number; null until it exists on the code host."),
-    url: z.string().nullable().describe("The address at the code host; null until the pull request exists there."),
+    url: z.string().nullable().describe("The URL at the code host; null until the pull request exists there."),
     title: z.string().describe("The title of the pull request at the code host."),
     author: z.string().nullable().describe("The author's login on the code host; null if unknown."),
     branch: z.string().describe("The branch with the changes."),

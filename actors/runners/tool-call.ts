@@ -19,6 +19,8 @@ export const toolCallSchema = z.object({
   failed: z.boolean().describe("Whether the call was made and failed."),
   refusedBy: refuser
     .nullable()
-    .describe("Who refused the call, so that it was not made: a person, the service or the agent's own program."),
+    .describe(
+      "Who refused the call, so that it was not made: a person, the service or the agent's program. Null for nobody.",
+    ),
 });
 export type ToolCall = z.infer<typeof toolCallSchema>;

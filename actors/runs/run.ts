@@ -22,7 +22,7 @@ export const runRowSchema = z.strictObject({
     .nullable()
     .describe(
       "How the run ended; null until then. `abandoned`: the runner was lost. `withdrawn`: the task was closed, or a " +
-        "hook refused the start. `superseded`: the task moved on without the run.",
+        "hook refused the start. `superseded`: a person moved the task meanwhile.",
     ),
   reason: z
     .string()

@@ -29,7 +29,12 @@ export const runConfigSchema = z.looseObject({
       z.strictObject({
         name: z.string().describe("The repository, as `owner/name`."),
         setup: z.string().nullable().describe("The command that prepares the checkout; null for none."),
-        image: z.string().nullable().describe("The container image for the checkout; null for none."),
+        image: z
+          .string()
+          .nullable()
+          .describe(
+            "The container image that the checkout requires; null for none. Runners do not start containers yet.",
+          ),
       }),
     )
     .describe("The line's repositories when the run was queued, in order."),

@@ -15,7 +15,7 @@ export const taskItemSchema = z
     teamId: z.string().describe("The team that the task belongs to."),
     lineId: z.string().describe("The id of the line that the task runs through."),
     title: z.string().describe("A short name for the work, at most 300 characters."),
-    url: z.string().describe("The address where the task comes from, such as an issue; empty for none."),
+    url: z.string().describe("The URL that the task comes from, such as that of an issue; empty for none."),
     assignee: z.string().nullable().describe("The person who answers the task's questions; null for nobody."),
     openedBy: shownOpenerSchema.nullable().describe("Who or what opened the task; null if unknown."),
     station: z.string().describe("The key of the task's current station."),
@@ -30,7 +30,7 @@ export const taskItemSchema = z
         id: z.string().describe("The id of the pull request in this service (`pr_…`)."),
         repository: z.string().describe("The repository of the pull request, as `owner/name`."),
         number: z.int().describe("The number of the pull request at the code host."),
-        url: z.string().describe("The address of the pull request at the code host."),
+        url: z.string().describe("The URL of the pull request at the code host."),
         state: z.enum(["open", "merged", "closed"]).describe("The state of the pull request at the code host."),
       })
       .nullable()
@@ -53,7 +53,7 @@ export const taskItemSchema = z
       .strictObject({
         repository: z.string().nullable().describe("The repository to review; null for every repository of the line."),
         ref: z.string().describe("The branch or ref to review, such as `refs/pull/12/head`."),
-        url: z.string().nullable().describe("The address of the reviewed pull request; null for a branch."),
+        url: z.string().nullable().describe("The URL of the reviewed pull request; null for a branch."),
       })
       .optional()
       .describe("What the task's runs review; absent for a task that makes changes."),

@@ -11,7 +11,7 @@ import { taskItemView } from "./task-item.view.js";
 export const taskSchema = taskItemSchema
   .extend({
     attachments: z.array(attachmentSchema).describe("The files that events attached, oldest first."),
-    notes: z.array(taskNoteSchema).describe("The latest notes on the task, oldest first."),
+    notes: z.array(taskNoteSchema).describe("The latest 200 notes on the task, oldest first."),
   })
   .meta({ title: "task" });
 

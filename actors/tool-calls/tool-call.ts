@@ -31,7 +31,7 @@ export const toolCallSchema = z
       .enum(toolCallStates)
       .describe(
         "`vetting`: hooks decide about the call. `waiting`: the call needs approval. `running`: the request is " +
-          "under way. `refused`: a hook refused it. `withdrawn`: the run ended before the call started.",
+          "under way. `refused`: a hook refused it. `withdrawn`: the run ended, or its agent cancelled the call in time.",
       ),
     code: z.enum(toolCallCodes).nullable().describe("Why the call failed; null unless the state is `failed`."),
     message: z

@@ -41,7 +41,7 @@ const CALLBACK_PATH = "/code-host/callback";
 const installationId = z
   .int("must be the installation's number")
   .positive("must be the installation's number")
-  .describe("The number of the installation, as the code host's address of its settings shows it.");
+  .describe("The number of the installation. On the code host, the URL of its settings ends with it.");
 
 const requiredText = (maxLength: number) => z.string().min(1, "must not be empty").max(maxLength, "is too long");
 
@@ -81,7 +81,7 @@ function beginRoute(options: CodeHostSignInOptions): Route {
       example: { installationId: 16598467 },
       answers: {
         200: z.strictObject({
-          url: z.string().describe("The address where a person signs in at the code host."),
+          url: z.string().describe("The URL where the person signs in at the code host."),
           expiresAt: z.string().describe("Until when the sign-in can be finished: ten minutes from now."),
         }),
       },

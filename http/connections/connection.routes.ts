@@ -46,7 +46,7 @@ const linkStartedSchema = z.strictObject({
   authorizeUrl: z
     .string()
     .describe(
-      "The address where the person signs in and consents. They must open it in the browser where they are signed in " +
+      "The URL where the person signs in and consents. They must open it in the browser where they are signed in " +
         "to this service.",
     ),
   expiresAt: z.string().describe("Until when the person can finish the sign-in: ten minutes from now."),

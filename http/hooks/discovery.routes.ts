@@ -42,7 +42,7 @@ export function discoveryRoutes({
         200: {
           body: z.strictObject({
             issuer: z.string().describe("The value of `iss` in hook tokens: the service's base URL and `/api`."),
-            jwks_uri: z.string().describe("The address of the public keys that verify hook tokens."),
+            jwks_uri: z.string().describe("The URL of the public keys that verify hook tokens."),
             response_types_supported: z.array(z.string()).describe("Always `id_token`, as the OIDC standard requires."),
             subject_types_supported: z.array(z.string()).describe("Always `public`: all receivers see the same `sub`."),
             id_token_signing_alg_values_supported: z

@@ -51,7 +51,7 @@ const opening = z.strictObject({
     .describe("The work in detail, as the agents read it; at most 50,000 characters, empty by default."),
   url: text(2_000)
     .default("")
-    .describe("The address where the work is described, such as an issue; at most 2,000 characters."),
+    .describe("The URL that describes the work, such as that of an issue; at most 2,000 characters."),
   line: z.string().describe("The key of the team's line that the task runs through."),
   station: z
     .string()

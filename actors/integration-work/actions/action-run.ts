@@ -56,7 +56,7 @@ export const actionRunSchema = z
       .enum(actionRunStates)
       .describe(
         "`attempting`: a request is under way. `waiting`: a retry is due at `retryAt`. `done`: the request succeeded. " +
-          "`failed`: all attempts failed.",
+          "`failed`: the last attempt failed.",
       ),
     begunAt: z.string().describe("When the action run started, as an RFC 3339 time."),
     endedAt: z.string().nullable().describe("When the action run ended; null until then."),

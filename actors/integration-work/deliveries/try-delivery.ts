@@ -30,7 +30,10 @@ const raiseSchema = z.strictObject({
   opens: z
     .strictObject({
       lineId: z.string().describe("The line of the new task."),
-      station: z.string().nullable().describe("Null for the line's first station."),
+      station: z
+        .string()
+        .nullable()
+        .describe("The key of the station where the task starts; null for the line's first station."),
       title: z.string().describe("The title of the new task, cut to 300 characters."),
       description: z.string().describe("The description of the new task; empty for none."),
       assigneeEmail: z.string().nullable().describe("The mail address that the event assigns to; null for none."),
