@@ -6,6 +6,7 @@ import { answerHeaders, pascal, toComponents } from "./components.js";
 import { Examples } from "./examples.js";
 import { toOperation } from "./operation.js";
 import { ProblemResponses } from "./problem-responses.js";
+import { openBodies, toWebhooks, withWebhookComponents } from "./webhooks.js";
 
 const about = `The API of Signalbox for configuration, tasks, hooks and replays.
 
@@ -66,7 +67,8 @@ export async function createOpenApi(
       servers: [{ url: "/" }],
       tags: [...new Set(routes.flatMap(({ tag }) => tag ?? [])), "Sockets"].map((name) => ({ name })),
       paths,
-      components: { ...toComponents(routes), responses: problems.components },
+      webhooks: toWebhooks(),
+      components: withWebhookComponents({ ...toComponents(routes), responses: problems.components }),
     },
     // A later release of the same API version may add fields, so clients must accept unknown fields in responses.
     {
@@ -76,6 +78,7 @@ export async function createOpenApi(
     },
   );
   await pause();
+  openBodies(document);
   loosenJson(document);
   nameInputs(document, routes);
   await pause();
@@ -175,7 +178,7 @@ function socketOperation(
 /** Adds an example to every JSON body and path parameter that has none, and completes partial examples. */
 function addExamples(document: oas31.OpenAPIObject): void {
   const examples = new Examples(document.components?.schemas ?? {});
-  for (const item of Object.values(document.paths ?? {})) {
+  for (const item of Object.values({ ...document.paths, ...document.webhooks })) {
     for (const operation of [item.get, item.post, item.put, item.patch, item.delete]) {
       if (operation === undefined) continue;
       for (const media of listJsonBodies(operation)) {
