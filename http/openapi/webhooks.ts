@@ -84,6 +84,9 @@ const headers = {
   },
 } as const satisfies Record<string, Omit<oas31.ParameterObject, "in">>;
 
+/** The names of all headers of hook requests, but for those of HTTP itself. */
+export const webhookHeaders: readonly string[] = Object.values(headers).map(({ name }) => name);
+
 const refusal = z
   .looseObject({
     refuse: z.string().optional().describe("Why the event may not happen. Absent or empty to allow the event."),
