@@ -147,6 +147,12 @@ function listChecks(t: Test, scene: DocsScene, ports: Readonly<Record<string, st
       t.match(out, "resending 1 failed firing, 20 per second\n");
       const path = `/api/teams/${teamId}/hook-occurrences?hook=wrong`;
       await until("the resent firing", async () => listItems(await ada.request("GET", path)).length === 2);
+      // The output of the programs in the background.
+      const printed = async () => (await scene.reader.run('cat "$HOME"/../*.log')).out;
+      await until("hook listen to forward a request", async () =>
+        / tell task\.opened task_\w+ answered 200/.test(await printed()),
+      );
+      t.match(await printed(), /^task\.opened Update the dependencies$/m);
     },
   };
 }
