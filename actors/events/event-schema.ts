@@ -102,15 +102,15 @@ function toSchema(type: Type): z.ZodType {
 
 /** The fields of a task in events, hook bodies and callbacks. */
 export const eventTaskShape = {
-  id: z.string().describe("The task's id: `task_` and a ULID."),
+  id: z.string().describe("The id of the task (`task_…`)."),
   title: z.string().describe("What is to be done, in one line."),
-  url: z.string().describe("Where the task comes from, such as an issue's address; empty if unknown."),
-  line: z.string().describe("The key of the line that the task is on."),
+  url: z.string().describe("The address where the task comes from, such as an issue; empty for none."),
+  line: z.string().describe("The key of the task's line; empty if the line was deleted."),
   station: z.string().describe("The display name of the task's current station."),
   stationKey: z.string().describe("The key of the task's current station."),
   marks: z
     .record(z.string(), z.string())
-    .describe("The task's marks by name: texts that integrations store, such as an issue's id."),
+    .describe("The external objects that the task is about: the value of each mark, by kind."),
   repositories: z.array(z.string()).describe("The repositories of the line, each as `owner/name`."),
   pullRequest: z.string().nullable().describe("The address of the task's pull request; null if there is none."),
   openedBy: shownOpenerSchema.nullable().describe("Who opened the task; null if that is unknown."),

@@ -3,6 +3,7 @@ import type { Reading } from "../../../storage/store.js";
 import { eventTaskShape } from "../../events/event-schema.js";
 import { toEventTask } from "../../events/event-task.js";
 import { findLine } from "../../lines/line.queries.js";
+import type { Shown } from "../../view.js";
 import type { CallbackSubject } from "./callback.queries.js";
 
 const { openedBy: _openedBy, ...taskShape } = eventTaskShape;
@@ -13,7 +14,10 @@ export const callbackTaskSchema = z
   .meta({ title: "callback-task" });
 
 /** Returns the current task that a hook fired about, with the hook's key. */
-export function callbackTaskView(reading: Reading, { workspaceId, hookOccurrence, task }: CallbackSubject) {
+export function callbackTaskView(
+  reading: Reading,
+  { workspaceId, hookOccurrence, task }: CallbackSubject,
+): Shown<typeof callbackTaskSchema> {
   const { openedBy: _openedBy, ...shown } = toEventTask(task, findLine(reading, workspaceId, task.lineId));
   return { ...shown, hook: hookOccurrence.hook };
 }

@@ -16,7 +16,7 @@ export function toDefaultBody(hook: string, { event, occurrence, on, task, run, 
 
 /** Returns the schema of the default body on an event. It is closed: it has all fields that the service sends. */
 export function defaultBodySchema(on: WorkEventName): z.ZodObject {
-  const run = z.strictObject({ id: z.string().describe("The run's id: `run_` and a ULID.") });
+  const run = z.strictObject({ id: z.string().describe("The id of the run (`run_…`).") });
   const shape = {
     hook: z.string().describe("The key of the hook that sends this request."),
     on: z.literal(on).describe("The name of the event, as in the hook's `on`."),
