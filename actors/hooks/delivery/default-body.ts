@@ -9,8 +9,12 @@ interface DefaultBody extends Pick<WorkEvent, "on" | "occurrence" | "event" | "t
   readonly hook: string;
 }
 
-/** Returns the body of a request whose step has none of its own. */
-export function toDefaultBody(hook: string, { event, occurrence, on, task, run, test }: WorkEvent): DefaultBody {
+/**
+ * Returns the body of a request whose step has none of its own. An event that an earlier release stored may lack its
+ * task's opener; then the opener is null, as for other tasks whose opener is unknown.
+ */
+export function toDefaultBody(hook: string, { event, occurrence, on, task: given, run, test }: WorkEvent): DefaultBody {
+  const task = given.openedBy === undefined ? { ...given, openedBy: null } : given;
   return { hook, on, occurrence, event, task, run, test };
 }
 
