@@ -30,7 +30,7 @@ const listing = z.strictObject({
   limit: pageSize(),
 });
 
-const count = z.int().max(MAX_COUNTED);
+const count = (description: string) => z.int().max(MAX_COUNTED).describe(description);
 
 /** Number of items to convert between pauses. Each may have 64 KiB of inputs. */
 const ITEMS_AT_ONCE = 5;
@@ -50,9 +50,13 @@ export function inboxRoutes({ runtime }: { readonly runtime: Runtime }): readonl
       query: listing,
       answers: {
         200: z.strictObject({
-          items: z.array(inboxItemSchema),
+          items: z.array(inboxItemSchema).describe("The items of this page, the longest wait first."),
           counts: z
-            .strictObject({ me: count, none: count, all: count })
+            .strictObject({
+              me: count("Number of items that only you can decide."),
+              none: count("Number of items whose tasks have no assignee."),
+              all: count("Number of items in total, whoever can decide them."),
+            })
             .describe(`The number of items, on all pages. ${MAX_COUNTED} also stands for more.`),
           next: z.string().nullable().describe("The `after` parameter for the next page; null when there is none."),
         }),
