@@ -86,7 +86,10 @@ export const listedPairSchema = z.strictObject({
   state: z
     .enum(["asked", "judged", "unpaired"])
     .describe("`asked`: the comparison is in progress. `judged`: see `outcome`. `unpaired`: see `unpaired`."),
-  againstRunId: z.string().nullable().describe("The run of the other replay's copy; null until it is known."),
+  againstRunId: z
+    .string()
+    .nullable()
+    .describe("The run of the other replay's copy; null until it is known, and if there is none."),
   outcome: z
     .enum(["win", "loss", "tie"])
     .nullable()

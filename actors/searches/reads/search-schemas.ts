@@ -113,7 +113,9 @@ export const searchItemSchema = z
     best,
     bestBecause: z
       .strictObject({
-        code: z.enum(bestReasons).describe("The reason for programs: see `bestBecause` for the values."),
+        code: z
+          .enum(bestReasons)
+          .describe("The reason, for programs. The description of `bestBecause` explains the values."),
         text: z.string().describe("The explanation of `code`, in one sentence."),
       })
       .nullable()
