@@ -34,6 +34,16 @@ const ownApprovalSchema = approvalSchema
   })
   .meta({ title: "approval of a person" });
 
+const toolCallPage = z.strictObject({
+  items: z.array(toolCallSchema).describe("The calls of this page, newest first."),
+  next: nextPage("before"),
+});
+
+const ownApprovalPage = z.strictObject({
+  items: z.array(ownApprovalSchema).describe("The open approvals of this page, newest first."),
+  next: nextPage("before"),
+});
+
 interface ToolCallRoutesOptions {
   readonly runtime: Runtime;
   readonly baseUrl: () => string;
@@ -58,12 +68,7 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
         before: idCursor("call"),
         limit: pageSize(MAX_CALLS_SHOWN, MAX_CALLS_SHOWN),
       }),
-      answers: {
-        200: z.strictObject({
-          items: z.array(toolCallSchema).describe("The calls of this page, newest first."),
-          next: nextPage("before"),
-        }),
-      },
+      answers: { 200: toolCallPage },
       handle: async (request, found) => {
         const { query } = request;
         const { rows, next } = readListPage(query, (page) => listToolCalls(reading, found, page), byId);
@@ -88,12 +93,7 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
         before: idCursor("apr"),
         limit: pageSize(),
       }),
-      answers: {
-        200: z.strictObject({
-          items: z.array(ownApprovalSchema).describe("The open approvals of this page, newest first."),
-          next: nextPage("before"),
-        }),
-      },
+      answers: { 200: ownApprovalPage },
       handle: async (request) => {
         const { query } = request;
         const { rows, next } = await readListPageInSlices(
