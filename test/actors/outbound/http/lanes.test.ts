@@ -70,7 +70,8 @@ t.test(
   "edits of configs compute: a workspace has one at once, however many it wants, and another's begins beside it",
   async (t) => {
     const lane = new Lane(configEditLane);
-    const edit = (client: string, installation: number) => lane.take({ client, target: `code.example ${installation}` });
+    const edit = (client: string, installation: number) =>
+      lane.take({ client, target: `code.example ${installation}` });
     t.same([edit("ws_1", 1), edit("ws_1", 1), edit("ws_1", 2)], [true, false, false]);
     t.ok(edit("ws_2", 3));
   },
