@@ -1,4 +1,5 @@
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import { TOO_MANY_OPEN } from "../limits/open-sockets.js";
 import { checkApiVersion, commonHeaders } from "../wire/headers.js";
 import { type EdgeRefusal, problemAnswer } from "../wire/problem.js";
 import type { Route } from "../wire/route.js";
@@ -103,9 +104,7 @@ async function admitSocket(
       const isFailure = admitted.refused === "unauthenticated";
       return (isFailure ? options.admission.ofFailure(remoteAddress) : null) ?? admitted;
     }
-    if (!options.openSockets.hasCapacity(admitted.holder)) {
-      return { refused: "too-many-requests", detail: "Too many sockets are open.", retryAfterSeconds: 5 };
-    }
+    if (!options.openSockets.hasCapacity(admitted.holder)) return TOO_MANY_OPEN;
     return { maxMessageBytes: socket.maxMessageBytes, open: options.openSockets.counted(admitted, socket.path) };
   } catch (error) {
     return toRefusal(error, requestId, options.failed);
