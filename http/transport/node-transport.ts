@@ -73,14 +73,7 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
     void upgrade(handlers, upgrader, sockets, incoming, connection, head);
   });
 
-  const heartbeat = setInterval(
-    () => {
-      beat(sockets);
-      for (const live of lives) live.beat();
-    },
-    (SOCKET_IDLE_SECONDS * 1_000) / 2,
-  );
-  heartbeat.unref();
+  const heartbeat = startBeating(sockets, lives);
 
   return {
     name: "node",
@@ -96,14 +89,27 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
       draining = true;
       clearInterval(heartbeat);
       for (const connection of fresh) connection.destroy();
-      for (const live of [...lives]) live.end();
-      await drain(server, sockets, graceMs);
+      await drain(server, { sockets, lives }, graceMs);
     },
   };
 }
 
+/** Looks regularly for sockets and live responses whose peer is gone. */
+function startBeating(sockets: ReadonlySet<WebSocket>, lives: LiveResponses): NodeJS.Timeout {
+  const beatAll = () => {
+    beat(sockets);
+    for (const live of lives) live.beat();
+  };
+  return setInterval(beatAll, (SOCKET_IDLE_SECONDS * 1_000) / 2).unref();
+}
+
 /** Closes all sockets and connections. Busy ones may finish first, for at most `graceMs`. */
-async function drain(server: Server, sockets: ReadonlySet<WebSocket>, graceMs: number): Promise<void> {
+async function drain(
+  server: Server,
+  { sockets, lives }: { readonly sockets: ReadonlySet<WebSocket>; readonly lives: LiveResponses },
+  graceMs: number,
+): Promise<void> {
+  for (const live of [...lives]) live.end();
   const closed = [
     new Promise<void>((resolve) => server.close(() => resolve())),
     ...[...sockets].map((socket) => new Promise<void>((resolve) => socket.once("close", () => resolve()))),

@@ -24,7 +24,9 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
   const pages = new Map(options.routes.map((route) => [route, findPageRoute(route)]));
   const sockets = new Map(options.sockets.map((socket) => [socket.path, socket]));
   const unrouted = (refusal: Refusal | EdgeRefusal, path: string): Refusal | EdgeRefusal =>
-    sockets.has(path) ? { refused: "upgrade-required", detail: "This address takes WebSocket connections." } : refusal;
+    refusal.refused === "not-found" && sockets.has(path)
+      ? { refused: "upgrade-required", detail: "This address takes WebSocket connections." }
+      : refusal;
   const shown = (found: Found, incoming: Pick<TransportRequest, "header">): Found => {
     if (found.route.page === undefined || incoming.header("sec-fetch-dest") !== "document") return found;
     return { ...found, route: pages.get(found.route) ?? found.route };

@@ -61,10 +61,7 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
   let draining = false;
   const lives: LiveResponses = new Set();
   const underWay = serveAll(app, handlers, { lives, isDraining: () => draining });
-  const beating = setInterval(() => {
-    for (const live of lives) live.beat();
-  }, LIVE_BEAT_MS);
-  beating.unref();
+  const beating = startBeating(lives);
   app.ws<SocketData>("/*", {
     idleTimeout: SOCKET_IDLE_SECONDS,
     sendPingsAutomatically: true,
@@ -119,15 +116,18 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
       clearInterval(beating);
       for (const ws of sockets) ws.end(1001, "the service is shutting down");
       for (const live of [...lives]) live.end();
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, graceMs);
-      });
-      await Promise.race([underWay.ended(), late]);
-      clearTimeout(timer);
+      await underWay.endedWithin(graceMs);
       app.close();
     },
   };
+}
+
+/** Keeps live responses open, and cuts those whose client is gone. */
+function startBeating(lives: LiveResponses): NodeJS.Timeout {
+  const beatAll = () => {
+    for (const live of lives) live.beat();
+  };
+  return setInterval(beatAll, LIVE_BEAT_MS).unref();
 }
 
 /** The state of a transport that its requests share. */
@@ -162,12 +162,15 @@ class UnderWay {
     else settled.then(this.#end, this.#end);
   }
 
-  /** Resolves when no request is in flight. */
-  ended(): Promise<void> {
-    return new Promise((resolve) => {
+  /** Resolves when no request is in flight, or after `graceMs`. */
+  async endedWithin(graceMs: number): Promise<void> {
+    if (this.#count === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
       this.#ended = resolve;
-      if (this.#count === 0) resolve();
+      timer = setTimeout(resolve, graceMs);
     });
+    clearTimeout(timer);
   }
 }
 
