@@ -150,6 +150,8 @@ export interface Feed {
    * after it were trimmed or are damaged, or if `after` is above the last entry.
    */
   since(partition: string, topic: string, after: number): readonly FeedEntry[] | "too-old";
+  /** Like {@link since}, for the entries of several topics. */
+  sinceOf(partition: string, topics: ReadonlySet<string>, after: number): readonly FeedEntry[] | "too-old";
   /** Measures a partition's stored entries, and follows their size from then on (`RuntimeStats.feedBytes`). */
   measure(partition: string): void;
   /**

@@ -54,7 +54,10 @@ export async function createOpenApi(
     if (index % PIECE === PIECE - 1) await pause();
     paths[route.path] = { ...paths[route.path], [methodName(route.method)]: toOperation(route, problems) };
   }
-  for (const socket of sockets) paths[socket.path] = { get: socketOperation(socket, problems) };
+  for (const socket of sockets) {
+    const item = paths[socket.path] ?? {};
+    paths[socket.path] = { ...item, get: withSocket(item.get, socket, problems) };
+  }
   await pause();
   const document = createDocument(
     {
@@ -162,6 +165,18 @@ function markWriteOnly(schema: SchemaOrReference, path: readonly string[]): void
 
 function methodName(method: Method): "get" | "post" | "put" | "patch" | "delete" {
   return ({ GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" } as const)[method];
+}
+
+/** Adds a socket to the GET route of the same path, if there is one. */
+function withSocket(
+  route: ZodOpenApiOperationObject | undefined,
+  socket: SocketRoute,
+  problems: ProblemResponses,
+): ZodOpenApiOperationObject {
+  const operation = socketOperation(socket, problems);
+  if (route === undefined) return operation;
+  const description = [operation.description, route.description].join("\n\n");
+  return { ...operation, ...route, description, responses: { ...operation.responses, ...route.responses } };
 }
 
 function socketOperation(

@@ -18,7 +18,7 @@ export interface WorkSources {
   readonly ready: () => Promise<void>;
   readonly fleet: Fleet;
   readonly openTasks: OpenTasks;
-  /** The number of open sockets by the path of their route. */
+  /** The number of open sockets and event streams by the path of their route. */
   readonly sockets: () => ReadonlyMap<string, number>;
   /** The size of the store's file; null if there is none. */
   readonly storeBytes: () => number | null;
@@ -186,7 +186,7 @@ function createSizeMetrics(registry: Registry, sources: WorkSources | undefined)
   const feed = gauge("feed_bytes", "Approximate size of the stored change feeds");
   const store = gauge("store_bytes", "Size of the store's file");
   const backup = gauge("backup_age_seconds", "Time since `signalbox backup` last copied the store; absent if unknown");
-  const sockets = gauge("sockets", "Open WebSockets, by route", ["route"]);
+  const sockets = gauge("sockets", "Open WebSockets and event streams, by route", ["route"]);
   return ({ feedBytes }) => {
     feed.set(feedBytes);
     for (const each of [store, backup]) each.remove();

@@ -1,4 +1,3 @@
-import { createTopics } from "../../actors/catalogue.js";
 import type { EdgeParts, RouteEntry } from "../access/edge-parts.js";
 import { sessionRoutes } from "../access/session.routes.js";
 import { workloadExchangeRoutes } from "../access/workload-exchange.routes.js";
@@ -25,7 +24,7 @@ import { toPushTokens } from "../runners/push-token.js";
 import { runnerSocket } from "../runners/runner-socket.js";
 import { runnersArea } from "../runners/runners.area.js";
 import { searchesArea } from "../searches/searches.area.js";
-import { streamSocket } from "../streams/stream-socket.js";
+import { createStreamSocket, streamsArea } from "../streams/streams.area.js";
 import { tasksArea } from "../tasks/tasks.area.js";
 import type { Route } from "../wire/route.js";
 import type { SocketRoute } from "../wire/socket.js";
@@ -63,12 +62,12 @@ const catalogue: readonly RouteEntry[] = [
   { tag: "Polls", make: ({ runtime, sealer }) => pollRoutes({ runtime, sealer }) },
   ...hooksArea,
   ...operationsArea,
+  ...streamsArea,
 ];
 
 /** All WebSocket endpoints. Each area adds one line. */
 const socketCatalogue: readonly ((parts: EdgeParts) => SocketRoute)[] = [
-  ({ runtime, kinds, judging, site: { callerOf: toCaller, expired } }) =>
-    streamSocket({ runtime, topics: createTopics({ kinds, judging }), callerOf: toCaller, expired }),
+  createStreamSocket,
   ({ runtime, sealer, site: { expired }, hosts: { network }, operation: { leaseMs }, codeHost: { codeHost } }) =>
     runnerSocket({ runtime, sealer, expired, network, leaseMs, pushTokens: toPushTokens(codeHost) }),
 ];

@@ -1,6 +1,7 @@
 import { writeJson } from "../../actors/exact-json.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { BodyHold } from "../limits/body-quota.js";
+import { TOO_MANY_OPEN } from "../limits/open-sockets.js";
 import { parseBy } from "../wire/field-errors.js";
 import { assertSendable } from "../wire/headers.js";
 import { type EdgeRefusal, problemAnswer } from "../wire/problem.js";
@@ -220,14 +221,16 @@ export class Exchange {
     const { options } = this.#edge;
     const requestId = this.#requestId;
     const encoding = { requestId, incoming: this.#incoming };
-    const { outcome, answer } = encodeOutcome(options, encoding, this.#withHint(handled));
+    const { outcome, answer } = encodeOutcome(options, encoding, this.#withHint(this.#counted(handled)));
     if (this.#route !== null) options.answered?.(this.#route, outcome);
     // A bug counts as a bug, even if the client is gone.
     const isUnseen = outcome === CLIENT_GONE || (this.#incoming.isGone && answer.status < 500);
     const status = isUnseen ? GONE_STATUS : answer.status;
     if (!("stream" in answer)) {
       this.#record(status, false);
-      this.#send({ requestId, status: answer.status, headers: answer.headers, body: answer.body });
+      if ("open" in answer)
+        this.#send({ requestId, status: answer.status, headers: answer.headers, open: answer.open });
+      else this.#send({ requestId, status: answer.status, headers: answer.headers, body: answer.body });
       return;
     }
     const { stream } = answer;
@@ -243,6 +246,15 @@ export class Exchange {
     if (!("refused" in handled) || handled.refused !== "not-found") return handled;
     const hint = this.#edge.hint(this.#incoming);
     return hint === null ? handled : { ...handled, hint };
+  }
+
+  /** Counts a live response while it is open. Refuses it if its holder has too many. */
+  #counted(handled: Outcome): Outcome {
+    if ("refused" in handled || handled.live === undefined) return handled;
+    const { openSockets } = this.#edge.options;
+    const { live } = handled;
+    if (!openSockets.hasCapacity(live.holder)) return TOO_MANY_OPEN;
+    return { ...handled, live: { ...live, open: openSockets.countedLive(live, this.#route?.path ?? "") } };
   }
 
   #record(status: number, isCut: boolean): void {
@@ -334,6 +346,10 @@ function encode(answer: Outcome): TransportAnswer {
     const headers = { "content-type": type, ...answer.headers };
     const times = { idleMs: STREAM_IDLE_MS, wholeMs: STREAM_WHOLE_MS };
     return { status: answer.status, headers, stream: { length, pieces, close: () => close(), ...times } };
+  }
+  if (answer.live !== undefined) {
+    const headers = { "content-type": answer.live.type, ...answer.headers };
+    return { status: answer.status, headers, open: answer.live.open };
   }
   if (answer.text !== undefined) {
     const headers = { "content-type": answer.text.type, ...answer.headers };

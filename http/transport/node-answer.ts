@@ -1,7 +1,14 @@
 import type { ServerResponse } from "node:http";
 import { commonHeaders } from "../wire/headers.js";
+import { type LiveResponses, openLive } from "./node-live.js";
 import { sendPieces } from "./stream-body.js";
-import { DROP_IDLE_MS, type StreamedAnswer, type TransportAnswer, type WholeAnswer } from "./transport.js";
+import {
+  DROP_IDLE_MS,
+  type LiveTransportAnswer,
+  type StreamedAnswer,
+  type TransportAnswer,
+  type WholeAnswer,
+} from "./transport.js";
 
 /** Maximum size of a body that is certain to fit into the system's buffers, in bytes. */
 const BIG_BODY = 64 * 1024;
@@ -10,6 +17,8 @@ interface Writing {
   readonly isHead: boolean;
   /** Whether to close the connection after this response. */
   readonly closes: boolean;
+  /** The open live responses of the transport, to which a live response is added. */
+  readonly lives?: LiveResponses;
   /** Whether the client is still sending a body that the service no longer reads. */
   readonly isFlooding?: boolean;
   /** Reads what the client sends after the response. The connection closes when it resolves. */
@@ -19,6 +28,7 @@ interface Writing {
 /** Sends a response. For a streamed response, resolves when the client has received all of it or is gone. */
 export async function writeAnswer(response: ServerResponse, answer: TransportAnswer, writing: Writing): Promise<void> {
   if ("stream" in answer) await writeStreamed(response, answer, writing);
+  else if ("open" in answer) writeLive(response, answer, writing);
   else if (!response.destroyed) writeWhole(response, answer, writing);
 }
 
@@ -53,6 +63,13 @@ function writeWhole(response: ServerResponse, answer: WholeAnswer, writing: Writ
   // Node treats an ended response as idle even while its bytes wait for a slow reader, and a drain would cut it off.
   if (!isEmpty && length > BIG_BODY) response.write(answer.body, () => response.end());
   else response.end(isEmpty ? undefined : answer.body);
+}
+
+function writeLive(response: ServerResponse, answer: LiveTransportAnswer, { isHead, closes, lives }: Writing): void {
+  if (response.destroyed) return;
+  response.writeHead(answer.status, { ...toHeaders(answer), ...(closes ? { connection: "close" } : {}) });
+  if (isHead || lives === undefined) response.end();
+  else openLive(response, answer, lives);
 }
 
 async function writeStreamed(

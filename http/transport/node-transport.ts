@@ -5,6 +5,7 @@ import type { Socket, SocketHandler } from "../wire/socket.js";
 import { BodyBytes } from "./body-bytes.js";
 import { writeAnswer } from "./node-answer.js";
 import { dropBody, readBody } from "./node-body.js";
+import type { LiveResponses } from "./node-live.js";
 import { rawAnswer, refuseBytes } from "./node-refusal.js";
 import { isChunkedAlone, OTHER_ENCODING, REPEATED_HOST } from "./request-faults.js";
 import {
@@ -37,6 +38,7 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
     requireHostHeader: false,
   });
   const sockets = new Set<WebSocket>();
+  const lives: LiveResponses = new Set();
   const upgrader = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -53,7 +55,7 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
     response.once("finish", () => {
       if (draining) setImmediate(() => server.closeIdleConnections());
     });
-    serve(handlers, incoming, response, () => draining);
+    serve(handlers, { incoming, response, lives }, () => draining);
   };
 
   server.on("connection", (connection) => {
@@ -71,8 +73,7 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
     void upgrade(handlers, upgrader, sockets, incoming, connection, head);
   });
 
-  const heartbeat = setInterval(() => beat(sockets), (SOCKET_IDLE_SECONDS * 1_000) / 2);
-  heartbeat.unref();
+  const heartbeat = startBeating(sockets, lives);
 
   return {
     name: "node",
@@ -88,13 +89,27 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
       draining = true;
       clearInterval(heartbeat);
       for (const connection of fresh) connection.destroy();
-      await drain(server, sockets, graceMs);
+      await drain(server, { sockets, lives }, graceMs);
     },
   };
 }
 
+/** Looks regularly for sockets and live responses whose peer is gone. */
+function startBeating(sockets: ReadonlySet<WebSocket>, lives: LiveResponses): NodeJS.Timeout {
+  const beatAll = () => {
+    beat(sockets);
+    for (const live of lives) live.beat();
+  };
+  return setInterval(beatAll, (SOCKET_IDLE_SECONDS * 1_000) / 2).unref();
+}
+
 /** Closes all sockets and connections. Busy ones may finish first, for at most `graceMs`. */
-async function drain(server: Server, sockets: ReadonlySet<WebSocket>, graceMs: number): Promise<void> {
+async function drain(
+  server: Server,
+  { sockets, lives }: { readonly sockets: ReadonlySet<WebSocket>; readonly lives: LiveResponses },
+  graceMs: number,
+): Promise<void> {
+  for (const live of [...lives]) live.end();
   const closed = [
     new Promise<void>((resolve) => server.close(() => resolve())),
     ...[...sockets].map((socket) => new Promise<void>((resolve) => socket.once("close", () => resolve()))),
@@ -109,12 +124,13 @@ async function drain(server: Server, sockets: ReadonlySet<WebSocket>, graceMs: n
   clearTimeout(cut);
 }
 
-function serve(
-  handlers: TransportHandlers,
-  incoming: IncomingMessage,
-  response: ServerResponse,
-  isDraining: () => boolean,
-): void {
+interface Serving {
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly lives: LiveResponses;
+}
+
+function serve(handlers: TransportHandlers, { incoming, response, lives }: Serving, isDraining: () => boolean): void {
   const gone = new AbortController();
   response.once("close", () => {
     if (!response.writableFinished) gone.abort(new ClientGone());
@@ -133,6 +149,7 @@ function serve(
     void writeAnswer(response, answer, {
       isHead: incoming.method === "HEAD",
       closes,
+      lives,
       isFlooding: request.isFlooding(),
       rest: request.rest(),
     });

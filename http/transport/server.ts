@@ -1,4 +1,5 @@
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import { TOO_MANY_OPEN } from "../limits/open-sockets.js";
 import { checkApiVersion, commonHeaders } from "../wire/headers.js";
 import { type EdgeRefusal, problemAnswer } from "../wire/problem.js";
 import type { Route } from "../wire/route.js";
@@ -23,7 +24,9 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
   const pages = new Map(options.routes.map((route) => [route, findPageRoute(route)]));
   const sockets = new Map(options.sockets.map((socket) => [socket.path, socket]));
   const unrouted = (refusal: Refusal | EdgeRefusal, path: string): Refusal | EdgeRefusal =>
-    sockets.has(path) ? { refused: "upgrade-required", detail: "This address takes WebSocket connections." } : refusal;
+    refusal.refused === "not-found" && sockets.has(path)
+      ? { refused: "upgrade-required", detail: "This address takes WebSocket connections." }
+      : refusal;
   const shown = (found: Found, incoming: Pick<TransportRequest, "header">): Found => {
     if (found.route.page === undefined || incoming.header("sec-fetch-dest") !== "document") return found;
     return { ...found, route: pages.get(found.route) ?? found.route };
@@ -103,9 +106,7 @@ async function admitSocket(
       const isFailure = admitted.refused === "unauthenticated";
       return (isFailure ? options.admission.ofFailure(remoteAddress) : null) ?? admitted;
     }
-    if (!options.openSockets.hasCapacity(admitted.holder)) {
-      return { refused: "too-many-requests", detail: "Too many sockets are open.", retryAfterSeconds: 5 };
-    }
+    if (!options.openSockets.hasCapacity(admitted.holder)) return TOO_MANY_OPEN;
     return { maxMessageBytes: socket.maxMessageBytes, open: options.openSockets.counted(admitted, socket.path) };
   } catch (error) {
     return toRefusal(error, requestId, options.failed);

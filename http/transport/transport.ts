@@ -1,4 +1,5 @@
 import type { Refusal } from "../../actors/refusal.js";
+import type { LiveConnection, LiveHandler } from "../wire/live-answer.js";
 import type { Socket, SocketHandler, SocketRequest } from "../wire/socket.js";
 
 /** Called before a body uses `bytes` of memory in total. Returns whether the body may use them. */
@@ -89,7 +90,20 @@ export interface StreamedAnswer extends AnswerHead {
   readonly stream: StreamedBody;
 }
 
-export type TransportAnswer = WholeAnswer | StreamedAnswer;
+/**
+ * A response that the handler sends to until it ends it, or the client is gone. A transport:
+ * - calls `open` at once, and sends the headers with the first bytes, so the handler sends some in `open`;
+ * - does not call `open` for HEAD, or if the client is gone;
+ * - keeps an idle connection open;
+ * - cuts a connection whose client receives none of its buffered bytes for {@link SOCKET_IDLE_SECONDS}, or has more
+ *   than {@link SOCKET_BUFFER_BYTES} of them;
+ * - ends the response when the transport closes.
+ */
+export interface LiveTransportAnswer extends AnswerHead {
+  readonly open: (connection: LiveConnection) => LiveHandler;
+}
+
+export type TransportAnswer = WholeAnswer | StreamedAnswer | LiveTransportAnswer;
 
 /** The result of a WebSocket request: a refusal, or a function that opens the socket. */
 export type UpgradeAnswer =
@@ -134,8 +148,8 @@ export interface Transport {
    */
   listen(host: string, port: number): Promise<number>;
   /**
-   * Stops accepting requests, closes sockets with 1001, gives in-flight requests at most `graceMs` to finish, then
-   * closes all connections.
+   * Stops accepting requests, closes sockets with 1001, ends live responses, gives in-flight requests at most `graceMs`
+   * to finish, then closes all connections.
    */
   close(graceMs: number): Promise<void>;
 }

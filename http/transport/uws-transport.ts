@@ -14,6 +14,7 @@ import {
 } from "./transport.js";
 import { BIG_BODY, write, writeBig, writeCorked, writePaused } from "./uws-answer.js";
 import { IncomingBody } from "./uws-body.js";
+import { LIVE_BEAT_MS, type LiveResponses, writeLive } from "./uws-live.js";
 import { Client, hasBody, lookUpFault, readHeaders, toRequest } from "./uws-request.js";
 import { writeStreamed } from "./uws-stream.js";
 
@@ -58,7 +59,9 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
   const sockets = new Set<UwsSocket>();
   let listening: us_listen_socket | false = false;
   let draining = false;
-  const underWay = serveAll(app, handlers, () => draining);
+  const lives: LiveResponses = new Set();
+  const underWay = serveAll(app, handlers, { lives, isDraining: () => draining });
+  const beating = startBeating(lives);
   app.ws<SocketData>("/*", {
     idleTimeout: SOCKET_IDLE_SECONDS,
     sendPingsAutomatically: true,
@@ -110,22 +113,33 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
       draining = true;
       if (listening !== false) library.us_listen_socket_close(listening);
       listening = false;
+      clearInterval(beating);
       for (const ws of sockets) ws.end(1001, "the service is shutting down");
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, graceMs);
-      });
-      await Promise.race([underWay.ended(), late]);
-      clearTimeout(timer);
+      for (const live of [...lives]) live.end();
+      await underWay.endedWithin(graceMs);
       app.close();
     },
   };
 }
 
+/** Keeps live responses open, and cuts those whose client is gone. */
+function startBeating(lives: LiveResponses): NodeJS.Timeout {
+  const beatAll = () => {
+    for (const live of lives) live.beat();
+  };
+  return setInterval(beatAll, LIVE_BEAT_MS).unref();
+}
+
+/** The state of a transport that its requests share. */
+interface Serving {
+  readonly lives: LiveResponses;
+  readonly isDraining: () => boolean;
+}
+
 /** Serves the requests of an app. Returns the counter of in-flight requests. */
-function serveAll(app: uws.TemplatedApp, handlers: TransportHandlers, isDraining: () => boolean): UnderWay {
+function serveAll(app: uws.TemplatedApp, handlers: TransportHandlers, serving: Serving): UnderWay {
   const underWay = new UnderWay();
-  app.any("/*", (response, request) => serve(handlers, response, request, { underWay, isDraining }));
+  app.any("/*", (response, request) => serve(handlers, response, request, { underWay, ...serving }));
   return underWay;
 }
 
@@ -148,12 +162,15 @@ class UnderWay {
     else settled.then(this.#end, this.#end);
   }
 
-  /** Resolves when no request is in flight. */
-  ended(): Promise<void> {
-    return new Promise((resolve) => {
+  /** Resolves when no request is in flight, or after `graceMs`. */
+  async endedWithin(graceMs: number): Promise<void> {
+    if (this.#count === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
       this.#ended = resolve;
-      if (this.#count === 0) resolve();
+      timer = setTimeout(resolve, graceMs);
     });
+    clearTimeout(timer);
   }
 }
 
@@ -189,7 +206,7 @@ function serve(
   handlers: TransportHandlers,
   response: HttpResponse,
   request: HttpRequest,
-  { underWay, isDraining }: { readonly underWay: UnderWay; readonly isDraining: () => boolean },
+  { underWay, lives, isDraining }: Serving & { readonly underWay: UnderWay },
 ): void {
   const client = new Client();
   const method = request.getCaseSensitiveMethod();
@@ -219,6 +236,7 @@ function serve(
     }
     if (isFirstTick) client.watch(response);
     if ("stream" in answer) return writeStreamed(response, answer, { client, isHead, closes });
+    if ("open" in answer) return writeLive(response, answer, { client, isHead, closes, all: lives });
     if (isFlooding && !isHead && answer.body.length > 0) return writePaused(response, answer);
     if (answer.body.length > BIG_BODY && !isHead && !isLast) return writeBig(response, answer, client, closes);
     write(response, answer, { isHead, closes });

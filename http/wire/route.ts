@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Caller, PersonCaller, TokenCaller } from "../../actors/caller.js";
 import type { Refusal } from "../../actors/refusal.js";
+import type { LiveAnswer } from "./live-answer.js";
 import type { EdgeRefusal, ProblemSlug } from "./problem.js";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -71,10 +72,12 @@ export interface AnswerStream {
 
 export interface Answer {
   readonly status: number;
-  /** The JSON body. Absent if the response has `json`, `text`, `stream` or no body. */
+  /** The JSON body. Absent if the response has `json`, `text`, `stream`, `live` or no body. */
   readonly body?: unknown;
   /** A body that is too large for memory. */
   readonly stream?: AnswerStream;
+  /** A body that the service sends until the client disconnects. */
+  readonly live?: LiveAnswer;
   /** The JSON body as encoded text. `body` may then be absent. */
   readonly json?: string | Uint8Array;
   readonly text?: { readonly type: string; readonly content: string | Uint8Array };

@@ -160,11 +160,15 @@ export class ChangeFeed implements Feed, RowMemory {
   }
 
   since(partition: string, topic: string, after: number): readonly FeedEntry[] | "too-old" {
+    return this.sinceOf(partition, new Set([topic]), after);
+  }
+
+  sinceOf(partition: string, topics: ReadonlySet<string>, after: number): readonly FeedEntry[] | "too-old" {
     const last = this.lastSeq(partition);
     if (after > last || after < this.#firstSeq(partition) - 1) return "too-old";
     if (after === last) return [];
     try {
-      return listStoredEntries(this.#reading, partition, after).filter((entry) => entry.topic === topic);
+      return listStoredEntries(this.#reading, partition, after).filter(({ topic }) => topics.has(topic));
     } catch (error) {
       if (isDamage(error)) return "too-old";
       throw error;

@@ -340,6 +340,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/.well-known/openid-configuration": anyone,
   "GET /api/.well-known/jwks.json": anyone,
   "GET /api/status": anyCredential,
+  "GET /api/stream": anyCredential,
   "GET /healthz": anyone,
   "GET /readyz": anyone,
   "GET /metrics": anyone,

@@ -2,6 +2,7 @@ import t from "tap";
 import { createNodeTransport } from "../../http/transport/node-transport.js";
 import { listen, text } from "./transport.js";
 import { drainConformance } from "./transport-drain.js";
+import { liveConformance } from "./transport-live.js";
 import { requestConformance } from "./transport-requests.js";
 import { socketConformance } from "./transport-sockets.js";
 import { streamConformance } from "./transport-streams.js";
@@ -10,6 +11,7 @@ requestConformance(t, createNodeTransport);
 socketConformance(t, createNodeTransport);
 drainConformance(t, createNodeTransport);
 streamConformance(t, createNodeTransport);
+liveConformance(t, createNodeTransport);
 
 t.test("a request that names no host is refused with a problem, unless it is HTTP/1.0", async (t) => {
   const { connect } = await listen(t, createNodeTransport, {});

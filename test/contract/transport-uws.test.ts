@@ -1,5 +1,6 @@
 import t from "tap";
 import { drainConformance } from "./transport-drain.js";
+import { liveConformance } from "./transport-live.js";
 import { requestConformance } from "./transport-requests.js";
 import { socketConformance } from "./transport-sockets.js";
 import { streamConformance } from "./transport-streams.js";
@@ -16,4 +17,5 @@ else {
   socketConformance(t, loaded.createUwsTransport);
   drainConformance(t, loaded.createUwsTransport);
   streamConformance(t, loaded.createUwsTransport);
+  liveConformance(t, loaded.createUwsTransport);
 }

@@ -23,7 +23,7 @@ function answerDifference(route: Route, answer: Answer, name: string): string | 
   const { body, text: type, headers } = toSuccess(declared);
   const unknown = Object.keys(answer.headers ?? {}).find((header) => headers?.[header] === undefined);
   if (unknown !== undefined) return `${name} sends the header ${unknown}, which it does not declare`;
-  const sent = answer.text?.type ?? answer.stream?.type;
+  const sent = answer.text?.type ?? answer.stream?.type ?? answer.live?.type;
   if (type !== undefined && (body === null || sent !== undefined)) {
     return sent?.startsWith(type) === true ? null : `${name} answers no ${type}, as it declares`;
   }

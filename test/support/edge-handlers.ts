@@ -113,7 +113,7 @@ export function edge(routes: readonly Route[], scheduler: Scheduler = createEven
   };
   const send = async (...asked: Parameters<typeof ask>): Promise<WholeAnswer> => {
     const answer = await ask(...asked);
-    if ("stream" in answer) throw new Error("the answer is streamed");
+    if (!("body" in answer)) throw new Error("the answer is streamed");
     return answer;
   };
   const stream = async (path: string): Promise<StreamedAnswer> => {

@@ -257,7 +257,7 @@ export function addNextEndpoint({ add, insert }: SourceCopy): void {
 
 function addRoutes(insert: SourceCopy["insert"], name: string): void {
   const make = `${name}Routes`;
-  insert("http/routes/routes.ts", `import { ${make} } from "../shelves/${name}.routes.js";`, "import { streamSocket }");
+  insert("http/routes/routes.ts", `import { ${make} } from "../shelves/${name}.routes.js";`, "import { tasksArea }");
   insert(
     "http/routes/routes.ts",
     `  { tag: "Shelves", make: ({ runtime }) => ${make}({ runtime }) },`,

@@ -14,7 +14,7 @@ interface Followed {
   frontier: readonly string[];
 }
 
-/** Follows a search's stream, and applies its changes as `http/streams/README.md` specifies. */
+/** Follows a search's stream, and applies its changes as `docs/streams.md` specifies. */
 function follow(scene: SearchWorld): { readonly now: () => Followed; readonly longest: () => number } {
   const { runtime } = scene.world.harness;
   const subject = { workspaceId, id: scene.searchId };

@@ -273,7 +273,7 @@ t.test("a replay is followed copy by copy, and its set with its replays and its 
   t.equal((await ada.request("GET", `${place.team}/replays/${id}`)).status, 404, "it is gone with its set");
 });
 
-/** Applies a change as `http/streams/README.md` specifies. */
+/** Applies a change as `docs/streams.md` specifies. */
 function apply(followed: Followed, change: Readonly<Record<string, unknown>>): void {
   if (change.type === "replay") followed.replay = { ...followed.replay, ...(change.replay as object) };
   if (change.type !== "copy") return;

@@ -48,7 +48,7 @@ for (const TRANSPORT of ["uws", "node"]) {
     checkProblem(t, await anonymous.request("GET", "/api/resources/teams/%ff"), 400, "bad-request");
     checkProblem(t, await anonymous.request("GET", "/api/resources/teams/%"), 400, "bad-request");
     checkProblem(t, await anonymous.request("GET", "/api/resources/workspaces"), 401, "unauthenticated");
-    checkProblem(t, await anonymous.request("GET", "/api/stream"), 426, "upgrade-required");
+    checkProblem(t, await anonymous.request("GET", "/api/runner"), 426, "upgrade-required");
 
     checkProblem(t, await signIn("{"), 400, "bad-request");
     checkProblem(t, await signIn('{"email": "canary-in-the-body'), 400, "bad-request");
