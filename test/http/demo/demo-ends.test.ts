@@ -26,14 +26,14 @@ t.test("when the npm that started it is killed by SIGKILL, it ends and leaves no
   t.same(readdirSync(npm.temporary), []);
 });
 
-t.test("asked for help it says what it does and takes, and nothing is begun", async (t) => {
+t.test("--help prints the options and starts nothing", async (t) => {
   const demo = new Demo(t, ["--help"]);
   t.equal(await demo.end(null), 0);
-  t.match(demo.out, /^npm run demo -- \[--exit\]\n[\s\S]*--exit +ends when the work is done/);
+  t.match(demo.out, /^npm run demo -- \[--short\] \[--exit\]\n[\s\S]*--exit +ends when the work is done/);
   t.same(readdirSync(demo.temporary), []);
 });
 
-t.test("an option that it does not have is told of, and nothing is begun", async (t) => {
+t.test("an unknown option is refused and starts nothing", async (t) => {
   const demo = new Demo(t, ["--exti"]);
   t.equal(await demo.end(null), 1);
   t.equal(demo.out, "");
