@@ -26,7 +26,7 @@ export function readBlocks(page: string, name: string): readonly Block[] {
   const headings: string[] = [];
   let from = 0;
   walkTokens(lexer(page), (token) => {
-    if (token.type === "heading") headings.splice(token.depth - 1, headings.length, token.text);
+    if (token.type === "heading") headings.splice((token.depth ?? 1) - 1, headings.length, token.text);
     if (token.type !== "code") return;
     if (token.codeBlockStyle === "indented") throw new Error(`${name} has an indented code block: ${token.text}`);
     const [language = "", ...words] = (token.lang ?? "").split(/\s+/);
