@@ -40,7 +40,8 @@ export async function printSights(client: Client, mails: Mails, sights: Sights):
   const link = await requestSignInLink(client, mails);
   mails.arePrinted = true;
   const commands = ["task list", `run diff ${runId}`, searchId === null ? "hook log" : `search show ${searchId}`];
-  line("demo", "done; everything went as expected. Sign in, and see a task:");
+  line("demo", "done: everything went as expected");
+  line("demo", "to sign in and see a task, open this link:");
   line("open", `${link}#/tasks/${taskId}`);
   line("demo", "or type in another terminal:");
   for (const words of commands) {

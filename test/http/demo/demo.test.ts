@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import t, { type Test } from "tap";
 import { type Client, createClient } from "../../../http/client/entry.js";
 import { Demo } from "../../support/demo-process.js";
@@ -63,6 +63,18 @@ function checkMeasuring(t: Test, { out }: Demo): void {
   t.match(out, /diff +-Write the note\.\n.*\n.*diff +\+Write the note, and list it in notes\/INDEX\.md\.\n/);
 }
 
+/** Returns the texts of the README's picture of the demo, as patterns: numbers and the branch's id differ by run. */
+function readPictured(): readonly RegExp[] {
+  const texts = [...readFileSync("docs/pictures/demo.svg", "utf8").matchAll(/<text [^>]*>(.*)<\/text>/g)];
+  return texts.slice(1).map(([, text = ""]) => {
+    const plain = text.replace(/<[^>]*>/g, "").replaceAll("&gt;", ">").replaceAll("&lt;", "<").replaceAll("&amp;", "&");
+    const isCut = plain.endsWith("…");
+    const literal = plain.replace(/…$/, "").replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+    const pattern = literal.replace(/signalbox\/[0-9a-z]+/, "signalbox/[0-9a-z]+").replace(/\d+/g, "\\d+");
+    return new RegExp(`^${pattern}${isCut ? "" : "$"}`, "m");
+  });
+}
+
 /** Follows the demo's link like a person. Checks that it leads to the task's page, and returns the session's cookie. */
 async function followLink(t: Test, demo: Demo): Promise<string> {
   const { cookie, next } = await signInOnPage(demo.sights().link);
@@ -101,6 +113,13 @@ t.test("with --short it shows no replays, check and search", async (t) => {
   await demo.printed("until Ctrl+C\n");
   checkWork(t, demo, { tasks: 4, moves: 6, sentBack: 1 });
   t.notMatch(demo.out, /^(replay|check|search|pick) /m);
+  const pictured = readPictured();
+  t.ok(pictured.length > 20);
+  t.same(
+    pictured.filter((pattern) => !pattern.test(demo.out)).map(String),
+    [],
+    "npm run record makes the picture again",
+  );
   const { commands } = demo.sights();
   t.equal(commands.length, 3);
   t.match(await demo.type(commands[2] ?? ""), /notes-name-files[\s\S]*tell-moves|tell-moves[\s\S]*notes-name-files/);
