@@ -23,13 +23,13 @@ const STYLE = `
 export function toTerminalSvg(command: string, lines: readonly string[]): string {
   const width = Math.round(COLUMNS * CHARACTER_PX + 2 * MARGIN_PX);
   const height = (lines.length + 1) * LINE_PX + 2 * MARGIN_PX;
-  const texts = [`<tspan class="typed">$ ${escape(command)}</tspan>`, ...lines.map(toText)];
+  const texts = [`<tspan class="typed">$ ${escapeXml(command)}</tspan>`, ...lines.map(toText)];
   const rows = texts.map((text, index) => {
     const y = MARGIN_PX + (index + 1) * LINE_PX - 5;
     return `  <text x="${MARGIN_PX}" y="${y}" xml:space="preserve">${text}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="title">
-  <title id="title">A terminal with the command ${escape(command)}, and lines that it printed</title>
+  <title id="title">A terminal with the command ${escapeXml(command)}, and lines that it printed</title>
   <style>${STYLE}</style>
   <rect class="frame" x="1" y="1" width="${width - 2}" height="${height - 2}" rx="8"/>
 ${rows.join("\n")}
@@ -40,9 +40,9 @@ ${rows.join("\n")}
 function toText(line: string): string {
   const shown = line.length > COLUMNS ? `${line.slice(0, COLUMNS - 1)}…` : line;
   const kind = /^\S+ +/.exec(shown)?.[0] ?? "";
-  return `<tspan class="kind">${escape(kind)}</tspan>${escape(shown.slice(kind.length))}`;
+  return `<tspan class="kind">${escapeXml(kind)}</tspan>${escapeXml(shown.slice(kind.length))}`;
 }
 
-function escape(text: string): string {
+function escapeXml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

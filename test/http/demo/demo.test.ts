@@ -67,7 +67,11 @@ function checkMeasuring(t: Test, { out }: Demo): void {
 function readPictured(): readonly RegExp[] {
   const texts = [...readFileSync("docs/pictures/demo.svg", "utf8").matchAll(/<text [^>]*>(.*)<\/text>/g)];
   return texts.slice(1).map(([, text = ""]) => {
-    const plain = text.replace(/<[^>]*>/g, "").replaceAll("&gt;", ">").replaceAll("&lt;", "<").replaceAll("&amp;", "&");
+    const plain = text
+      .replace(/<[^>]*>/g, "")
+      .replaceAll("&gt;", ">")
+      .replaceAll("&lt;", "<")
+      .replaceAll("&amp;", "&");
     const isCut = plain.endsWith("…");
     const literal = plain.replace(/…$/, "").replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
     const pattern = literal.replace(/signalbox\/[0-9a-z]+/, "signalbox/[0-9a-z]+").replace(/\d+/g, "\\d+");
