@@ -34,18 +34,22 @@ export interface Sights {
   readonly searchId: string | null;
 }
 
+/** Returns three commands that a person can type in the current folder. */
+export function listCommands({ baseUrl, readToken, runId, searchId }: Sights): readonly string[] {
+  const measured = searchId === null ? "hook log" : `search show ${searchId}`;
+  return ["task list", `run diff ${runId}`, measured].map(
+    (words) => `node ${relative(process.cwd(), PROGRAM)} ${words} --url ${baseUrl} --token ${readToken}`,
+  );
+}
+
 /** Prints a link that signs Ada in and opens the page of a task, and three commands. */
 export async function printSights(client: Client, mails: Mails, sights: Sights): Promise<void> {
-  const { baseUrl, readToken, taskId, runId, searchId } = sights;
   const link = await requestSignInLink(client, mails);
   mails.arePrinted = true;
-  const commands = ["task list", `run diff ${runId}`, searchId === null ? "hook log" : `search show ${searchId}`];
   line("demo", "done: everything went as expected");
   line("demo", "to sign in and see a task, open this link:");
-  line("open", `${link}#/tasks/${taskId}`);
+  line("open", `${link}#/tasks/${sights.taskId}`);
   line("demo", "or type in another terminal:");
-  for (const words of commands) {
-    line("", `node ${relative(process.cwd(), PROGRAM)} ${words} --url ${baseUrl} --token ${readToken}`);
-  }
+  for (const command of listCommands(sights)) line("", command);
   line("demo", "the service runs until Ctrl+C");
 }

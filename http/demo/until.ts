@@ -6,7 +6,7 @@ import { progress } from "./progress.js";
  * machine.
  */
 const LIMIT_MS = 10 * 60_000;
-const POLL_MS = 50;
+const POLL_MS = 100;
 const MINUTE_MS = 60_000;
 
 /** An unexpected result of the demo; the message names the part. */

@@ -3,9 +3,10 @@ import t from "tap";
 import { Demo, demoProgram } from "../../support/demo-process.js";
 import { until } from "../../support/until.js";
 
-t.test("ended in the middle of the work it leaves no process and no folder", async (t) => {
-  const demo = new Demo(t);
+t.test("ended in the middle of the work it leaves no process and no folder; --short opens four tasks", async (t) => {
+  const demo = new Demo(t, ["--short"]);
   t.equal(await demo.endAt(": running at work", "SIGINT"), 130);
+  t.equal(demo.out.match(/: queued at work\n/g)?.length, 4);
   t.same(readdirSync(demo.temporary), []);
   t.same(demo.leftRunning(), []);
 });

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import t, { type Test } from "tap";
 import { type Client, createClient } from "../../../http/client/entry.js";
+import { listCommands } from "../../../http/demo/look-around.js";
 import { Demo } from "../../support/demo-process.js";
 import { signInOnPage } from "../../support/sign-in-page.js";
 
@@ -25,12 +26,9 @@ async function leftByReplays(client: Client) {
 }
 
 /** Checks what the demo printed about tasks, hooks, an issue and its pull request. */
-function checkWork(t: Test, { out }: Demo, { tasks, moves, sentBack }: Readonly<Record<string, number>>): void {
+function checkWork(t: Test, { out }: Demo): void {
   t.match(out, /acme\/project is made for the demo, with 2 commits/);
-  t.match(
-    out,
-    new RegExp(`${tasks} of ${tasks} tasks done: \\d+ steps, ${moves} moves, ${sentBack} sent back by review`),
-  );
+  t.match(out, /8 of 8 tasks done: \d+ steps, 18 moves, 5 sent back by review/);
   t.match(out, /hook firings: \d+ requests verified with standardwebhooks, 0 forged/);
   t.match(out, /handovers refused by the before-hook: 1\n/);
   t.match(out, /refused\. Reason: the note must name the file/);
@@ -93,8 +91,15 @@ async function followLink(t: Test, demo: Demo): Promise<string> {
 t.test("it shows all parts, and then serves a link and three commands until it is ended", async (t) => {
   const demo = new Demo(t);
   await demo.printed("until Ctrl+C\n");
-  checkWork(t, demo, { tasks: 8, moves: 18, sentBack: 5 });
+  checkWork(t, demo);
   checkMeasuring(t, demo);
+  const pictured = readPictured();
+  t.ok(pictured.length > 20);
+  t.same(
+    pictured.filter((pattern) => !pattern.test(demo.out)).map(String),
+    [],
+    "npm run record makes the picture again",
+  );
   const { commands, link } = demo.sights();
   t.equal(commands.length, 3);
   const [list = "", diff = "", search = ""] = await Promise.all(commands.map((command) => demo.type(command)));
@@ -102,6 +107,7 @@ t.test("it shows all parts, and then serves a link and three commands until it i
   t.equal(list.match(/\bdone\b/g)?.length, 9);
   t.match(diff, /^\+# Approvals$/m);
   t.match(search, /write-the-note-and/);
+  t.match(await demo.type((commands[0] ?? "").replace("task list", "hook log")), /notes-name-files/);
   const cookie = await followLink(t, demo);
   const { original, live, proposed } = await leftByReplays(createClient({ baseUrl: new URL(link).origin, cookie }));
   t.match(original, [{ repository: "acme/project", base: /^[0-9a-f]{40}$/, diff: /^\+# Fencing tokens$/m }]);
@@ -112,22 +118,10 @@ t.test("it shows all parts, and then serves a link and three commands until it i
   t.same(demo.leftRunning(), []);
 });
 
-t.test("with --short it shows no replays, check and search", async (t) => {
-  const demo = new Demo(t, ["--short"]);
-  await demo.printed("until Ctrl+C\n");
-  checkWork(t, demo, { tasks: 4, moves: 6, sentBack: 1 });
-  t.notMatch(demo.out, /^(replay|check|search|pick) /m);
-  const pictured = readPictured();
-  t.ok(pictured.length > 20);
+t.test("without a search, the third command lists the hook firings", async (t) => {
+  const sights = { baseUrl: "http://127.0.0.1:1", readToken: "t", taskId: "task_1", runId: "run_1", searchId: null };
   t.same(
-    pictured.filter((pattern) => !pattern.test(demo.out)).map(String),
-    [],
-    "npm run record makes the picture again",
+    listCommands(sights).map((command) => command.replace(/^node \S*http\/cli\/signalbox\.mjs /, "")),
+    ["task list", "run diff run_1", "hook log"].map((words) => `${words} --url http://127.0.0.1:1 --token t`),
   );
-  const { commands } = demo.sights();
-  t.equal(commands.length, 3);
-  t.match(await demo.type(commands[2] ?? ""), /notes-name-files[\s\S]*tell-moves|tell-moves[\s\S]*notes-name-files/);
-  await followLink(t, demo);
-  t.equal(await demo.end("SIGINT"), 0);
-  t.same(readdirSync(demo.temporary), []);
 });
