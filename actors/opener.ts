@@ -1,20 +1,30 @@
 import { z } from "zod";
 
-const person = z.strictObject({ kind: z.literal("person"), userId: z.string() });
+const person = z.strictObject({
+  kind: z.literal("person").describe("A signed-in person opened the task."),
+  userId: z.string().describe("The id of the person who opened the task (`usr_…`)."),
+});
 /** A workspace token. The opener stores its name, because the task may outlive the token. */
 const token = z.strictObject({
-  kind: z.literal("token"),
-  tokenId: z.string(),
+  kind: z.literal("token").describe("A program with a workspace token opened the task."),
+  tokenId: z.string().describe("The id of the workspace token that opened the task."),
   name: z.string().describe("The token's name; for a token that a trust minted, the trust's key."),
   trust: z.string().nullable().describe("The id of the trust that minted the token; null for an issued token."),
 });
 /** A run at a station of the line. */
-const station = z.strictObject({ kind: z.literal("station"), lineId: z.string(), station: z.string() });
+const station = z.strictObject({
+  kind: z.literal("station").describe("A run at a station opened the task."),
+  lineId: z.string().describe("The line of the station that opened the task."),
+  station: z.string().describe("The key of the station that opened the task."),
+});
 /** An integration, by its key and id. */
 const integration = z.strictObject({
-  kind: z.literal("integration"),
+  kind: z.literal("integration").describe("A webhook or poll of an integration opened the task."),
   integration: z.string(),
-  integrationId: z.string().optional(),
+  integrationId: z
+    .string()
+    .optional()
+    .describe("The id of the integration; absent for tasks from releases that did not store it."),
 });
 
 /** The opener of a task, as it is stored. */
@@ -28,7 +38,7 @@ export const shownOpenerSchema = z.discriminatedUnion("kind", [
   station,
   integration.extend({
     integration: z.string().describe("The integration's key, as in `key`."),
-    key: z.string().describe("The integration's key."),
+    key: z.string().describe("The key of the integration that opened the task."),
   }),
 ]);
 

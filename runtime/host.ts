@@ -125,12 +125,12 @@ class Host implements Runtime {
     this.#bound = new BatchBound(this.#limits, this.#overlays, options);
     this.#behaviours = new Behaviours(catalogue);
     this.#effects = this.#createEffects(durable);
-    this.#rowViews = new RowViews(catalogue.actors.flatMap(({ pictures }) => pictures ?? []));
+    this.#rowViews = new RowViews(catalogue.actors.flatMap(({ rowViews }) => rowViews ?? []));
     this.#cells = new Cells({
       reading: durable,
       behaviours: this.#behaviours,
       effects: this.#effects,
-      pictures: this.#rowViews,
+      rowViews: this.#rowViews,
       idleCells: this.#limits.idleCells,
       checksNew: freezes,
     });
@@ -143,7 +143,7 @@ class Host implements Runtime {
     this.#turns = new Turns({
       clock,
       overlays: this.#overlays,
-      pictures: this.#rowViews,
+      rowViews: this.#rowViews,
       freezes,
       tracing: options.tracing,
       recorder: new TurnRecorder(identities, this.#rowViews, {
@@ -361,7 +361,7 @@ class Host implements Runtime {
 
   /**
    * Commits changes. Async, so that a throw of the store also becomes a rejection. Requests short parts
-   * (`inShortParts`) only while several parties are active.
+   * (`inShortParts`) only while several clients are active.
    */
   async #write(changes: readonly Change[]): Promise<void> {
     return this.#options.store.commit(changes, { inShortParts: this.#options.isShared?.() === true });

@@ -34,7 +34,7 @@ export interface RuntimeOptions {
   readonly memories?: readonly RowMemory[];
   /** Milliseconds from a fixed point. With it, a run of turns is limited by time as well as by number. */
   readonly elapsedMs?: () => number;
-  /** Whether several parties are active. If so, runs of turns and batches are short. By default always false. */
+  /** Whether several clients are active. If so, runs of turns and batches are short. By default always false. */
   readonly isShared?: () => boolean;
   /**
    * Set it to start a resting runtime. It does not continue any message, wake-up or effect of earlier processes; a

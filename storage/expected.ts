@@ -8,7 +8,7 @@ import { toPlace } from "./store-errors.js";
 export function expected<Row>(row: Row | undefined, key: Key): Row {
   if (row !== undefined) return row;
   const text =
-    `the store lacks a row that another row refers to (${toPlace(key)}): run npm run doctor on its folder, or ` +
+    `the store lacks a row that another row refers to (${toPlace(key)}): run signalbox doctor on its folder, or ` +
     "restore a backup into another folder";
   throw new StoreError("damaged", text, { key });
 }

@@ -72,7 +72,7 @@ export function damagedRow(folder: string, key: Key, cause: unknown): StoreError
 }
 
 function whatToDo(folder: string): string {
-  return `run npm run doctor -- --data ${folder}, or restore a backup into another folder`;
+  return `run signalbox doctor --data ${folder}, or restore a backup into another folder`;
 }
 
 /** Returns the partition, and the space or table of a key. The other parts may be secret. */

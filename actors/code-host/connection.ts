@@ -6,12 +6,17 @@ export const codeHostConnectionSchema = z
   .strictObject({
     installationId: z.int().describe("The installation's id on the code host."),
     host: z.string().describe("The code host's name, such as github.com."),
-    account: z.strictObject({ login: z.string(), kind: z.enum(["organization", "user"]) }),
+    account: z
+      .strictObject({
+        login: z.string().describe("The name of the account on the code host, such as `acme`."),
+        kind: z.enum(["organization", "user"]).describe("Whether the account is an organization's or a person's."),
+      })
+      .describe("The account on the code host that the app is installed on."),
     state: z
       .enum(["connected", "suspended", "deleted"])
       .describe("`suspended` or `deleted` if the code host reported that state; otherwise `connected`."),
     connectedBy: z.string().describe("The person who connected the installation."),
-    connectedAt: z.string(),
+    connectedAt: z.string().describe("When the installation was connected, as an RFC 3339 time."),
     warnings: z
       .array(z.string())
       .optional()

@@ -30,13 +30,22 @@ const hostTime = z.union([
 
 /** The fields that the service reads from an installation event. */
 export const installationEventSchema = z.object({
-  action: z.string(),
-  installation: z.object({
-    id: z.int().positive(),
-    updated_at: hostTime,
-    suspended_at: z.unknown().optional(),
-    permissions: z.record(z.string(), z.string()).optional().catch(undefined),
-  }),
+  action: z.string().describe("What happened to the installation, such as `suspend` or `deleted`."),
+  installation: z
+    .object({
+      id: z.int().positive().describe("The number of the installation on the code host."),
+      updated_at: hostTime.describe("When the installation last changed: seconds since 1970, or an RFC 3339 time."),
+      suspended_at: z
+        .unknown()
+        .optional()
+        .describe("When the installation was suspended; null or absent if it is not."),
+      permissions: z
+        .record(z.string(), z.string())
+        .optional()
+        .catch(undefined)
+        .describe("The level of each permission that the app has, such as `write`, by the permission's name."),
+    })
+    .describe("The installation that the event is about; other members are ignored."),
 });
 
 const changes: Readonly<Record<string, InstallationChanged["change"]>> = {

@@ -95,8 +95,9 @@ function readTexts({ reading, partition, findPicked }: Opening, { row }: OpenCon
 
 /**
  * Creates the branch, or advances it from a commit of an earlier attempt. Returns `taken` if the branch exists and does
- * not contain the commit, and `gone` if it was deleted meanwhile. The branch of an open pull request is never created: it
- * is missing only if somebody merged or closed the pull request and deleted the branch after the pull request was read.
+ * not contain the commit. Returns `gone` if the branch was deleted meanwhile, or if an open pull request has no branch:
+ * then somebody merged or closed the pull request and deleted the branch after it was read, so the branch is not
+ * created again.
  */
 async function placeBranch(
   { sources }: CodeHost,

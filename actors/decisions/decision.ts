@@ -25,22 +25,30 @@ export type DraftedDecision = Readonly<z.output<typeof drafted>>;
 /** A standing decision in a list. */
 export const decisionSchema = z
   .strictObject({
-    id: z.string(),
-    taskId: z.string(),
-    teamId: z.string(),
+    id: z.string().describe("The id of the decision (`dec_…`)."),
+    taskId: z.string().describe("The task in which the agent made the decision."),
+    teamId: z.string().describe("The team that the task belongs to."),
     runId: z.string().describe("The run in which the agent made the decision."),
     repository: z.string().describe("The repository where the task's pull request was merged, as `owner/name`."),
     pullRequest: z.string().describe("The URL of the pull request."),
-    kind: z.enum(decisionKinds),
-    title: z.string(),
-    why: z.string(),
-    alternatives: z.array(z.string()),
+    kind: z.enum(decisionKinds).describe("What kind of decision the agent made, such as a trade-off or an assumption."),
+    title: z.string().describe("The decision in a few words, at most 120 characters."),
+    why: z.string().describe("The reason for the decision, at most 2,000 characters; may be empty."),
+    alternatives: z.array(z.string()).describe("The options that the agent did not choose, at most 5."),
     paths: z.array(z.string()).describe("The files that the decision affects."),
     steps: z.array(z.int()).describe("The indexes of the run's steps in which the agent made the decision."),
-    disputes: z.array(z.strictObject({ file: z.string(), userId: z.string(), reason: z.string() })),
-    standing: z.literal("stands"),
-    draftedAt: z.iso.datetime(),
-    mergedAt: z.iso.datetime(),
+    disputes: z
+      .array(
+        z.strictObject({
+          file: z.string().describe("The path of the file that the dispute is about."),
+          userId: z.string().describe("The person who disputes the decision (`usr_…`)."),
+          reason: z.string().describe("Why the person disputes the decision."),
+        }),
+      )
+      .describe("The objections of people to the decision; none in this release."),
+    standing: z.literal("stands").describe("Always `stands`: only decisions of merged pull requests are listed."),
+    draftedAt: z.iso.datetime().describe("When the agent recorded the decision, as an RFC 3339 time."),
+    mergedAt: z.iso.datetime().describe("When the pull request was merged, as an RFC 3339 time."),
   })
   .meta({ title: "decision" });
 

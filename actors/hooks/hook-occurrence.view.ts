@@ -8,7 +8,10 @@ import { type HookOccurrence, hookOccurrenceSchema } from "./hook-occurrence.js"
 import { hookOccurrenceRef } from "./hook-occurrence.messages.js";
 import { listAttempts } from "./hook-occurrence.table.js";
 
-const waitSchema = z.strictObject({ since: z.string(), reason: z.string() });
+const waitSchema = z.strictObject({
+  since: z.string().describe("When the request started to wait, as an RFC 3339 time."),
+  reason: z.string().describe("Why the request waits, in one sentence."),
+});
 
 /** A hook occurrence, with the reason why its next request waits. */
 export const currentHookOccurrenceSchema = hookOccurrenceSchema
@@ -65,6 +68,6 @@ function toReason({ bound, target }: EffectWait): string {
   // A target has the form `service <host>` or `network <host>`.
   const host = target.slice(target.indexOf(" ") + 1);
   if (bound === "target") return `the most requests to ${host} that the workspace may have are under way`;
-  if (bound === "party") return "the most requests that the workspace may have are under way";
+  if (bound === "client") return "the most requests that the workspace may have are under way";
   return "requests of other workspaces are sent first";
 }

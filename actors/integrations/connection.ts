@@ -8,20 +8,30 @@ import type { OAuth2 } from "./oauth2.js";
  */
 export const integrationConnectionSchema = z
   .strictObject({
-    holder: z.enum(["team", "person"]),
-    /** The user who owns the connection; null for the team's connection. `email` is the user's mail address. */
-    userId: z.string().nullable(),
-    email: z.string().nullable(),
-    /** `none` only if a user has settings but no connection. */
-    state: z.enum(["none", "linking", "connected", "refreshing", "broken"]),
-    /** The host's name for the account; null if unknown. */
-    account: z.string().nullable(),
-    scopes: z.array(z.string()),
-    connectedBy: z.string().nullable(),
-    connectedAt: z.string().nullable(),
-    renewedAt: z.string().nullable(),
-    expiresAt: z.string().nullable(),
-    problem: z.string().nullable(),
+    holder: z
+      .enum(["team", "person"])
+      .describe("Whose account is connected: the team's, or that of the person in `userId`."),
+    userId: z.string().nullable().describe("The person who owns the connection; null for the team's connection."),
+    email: z
+      .string()
+      .nullable()
+      .describe("The mail address of the person in `userId`; null for the team's connection."),
+    state: z
+      .enum(["none", "linking", "connected", "refreshing", "broken"])
+      .describe(
+        "`none`: not connected. `linking`: the service exchanges the host's code. `refreshing`: the service renews the " +
+          "tokens. `broken`: connect again; see `problem`.",
+      ),
+    account: z.string().nullable().describe("The host's name for the account; null if unknown."),
+    scopes: z.array(z.string()).describe("The OAuth scopes that the host granted."),
+    connectedBy: z.string().nullable().describe("The person who connected the account; null if not connected."),
+    connectedAt: z.string().nullable().describe("When the account was connected; null if it is not connected."),
+    renewedAt: z.string().nullable().describe("When the service last renewed the tokens; null if it never did."),
+    expiresAt: z
+      .string()
+      .nullable()
+      .describe("When the access token expires, unless the service renews it; null if the host does not say."),
+    problem: z.string().nullable().describe("Why the connection does not work, in one sentence; null if it works."),
   })
   .meta({ title: "connection" });
 

@@ -29,25 +29,30 @@ export function integrationConnectionView(
 /** An integration's connections from one user's point of view. */
 export const ownIntegrationConnectionSchema = z
   .strictObject({
-    /** Which connection the tools use: the team's, or that of the user who started the task. */
-    actsAs: z.enum(["team", "requester"]),
-    team: integrationConnectionSchema.pick({ state: true, problem: true }),
-    own: integrationConnectionSchema.nullable(),
-    /** Whether the tools have a usable connection for tasks that the user starts. */
-    isReady: z.boolean(),
-    tools: z.array(
-      z.strictObject({
-        tool: z.string(),
-        /**
-         * Whether the team requires approval of each call. `ask` is whether the user requires approval of calls with
-         * their own connection.
-         */
-        approval: z.boolean(),
-        ask: z.boolean(),
-        /** Who approves a call: the stricter of both rules wins. Null when no approval is needed. */
-        approver: z.enum(["person", "assignee"]).nullable(),
-      }),
-    ),
+    actsAs: z
+      .enum(["team", "requester"])
+      .describe("Which connection the tools use: the team's, or that of the person who opened the task."),
+    team: integrationConnectionSchema
+      .pick({ state: true, problem: true })
+      .describe("The state of the team's connection; `none` if the team has none."),
+    own: integrationConnectionSchema.nullable().describe("The caller's own connection; null if there is none."),
+    isReady: z.boolean().describe("Whether the tools have a usable connection for tasks that the caller opens."),
+    tools: z
+      .array(
+        z.strictObject({
+          tool: z.string().describe("The name of the tool in the integration's definition."),
+          approval: z.boolean().describe("Whether the team requires approval of each call."),
+          ask: z.boolean().describe("Whether the caller requires approval of calls with their own connection."),
+          approver: z
+            .enum(["person", "assignee"])
+            .nullable()
+            .describe(
+              "Who approves a call, by the stricter rule: `person` is the caller, `assignee` the task's assignee. Null " +
+                "if no approval is needed.",
+            ),
+        }),
+      )
+      .describe("The integration's tools, and who must approve their calls."),
   })
   .meta({ title: "own-connection" });
 

@@ -76,7 +76,7 @@ const verify = z.strictObject({
       username: text(255)
         .min(1, "must not be empty")
         .regex(/^[^:\p{Cc}]*$/u, "must not contain a colon or a control character")
-        .describe("The user name."),
+        .describe("User name that deliveries must authenticate with."),
       secret: slug.describe("Name of the secret whose value is the password."),
     })
     .nullable()
@@ -208,8 +208,8 @@ const binding = z.strictObject({
 
 /** The complete definition of an integration. */
 export const integrationSchema = z.strictObject({
-  integration: slug,
-  name: displayName,
+  integration: slug.describe("Key within its team; tools are named `<integration>.<tool>`. Fixed after the create."),
+  name: displayName.describe("Title of the integration for people, 1 to 100 characters."),
   hosts: distinct(hostName, "must name each host once")
     .max(100, "must be at most 100 hosts")
     .default([])

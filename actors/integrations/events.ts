@@ -20,7 +20,7 @@ const opens = z.strictObject({
     .default(null)
     .describe("Key of the station; if null, the route's station, or else the line's first."),
   title: expression.describe("The task's title; `Untitled` without a value."),
-  description: optional.describe("The task's description."),
+  description: optional.describe("Description of the new task, as text; empty if null."),
   assignBy: z
     .strictObject({
       email: expression.describe("The email address of a team member. Any other address assigns nobody."),
@@ -33,7 +33,7 @@ const opens = z.strictObject({
 const attaches = z.strictObject({
   each: expression.describe("A list of files; the fields below read each one as `file`."),
   name: expression.describe("The file's name; everything up to the last slash is removed."),
-  type: optional.describe("Its media type."),
+  type: optional.describe("Media type of the file, such as `image/png`; taken from the response if null."),
   size: optional.describe("Its size in bytes."),
   fetch: fetchSchema.describe("The request that downloads the file."),
 });
@@ -64,7 +64,7 @@ const event = z.strictObject({
   when: optional.describe("Whether the event happened; null for always."),
   lookup: z
     .strictObject({
-      request: requestSchema("GET"),
+      request: requestSchema("GET").describe("Request for the missing data, sent before `raise`."),
       capture: named(variableName, expression).describe("Values from the answer that `raise` reads by name."),
     })
     .nullable()

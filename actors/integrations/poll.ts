@@ -4,19 +4,27 @@ import type { Stored } from "../view.js";
 /** A poll as the API returns it. */
 export const pollSchema = z
   .strictObject({
-    /** `off` while the definition has no poll. The cursor stays for a later poll. */
-    state: z.enum(["off", "resting", "asking"]),
-    /** Empty until a response or a user gives one. */
-    cursor: z.string(),
-    lastAt: z.string().nullable(),
-    /** The status of the response to the last request; null if it had none. */
-    lastStatus: z.int().nullable(),
-    /** When the next request runs; null during a request, and while the poll is off. */
-    nextAt: z.string().nullable(),
-    /** Number of consecutive failures. */
-    failures: z.int(),
-    /** The last failure; null after a success. */
-    problem: z.strictObject({ code: z.string(), reason: z.string() }).nullable(),
+    state: z
+      .enum(["off", "resting", "asking"])
+      .describe(
+        "`off`: the definition has no poll; the cursor stays for a later poll. `resting`: waits for `nextAt`. " +
+          "`asking`: a request is under way.",
+      ),
+    cursor: z.string().describe("Where the next poll starts; empty until a response or a person sets it."),
+    lastAt: z.string().nullable().describe("When the last request ended; null if there was none."),
+    lastStatus: z.int().nullable().describe("The HTTP status of the last response; null if there was none."),
+    nextAt: z
+      .string()
+      .nullable()
+      .describe("When the next request runs; null during a request, and while the poll is off."),
+    failures: z.int().describe("Number of failures in a row; 0 after a success."),
+    problem: z
+      .strictObject({
+        code: z.string().describe("Why the poll failed, for programs, such as `timeout`."),
+        reason: z.string().describe("Why the poll failed, in one sentence."),
+      })
+      .nullable()
+      .describe("The last failure; null after a success."),
     cursorProblem: z
       .string()
       .nullable()

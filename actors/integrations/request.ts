@@ -39,7 +39,7 @@ const parts = {
 
 const method = z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"], "must be GET, POST, PUT, PATCH or DELETE");
 
-const METHOD = "Its method.";
+const METHOD = "HTTP method of the request.";
 
 /** A request whose response is used unchanged. */
 export const fetchSchema = z.strictObject({ method: method.default("GET").describe(METHOD), ...parts });

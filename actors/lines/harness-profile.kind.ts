@@ -25,13 +25,21 @@ function variables<Value extends z.ZodType>(value: Value) {
 }
 
 const schema = z.strictObject({
-  key: slug,
-  harness: harnessName.default("command"),
-  args: z.array(text).max(100, "must be at most 100 arguments").default([]),
-  env: variables(text),
-  /** Maps the name of an environment variable to the name of a secret. */
-  secrets: variables(slug),
-  timeoutMinutes: timeoutMinutes.nullable().default(null),
+  key: slug.describe("Names the profile within its team; lowercase words joined by dashes. Fixed after the create."),
+  harness: harnessName
+    .default("command")
+    .describe("Harness that the profile is for; other stations cannot use it. Fixed after the create."),
+  args: z
+    .array(text)
+    .max(100, "must be at most 100 arguments")
+    .default([])
+    .describe("Arguments that the runner passes to the harness, in order; at most 100."),
+  env: variables(text).describe("Values of environment variables for the agent, by variable name; at most 100."),
+  secrets: variables(slug).describe("Names of workspace secrets by environment variable; the agent gets their values."),
+  timeoutMinutes: timeoutMinutes
+    .nullable()
+    .default(null)
+    .describe("Shorter run limit than the station's, in minutes; at most 1440. Null keeps the station's limit."),
 });
 
 export type HarnessProfileFields = z.output<typeof schema>;

@@ -15,15 +15,24 @@ const file = z.strictObject({
     .refine(
       isRelativePath,
       "must be a relative path such as scripts/run.sh, without .., .git, \\ or control characters",
-    ),
-  content: z.string(),
+    )
+    .describe("Relative path within the skill, such as `scripts/run.sh`; at most 255 characters."),
+  content: z.string().describe("Text content of the file; all files of a skill at most 512 KiB."),
 });
 
 const schema = z.strictObject({
-  key: slug,
-  name: displayName,
-  description: z.string().max(1_024, "must be at most 1024 characters").default(""),
-  files: z.array(file).min(1, `must contain exactly one ${ENTRY}`).max(MAX_FILES, `must be at most ${MAX_FILES} files`),
+  key: slug.describe("Names the skill within its team; lowercase words joined by dashes. Fixed after the create."),
+  name: displayName.describe("Title of the skill for people, 1 to 100 characters."),
+  description: z
+    .string()
+    .max(1_024, "must be at most 1024 characters")
+    .default("")
+    .describe("Tells the agent when to use the skill; at most 1024 characters."),
+  files: z
+    .array(file)
+    .min(1, `must contain exactly one ${ENTRY}`)
+    .max(MAX_FILES, `must be at most ${MAX_FILES} files`)
+    .describe("Files of the skill, 1 to 100; exactly one is `SKILL.md`."),
 });
 
 export type SkillFields = z.output<typeof schema>;

@@ -36,21 +36,21 @@ export interface StoredComment {
 /** A pull request in lists. */
 export const pullRequestSchema = z
   .strictObject({
-    id: z.string(),
-    teamId: z.string(),
+    id: z.string().describe("The id of the pull request in this service (`pr_…`)."),
+    teamId: z.string().describe("The team whose task or repository the pull request belongs to."),
     role: z
       .enum(pullRequestRoles)
       .describe(
         "`own`: opened by the service for a task. `review`: opened by a person and reviewed by a task. `people`: " +
           "all other pull requests of people.",
       ),
-    taskId: z.string().nullable(),
-    repository: z.string().describe("`owner/name`"),
+    taskId: z.string().nullable().describe("The task that opened or reviews the pull request; null for none."),
+    repository: z.string().describe("The repository of the pull request, as `owner/name`."),
     number: z.int().nullable().describe("The pull request's number; null until it exists on the code host."),
-    url: z.string().nullable(),
-    title: z.string(),
+    url: z.string().nullable().describe("The URL at the code host; null until the pull request exists there."),
+    title: z.string().describe("The title of the pull request at the code host."),
     author: z.string().nullable().describe("The author's login on the code host; null if unknown."),
-    branch: z.string(),
+    branch: z.string().describe("The branch with the changes."),
     base: z.string().nullable().describe("The branch to merge into; null for the default branch."),
     head: z.string().nullable().describe("The latest commit of the branch; null if unknown."),
     state: z
@@ -60,13 +60,13 @@ export const pullRequestSchema = z
           "opens the pull request on the code host. `failed`: the pull request could not be opened; `problem` " +
           "has the reason.",
       ),
-    draft: z.boolean(),
-    openedAt: z.string().nullable(),
+    draft: z.boolean().describe("Whether the pull request is a draft at the code host."),
+    openedAt: z.string().nullable().describe("When the pull request was opened at the code host; null until then."),
     firstReviewAt: z.string().nullable().describe("The time of the first review by a person; null if there is none."),
     rounds: z.int().describe("Number of review rounds: reviews by people, grouped by the pushes between them."),
-    mergedAt: z.string().nullable(),
-    mergeCommit: z.string().nullable(),
-    closedAt: z.string().nullable(),
+    mergedAt: z.string().nullable().describe("When the pull request was merged; null if it is not merged."),
+    mergeCommit: z.string().nullable().describe("The commit of the merge, in hex; null if it is not merged."),
+    closedAt: z.string().nullable().describe("When the pull request was closed without a merge; null if it was not."),
     revertedBy: z
       .string()
       .nullable()
@@ -76,7 +76,10 @@ export const pullRequestSchema = z
       .string()
       .nullable()
       .describe("When the code host last updated the pull request, according to the latest report; null if unknown."),
-    problem: z.string().nullable(),
+    problem: z
+      .string()
+      .nullable()
+      .describe("Why the pull request could not be opened or updated, in one sentence; null if there is no problem."),
     waitsUntil: z
       .string()
       .nullable()

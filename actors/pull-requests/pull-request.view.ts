@@ -22,7 +22,13 @@ export const pullRequestDetailSchema = pullRequestSchema
           "merge as the hooks received them.",
       ),
     comments: z
-      .array(z.strictObject({ purpose: z.string(), id: z.int().nullable(), problem: z.string().nullable() }))
+      .array(
+        z.strictObject({
+          purpose: z.string().describe("The purpose of the comment; each purpose has one comment."),
+          id: z.int().nullable().describe("The number of the comment at the code host; null until it exists."),
+          problem: z.string().nullable().describe("Why the comment is out of date; null if it is up to date."),
+        }),
+      )
       .describe(
         "The comments that the service keeps up to date on the pull request. `id` is null until the comment " +
           "exists. A comment with a `problem` is out of date; the service does not retry it until its text " +

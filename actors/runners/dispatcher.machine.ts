@@ -55,5 +55,5 @@ const dispatcherMachine = machine({
 export const dispatcherActor = defineActor(dispatcherRef, {
   machine: dispatcherMachine,
   version: 1,
-  pictures: [dispatcherView],
+  rowViews: [dispatcherView],
 });

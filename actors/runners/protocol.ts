@@ -112,8 +112,14 @@ export const MAX_ANSWER_BYTES = 16 * 1024;
 /** Highest limit that a request may set, in bytes. */
 const MAX_WHOLE_ANSWER_BYTES = 1024 * 1024;
 
-/** Money spent, in a currency (ISO 4217). */
-export const spentSchema = z.object({ amount: z.number().min(0), currency: z.string().regex(/^[A-Z]{3}$/) });
+/** Money spent, in a currency. */
+export const spentSchema = z.object({
+  amount: z.number().min(0).describe("The amount in units of the currency, such as 1.25; not in cents."),
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/)
+    .describe("The ISO 4217 code of the currency, such as `USD`."),
+});
 export type Spent = z.infer<typeof spentSchema>;
 
 /**
@@ -122,10 +128,12 @@ export type Spent = z.infer<typeof spentSchema>;
  * forever. An amount below a billionth becomes 0 (`money.ts`).
  */
 const reportedSpent = z.object({
-  amount: z.preprocess(
-    (amount) => (amount === null || amount === Number.POSITIVE_INFINITY ? MAX_AMOUNT : amount),
-    spentSchema.shape.amount.overwrite(boundAmount),
-  ),
+  amount: z
+    .preprocess(
+      (amount) => (amount === null || amount === Number.POSITIVE_INFINITY ? MAX_AMOUNT : amount),
+      spentSchema.shape.amount.overwrite(boundAmount),
+    )
+    .describe("The amount in units of the currency, such as 1.25; not in cents."),
   currency: spentSchema.shape.currency,
 });
 
@@ -133,16 +141,21 @@ const reportedSpent = z.object({
 const shownName = z.string().overwrite((name) => name.replace(/\p{Cc}/gu, " "));
 
 export const stepSchema = z.object({
-  /** From 0, increasing by one within a claim. */
-  index: z.int().min(0),
-  kind: z.enum(["message", "tool", "output", "thought", "error"]),
-  text: z.string().max(MAX_STEP_CHARACTERS),
-  tool: shownName.max(255).nullable(),
-  spent: reportedSpent.nullable(),
-  /** The tool call that the step is about; absent for none. */
-  call: toolCallSchema.optional(),
-  /** Key of the skill that the agent read in the step; absent for none. */
-  skill: calledName.optional(),
+  index: z.int().min(0).describe("The position of the step, from 0; increases by one within a claim."),
+  kind: z
+    .enum(["message", "tool", "output", "thought", "error"])
+    .describe(
+      "`message`: text for people. `tool`: a tool call. `output`: the result of a call. `thought`: the agent's " +
+        "reasoning. `error`: an error.",
+    ),
+  text: z
+    .string()
+    .max(MAX_STEP_CHARACTERS)
+    .describe(`The content of the step, at most ${MAX_STEP_CHARACTERS} characters; the runner cuts longer texts.`),
+  tool: shownName.max(255).nullable().describe("The tool that the step calls, as its agent names it; null for none."),
+  spent: reportedSpent.nullable().describe("The cost of this step; null if the agent reported none."),
+  call: toolCallSchema.optional().describe("The tool call that the step is about; absent for none."),
+  skill: calledName.optional().describe("The key of the skill that the agent read in the step; absent for none."),
 });
 export type RunStep = z.infer<typeof stepSchema>;
 
@@ -163,11 +176,12 @@ export const failureCodeSchema = z.enum([
 export type FailureCode = z.infer<typeof failureCodeSchema>;
 
 export const failureSchema = z.object({
-  code: failureCodeSchema,
-  /** One sentence for a person. */
-  message: z.string().max(2_000),
-  /** The end of the failing program's output. */
-  output: z.string().max(MAX_OUTPUT_CHARACTERS),
+  code: failureCodeSchema.describe("The reason for the failure, for programs."),
+  message: z.string().max(2_000).describe("The failure in one sentence, for people."),
+  output: z
+    .string()
+    .max(MAX_OUTPUT_CHARACTERS)
+    .describe(`The end of the failing program's output, at most ${MAX_OUTPUT_CHARACTERS} characters.`),
 });
 export type RunFailure = z.infer<typeof failureSchema>;
 
@@ -189,27 +203,37 @@ const baseSchema = z.object({
 export type CheckoutBase = z.infer<typeof baseSchema>;
 
 export const checkoutResultSchema = z.object({
-  repository: z.string(),
-  /** The commit that the diff is against. */
-  base: commitId,
-  /** Unified git diff (`--binary`) of all the task's changes since `base`; empty for no changes. */
-  diff: z.string(),
-  /**
-   * The diff of the changes that the run itself made, after the job's diff was applied to `base`. Only in a replay
-   * whose job has a diff; absent if `diff` has only the run's own changes.
-   */
-  own: z.string().optional(),
+  repository: z.string().describe("The repository of the checkout, as `owner/name`."),
+  base: commitId.describe("The commit that the diff is against, in hex."),
+  diff: z
+    .string()
+    .describe("Unified git diff (`--binary`) of all the task's changes since `base`; empty for no changes."),
+  own: z
+    .string()
+    .optional()
+    .describe(
+      "The diff of the changes that the run itself made, after the job's diff was applied to `base`. Only in a " +
+        "replay whose job has a diff; absent if `diff` has only the run's own changes.",
+    ),
 });
 export type CheckoutResult = z.infer<typeof checkoutResultSchema>;
 
 /** The result of an agent that completed. */
 export const endingSchema = z.discriminatedUnion("kind", [
-  /** A handover that the service accepted earlier, through `run.handover`. */
-  z.object({ kind: z.literal("handover"), to: z.string(), note: z.string().max(20_000) }),
-  /** A question to the assignee; the task moves to the inbox. */
-  z.object({ kind: z.literal("ask"), question: z.string().min(1).max(20_000) }),
-  /** Neither a handover nor a question. */
-  z.object({ kind: z.literal("finish"), note: z.string().max(20_000) }),
+  z.object({
+    // A handover that the service accepted earlier, through `run.handover`.
+    kind: z.literal("handover").describe("The agent handed the task over to another station."),
+    to: z.string().describe("The key of the next station."),
+    note: z.string().max(20_000).describe("The agent's note for the next station, at most 20,000 characters."),
+  }),
+  z.object({
+    kind: z.literal("ask").describe("The agent asked its assignee a question; the task moves to the inbox."),
+    question: z.string().min(1).max(20_000).describe("The question to the task's assignee."),
+  }),
+  z.object({
+    kind: z.literal("finish").describe("The agent ended with neither a handover nor a question."),
+    note: z.string().max(20_000).describe("The agent's summary of its work, at most 20,000 characters."),
+  }),
 ]);
 export type RunEnding = z.infer<typeof endingSchema>;
 

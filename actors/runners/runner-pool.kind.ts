@@ -8,28 +8,36 @@ import { unboundWarnings } from "../workspaces/secret-hosts.js";
 import { findPoolByToken } from "./pool-token.js";
 
 const schema = z.strictObject({
-  key: slug,
-  kind: z.enum(["pull", "push"], "must be pull or push").default("pull"),
-  /** Labels that all runners of the pool have in addition to their own. */
-  labels,
+  key: slug.describe("Names the pool within its workspace; lowercase words joined by dashes. Fixed after the create."),
+  kind: z
+    .enum(["pull", "push"], "must be pull or push")
+    .default("pull")
+    .describe("`pull`: runners connect to the service. `push`: the service notifies a URL. Fixed after the create."),
+  labels: labels.describe("Labels that all runners of the pool have besides their own; at most 50."),
   concurrency: z
     .int("must be a whole number")
     .min(1, "must be at least 1")
     .max(10_000, "must be at most 10000")
     .nullable()
-    .default(null),
+    .default(null)
+    .describe("Most runs that the pool executes at the same time; null for no limit."),
   token: z
     .string()
     .regex(/^[A-Za-z0-9_-]{32,128}$/, "must be 32 to 128 characters of base64url")
-    .optional(),
+    .optional()
+    .describe("Token for runners of a pull pool, 32 to 128 characters; issued if omitted."),
   push: z
     .strictObject({
-      url: z.string().min(1, "must not be empty").max(2_000, "must be at most 2000 characters"),
-      /** Name of the secret that signs the notifications. */
-      secret: slug,
+      url: z
+        .string()
+        .min(1, "must not be empty")
+        .max(2_000, "must be at most 2000 characters")
+        .describe("URL that the service notifies about waiting work; `OUTBOUND_ALLOW` must include it."),
+      secret: slug.describe("Name of the workspace secret that signs the notifications."),
     })
     .nullable()
-    .default(null),
+    .default(null)
+    .describe("Where a push pool sends notifications; required with `push`, null with `pull`."),
 });
 
 export type RunnerPoolFields = z.output<typeof schema>;

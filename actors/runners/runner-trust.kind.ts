@@ -11,11 +11,12 @@ import type { RunnerPoolFields } from "./runner-pool.kind.js";
 const MAX_POOLS = 20;
 
 const schema = z.strictObject({
-  key: slug,
+  key: slug.describe("Names the trust within its workspace; lowercase words joined by dashes. Fixed after the create."),
   ...trustTerms,
   pools: distinct(slug, "must name each pool once")
     .min(1, "must name at least one pool")
-    .max(MAX_POOLS, `must name at most ${MAX_POOLS} pools`),
+    .max(MAX_POOLS, `must name at most ${MAX_POOLS} pools`)
+    .describe("Keys of the pull pools that a host may join, 1 to 20."),
 });
 
 export type RunnerTrustFields = z.output<typeof schema>;

@@ -14,12 +14,13 @@ export const refuser = z.enum(["person", "service", "agent"]);
 
 /** The tool call that a step is about. */
 export const toolCallSchema = z.object({
-  /** The MCP server of the tool; null for a tool without a server. */
-  server: calledName.nullable(),
-  tool: calledName,
-  /** Whether the call was made and failed. */
-  failed: z.boolean(),
-  /** Who refused the call, so that it was not made; null for nobody. */
-  refusedBy: refuser.nullable(),
+  server: calledName.nullable().describe("The MCP server of the tool; null for a tool without a server."),
+  tool: calledName.describe("The name of the tool on its server."),
+  failed: z.boolean().describe("Whether the call was made and failed."),
+  refusedBy: refuser
+    .nullable()
+    .describe(
+      "Who refused the call, so that it was not made: a person, the service or the agent's program. Null for nobody.",
+    ),
 });
 export type ToolCall = z.infer<typeof toolCallSchema>;

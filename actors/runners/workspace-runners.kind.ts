@@ -5,13 +5,17 @@ import type { Kind } from "../resources/kind.js";
 import { findResource, resourceAddresses } from "../resources/resource.table.js";
 
 const schema = z.strictObject({
-  defaultPool: slug.nullable().default(null),
+  defaultPool: slug
+    .nullable()
+    .default(null)
+    .describe("Key of the pool for stations that name none; null for no default."),
   maxConcurrentRuns: z
     .int("must be a whole number")
     .min(1, "must be at least 1")
     .max(10_000, "must be at most 10000")
     .nullable()
-    .default(null),
+    .default(null)
+    .describe("Most runs that the workspace executes at the same time; null for no limit."),
   replaySlotsPercent: z
     .int("must be a whole number")
     .min(1, "must be at least 1")

@@ -6,8 +6,8 @@ const inputsSchema = z.record(z.string(), z.unknown());
 /** A call that needs approval, open or decided, as the API returns it. */
 export const approvalSchema = z
   .strictObject({
-    id: z.string(),
-    runId: z.string(),
+    id: z.string().describe("The id of the approval (`apr_…`)."),
+    runId: z.string().describe("The run whose agent waits for the approval."),
     kind: z
       .enum(["permission", "tool-call"])
       .describe(
@@ -23,20 +23,23 @@ export const approvalSchema = z
           "only that person may answer. Null for a permission.",
       ),
     callId: z.string().nullable().describe("The tool call that needs approval; null for a permission."),
-    tool: z.string(),
-    /** The inputs that the agent asked for. */
-    inputs: inputsSchema,
-    reason: z.string(),
-    /** `closed`: nobody answered before the wait ended, for example because the run ended. */
-    state: z.enum(["open", "approved", "dismissed", "closed"]),
-    /** The inputs that replaced `inputs` on approval; null when unchanged. */
-    edited: inputsSchema.nullable(),
-    /** The reason for a dismissal, if one was given, or for the closing. */
-    note: z.string().nullable(),
-    askedAt: z.string(),
-    answeredAt: z.string().nullable(),
-    /** The person who answered. */
-    answeredBy: z.string().nullable(),
+    tool: z.string().describe("The tool that the agent wants to call."),
+    inputs: inputsSchema.describe("The inputs that the agent wants to call the tool with."),
+    reason: z.string().describe("Why the agent wants to make the call; empty if it gave no reason."),
+    state: z
+      .enum(["open", "approved", "dismissed", "closed"])
+      .describe(
+        "`open`: waits for an answer. `dismissed`: denied. `closed`: nobody answered before the wait ended, for " +
+          "example because the run ended.",
+      ),
+    edited: inputsSchema.nullable().describe("The inputs that replaced `inputs` on approval; null if unchanged."),
+    note: z
+      .string()
+      .nullable()
+      .describe("The reason for a dismissal, if one was given, or for the closing; otherwise null."),
+    askedAt: z.string().describe("When the agent asked for the call, as an RFC 3339 time."),
+    answeredAt: z.string().nullable().describe("When the approval was answered or closed; null while it is open."),
+    answeredBy: z.string().nullable().describe("The person who answered; null if nobody did."),
   })
   .meta({ title: "approval" });
 

@@ -8,38 +8,76 @@ import type { RunOwnerKey } from "./run-owner.js";
 
 /** The fields of the run's own row, as its stream publishes them. */
 export const runRowSchema = z.strictObject({
-  id: z.string(),
-  lineId: z.string(),
-  stationId: z.string(),
-  state: z.enum(["queued", "claimed", "running", "ended"]),
-  outcome: z.enum(["completed", "failed", "stopped", "abandoned", "withdrawn", "superseded"]).nullable(),
-  /** The reason for the end, in a sentence, if the outcome does not explain it. */
-  reason: z.string().nullable(),
-  runnerId: z.string().nullable(),
-  fingerprint: z.string(),
-  steps: z.int(),
-  /** The latest decided handover: its station, and the reason for a refusal (null if accepted). */
-  handover: z.strictObject({ to: z.string(), refused: z.string().nullable() }).nullable(),
-  ending: endingSchema.nullable(),
-  failure: failureSchema.nullable(),
-  check: z.strictObject({ passed: z.boolean(), exitCode: z.int().nullable(), output: z.string() }).nullable(),
-  startedAt: z.string().nullable(),
-  endedAt: z.string().nullable(),
+  id: z.string().describe("The id of the run (`run_…`)."),
+  lineId: z.string().describe("The id of the task's line (`line_…`)."),
+  stationId: z.string().describe("The id of the station that the run works at."),
+  state: z
+    .enum(["queued", "claimed", "running", "ended"])
+    .describe(
+      "`queued`: waits for a runner. `claimed`: a runner prepares the checkouts. `running`: the agent works. " +
+        "`ended`: see `outcome`.",
+    ),
+  outcome: z
+    .enum(["completed", "failed", "stopped", "abandoned", "withdrawn", "superseded"])
+    .nullable()
+    .describe(
+      "How the run ended; null until then. `abandoned`: the runner was lost. `withdrawn`: the task was closed, or a " +
+        "hook refused the start. `superseded`: a person moved the task meanwhile.",
+    ),
+  reason: z
+    .string()
+    .nullable()
+    .describe("The reason for the end, in one sentence, if the outcome does not explain it; otherwise null."),
+  runnerId: z.string().nullable().describe("The runner that claimed the run; null while the run is queued."),
+  fingerprint: z
+    .string()
+    .describe("SHA-256 of the run's config, in hex. Runs with the same config have the same fingerprint."),
+  steps: z.int().describe("Number of steps that the runner has reported so far."),
+  handover: z
+    .strictObject({
+      to: z.string().describe("The key of the station that the agent wants to hand over to."),
+      refused: z.string().nullable().describe("Why the handover was refused; null if it was accepted."),
+    })
+    .nullable()
+    .describe("The latest decided handover; null if there is none."),
+  ending: endingSchema
+    .nullable()
+    .describe("The result that the agent reported; null unless the agent completed its work."),
+  failure: failureSchema.nullable().describe("Why the run failed; null unless its outcome is `failed`."),
+  check: z
+    .strictObject({
+      passed: z.boolean().describe("Whether the check command exited with 0."),
+      exitCode: z.int().nullable().describe("The exit code of the check command; null if it has none."),
+      output: z.string().describe("The end of the check command's output, at most 65,536 characters."),
+    })
+    .nullable()
+    .describe("The result of the station's check command; null if the station has no check, or if it did not run."),
+  startedAt: z.string().nullable().describe("When the agent started, as an RFC 3339 time; null before that."),
+  endedAt: z.string().nullable().describe("When the run ended, as an RFC 3339 time; null until it ends."),
   taskId: z.string().describe("The task of the run; empty for a run without a task, such as a replay run."),
-  /**
-   * The sum over the steps so far, in the currency of the first step that named one; after the end, the runner's final
-   * report.
-   */
-  spent: spentSchema.nullable(),
-  /** Number of messages to the run that its agent has not received. */
-  unheard: z.int(),
-  /** The run's requirements for its runner. */
-  needs: z.strictObject({ poolId: z.string().nullable(), labels: z.array(z.string()), harness: z.string() }),
-  station: z.string(),
-  queuedAt: z.string(),
+  spent: spentSchema
+    .nullable()
+    .describe(
+      "The cost so far: the sum over the steps, in the currency of the first step that named one. After the end, the " +
+        "runner's final report. Null if the agent reported no cost.",
+    ),
+  unheard: z.int().describe("Number of messages to the run that its agent has not received."),
+  needs: z
+    .strictObject({
+      poolId: z.string().nullable().describe("The runner pool that the run needs; null for any pool."),
+      labels: z.array(z.string()).describe("The labels that a runner must have to claim the run."),
+      harness: z.string().describe("The harness that a runner must offer to claim the run."),
+    })
+    .describe("What a runner must have to claim this run."),
+  station: z.string().describe("The key of the station that the run works at."),
+  queuedAt: z.string().describe("When the run entered the queue, as an RFC 3339 time."),
   pullRequests: z
     .array(
-      z.strictObject({ repository: z.string(), pullRequestId: z.string().nullable(), refused: z.string().nullable() }),
+      z.strictObject({
+        repository: z.string().describe("The repository with changes to push, as `owner/name`."),
+        pullRequestId: z.string().nullable().describe("The pull request of the changes (`pr_…`); null for none."),
+        refused: z.string().nullable().describe("Why the changes were not pushed; null if they were pushed."),
+      }),
     )
     .optional()
     .describe(

@@ -14,46 +14,76 @@ import { listStepPage, type StepPage } from "./run-steps.js";
 
 /** The run's config: the settings of the station and the repositories when the run was queued. */
 export const runConfigSchema = z.looseObject({
-  station: z.looseObject({
-    key: z.string(),
-    kind: z.enum(["work", "review"]),
-    harness: z.string(),
-    prompt: z.string(),
-  }),
-  repositories: z.array(
-    z.strictObject({ name: z.string(), setup: z.string().nullable(), image: z.string().nullable() }),
-  ),
+  station: z
+    .looseObject({
+      key: z.string().describe("The key of the station when the run was queued."),
+      kind: z
+        .enum(["work", "review"])
+        .describe("`work`: the station changes files. `review`: the station reviews changes."),
+      harness: z.string().describe("The harness that ran the agent, such as `command`."),
+      prompt: z.string().describe("The instructions that the station gives its agent."),
+    })
+    .describe("The station's settings that affect the run; further members as in the line."),
+  repositories: z
+    .array(
+      z.strictObject({
+        name: z.string().describe("The repository, as `owner/name`."),
+        setup: z.string().nullable().describe("The command that prepares the checkout; null for none."),
+        image: z
+          .string()
+          .nullable()
+          .describe(
+            "The container image that the checkout requires; null for none. Runners do not start containers yet.",
+          ),
+      }),
+    )
+    .describe("The line's repositories when the run was queued, in order."),
 });
 
 /** A run as lists return it. */
 export const runItemSchema = runRowSchema
   .extend({
-    /**
-     * The reason why no runner has claimed the run; null if the run is not queued, or if a runner is about to claim it.
-     */
-    waiting: z.strictObject({ reason: z.string() }).nullable(),
+    waiting: z
+      .strictObject({ reason: z.string().describe("Why no runner has claimed the run yet, in one sentence.") })
+      .nullable()
+      .describe("Why the run waits; null if it is not queued, or if a runner is about to claim it."),
   })
   .meta({ title: "run in a list" });
 
 /** A run as the API returns it. */
 export const runSchema = runItemSchema
   .extend({
-    checkouts: z.array(
-      checkoutResultSchema.extend({
-        diff: checkoutResultSchema.shape.diff.nullable(),
-        own: checkoutResultSchema.shape.own.unwrap().nullable().optional(),
-      }),
-    ),
-    config: runConfigSchema.nullable(),
+    checkouts: z
+      .array(
+        checkoutResultSchema.extend({
+          diff: checkoutResultSchema.shape.diff
+            .nullable()
+            .describe(
+              "Unified git diff (`--binary`) of all the task's changes since `base`; empty for no changes. Null if " +
+                "the request has `diff=false`.",
+            ),
+          own: checkoutResultSchema.shape.own
+            .unwrap()
+            .nullable()
+            .optional()
+            .describe(
+              "The diff of the changes that the run itself made, in a replay that starts from changes; otherwise " +
+                "absent. Null if the request has `diff=false`.",
+            ),
+        }),
+      )
+      .describe("The result in each repository, from the runner's report; empty before the run ends."),
+    config: runConfigSchema
+      .nullable()
+      .describe("The config that the run works with, fixed when it was queued; null if it is no longer stored."),
   })
   .meta({ title: "run" });
 
 /** A step as the API returns it. */
 export const stepSchema = runnerStepSchema
   .extend({
-    /** `agent`, or `person <id>` for a message to the run. */
-    from: z.string(),
-    at: z.string(),
+    from: z.string().describe("The sender: `agent`, or `person <id>` for a message to the run."),
+    at: z.string().describe("When the service received the step, as an RFC 3339 time."),
   })
   .meta({ title: "step" });
 

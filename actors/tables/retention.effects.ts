@@ -8,7 +8,7 @@ import type { LaneLimits } from "../../runtime/effects/lane.js";
  */
 export const RETENTION_TURN = effect<null, null>("retention.turn");
 
-const retentionLane: LaneLimits = { name: "retention", places: 1, kept: 1, perParty: 1, perTarget: 1 };
+const retentionLane: LaneLimits = { name: "retention", places: 1, kept: 1, perClient: 1, perTarget: 1 };
 
 /** Duration of a turn in milliseconds: the time that the process has for other work between two slices. */
 const PLACE_MS = 5;

@@ -8,10 +8,15 @@ import { type TaskRow, taskItemSchema } from "./task.js";
 export const inboxItemSchema = z
   .strictObject({
     id: z.string().describe("The id of the approval, or else of the task."),
-    kind: z.enum(["approval", "question", "failure"]),
+    kind: z
+      .enum(["approval", "question", "failure"])
+      .describe(
+        "`approval`: a call needs approval. `question`: an agent leaves a decision to the assignee. `failure`: the " +
+          "task cannot go on.",
+      ),
     since: z.string().describe("Start of the wait."),
     task: taskItemSchema,
-    runId: z.string().nullable(),
+    runId: z.string().nullable().describe("The run that the item is about; null if there is none."),
     asks: z
       .string()
       .nullable()
@@ -30,7 +35,7 @@ export const inboxItemDetailSchema = inboxItemSchema
         what: z
           .enum(["approved", "edited", "dismissed", "answered", "retried", "moved", "closed", "expired"])
           .describe("`edited`: approved with other inputs. `expired`: nobody answered in time."),
-        at: z.string(),
+        at: z.string().describe("When the wait ended, as an RFC 3339 time."),
       })
       .nullable()
       .describe("What ended the wait; null while the item waits."),

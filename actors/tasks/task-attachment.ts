@@ -8,17 +8,15 @@ export const attachmentStates = ["waiting", "stored", "failed"] as const;
 /** An attachment of a task in reads and streams. */
 export const attachmentSchema = z
   .strictObject({
-    id: z.string(),
-    /** A file name, unique in the task. */
-    name: z.string(),
-    /** The media type that the event or the host reported. */
-    type: z.string(),
-    state: z.enum(attachmentStates),
-    /** The reason why the fetch failed; null in other states. */
-    reason: z.string().nullable(),
-    /** Null until the file is stored. */
-    bytes: z.int().nullable(),
-    at: z.string(),
+    id: z.string().describe("The id of the attachment (`att_…`)."),
+    name: z.string().describe("A file name, unique in the task."),
+    type: z.string().describe("The media type that the event or the host reported, such as `image/png`."),
+    state: z
+      .enum(attachmentStates)
+      .describe("`waiting`: the service fetches the file. `stored`: the file can be read. `failed`: see `reason`."),
+    reason: z.string().nullable().describe("Why the service could not fetch the file; null in other states."),
+    bytes: z.int().nullable().describe("The size of the file, in bytes; null until the file is stored."),
+    at: z.string().describe("When the event attached the file, as an RFC 3339 time."),
   })
   .meta({ title: "attachment of a task" });
 

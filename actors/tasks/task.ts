@@ -11,46 +11,54 @@ export const openApprovalSchema = approvalSchema.pick({ id: true, runId: true, t
 /** A task as lists and streams return it. */
 export const taskItemSchema = z
   .strictObject({
-    id: z.string(),
-    teamId: z.string(),
-    lineId: z.string(),
-    title: z.string(),
-    url: z.string(),
-    assignee: z.string().nullable(),
-    /** Null if unknown. */
-    openedBy: shownOpenerSchema.nullable(),
-    station: z.string(),
-    state: z.enum(["queued", "running", "inbox", "done", "closed"]),
-    /** The open pull request, or else the latest one; null if there is none. */
+    id: z.string().describe("The id of the task (`task_…`)."),
+    teamId: z.string().describe("The team that the task belongs to."),
+    lineId: z.string().describe("The id of the line that the task runs through."),
+    title: z.string().describe("A short name for the work, at most 300 characters."),
+    url: z.string().describe("The URL that the task comes from, such as that of an issue; empty for none."),
+    assignee: z.string().nullable().describe("The person who answers the task's questions; null for nobody."),
+    openedBy: shownOpenerSchema.nullable().describe("Who or what opened the task; null if unknown."),
+    station: z.string().describe("The key of the task's current station."),
+    state: z
+      .enum(["queued", "running", "inbox", "done", "closed"])
+      .describe(
+        "`queued`: waits for a runner. `running`: an agent works. `inbox`: waits for a person. `done`: finished. " +
+          "`closed`: ended by hand.",
+      ),
     pullRequest: z
       .strictObject({
-        id: z.string(),
-        repository: z.string(),
-        number: z.int(),
-        url: z.string(),
-        state: z.enum(["open", "merged", "closed"]),
+        id: z.string().describe("The id of the pull request in this service (`pr_…`)."),
+        repository: z.string().describe("The repository of the pull request, as `owner/name`."),
+        number: z.int().describe("The number of the pull request at the code host."),
+        url: z.string().describe("The URL of the pull request at the code host."),
+        state: z.enum(["open", "merged", "closed"]).describe("The state of the pull request at the code host."),
       })
-      .nullable(),
-    runId: z.string().nullable(),
-    /** The question or notice for the assignee; null for none. */
-    asks: z.string().nullable(),
-    failure: failureSchema.nullable(),
-    openedAt: z.string(),
-    movedAt: z.string(),
-    description: z.string(),
-    /** The value of each mark, by kind. */
-    marks: z.record(z.string(), z.string()),
-    /** The branch at which the task's runs start; null for the default branch. */
-    branch: z.string().nullable(),
-    line: z.string(),
-    /** The open approvals of the task's run, oldest first. The assignee answers them. */
-    approvals: z.array(openApprovalSchema),
+      .nullable()
+      .describe("The open pull request, or else the latest one; null if there is none."),
+    runId: z.string().nullable().describe("The active run, or else the latest one; null before the first run."),
+    asks: z.string().nullable().describe("The question or notice for the assignee; null for none."),
+    failure: failureSchema.nullable().describe("Why the task's latest run failed; null if it did not fail."),
+    openedAt: z.string().describe("When the task was opened, as an RFC 3339 time."),
+    movedAt: z.string().describe("When the task came to its current station, as an RFC 3339 time."),
+    description: z.string().describe("The work in detail, as its agents read it; empty for none."),
+    marks: z
+      .record(z.string(), z.string())
+      .describe("The external objects that the task is about: the value of each mark, by kind."),
+    branch: z.string().nullable().describe("The branch at which the task's runs start; null for the default branch."),
+    line: z.string().describe("The key of the line that the task runs through."),
+    approvals: z
+      .array(openApprovalSchema)
+      .describe("The open approvals of the task's run, oldest first. The assignee answers them."),
     reviews: z
-      .strictObject({ repository: z.string().nullable(), ref: z.string(), url: z.string().nullable() })
+      .strictObject({
+        repository: z.string().nullable().describe("The repository to review; null for every repository of the line."),
+        ref: z.string().describe("The branch or ref to review, such as `refs/pull/12/head`."),
+        url: z.string().nullable().describe("The URL of the reviewed pull request; null for a branch."),
+      })
       .optional()
       .describe("What the task's runs review; absent for a task that makes changes."),
   })
-  .meta({ title: "task in a list" });
+  .meta({ title: "task in a list", description: "A task without its notes and attachments." });
 
 export type TaskState = TaskRow["state"];
 
@@ -101,15 +109,15 @@ export type TaskNote = Shown<typeof taskNoteSchema>;
 
 /** A note as the API returns it. */
 export const taskNoteSchema = z.strictObject({
-  seq: z.int(),
-  at: z.string(),
+  seq: z.int().describe("The number of the note in its task; later notes have higher numbers."),
+  at: z.string().describe("When the note was added, as an RFC 3339 time."),
   from: z
     .string()
     .describe(
       "`person <id>`, `token <name>`, `trust <key>` for a token that a trust minted, `station <key>`, `hook <key>`, " +
         "`integration <key>`, or `service`.",
     ),
-  text: z.string(),
+  text: z.string().describe("The note as plain text or Markdown, as it was sent."),
 });
 
 /** The context of a task's machine. */

@@ -10,9 +10,8 @@ import { taskItemView } from "./task-item.view.js";
 /** A task as the API returns it. */
 export const taskSchema = taskItemSchema
   .extend({
-    /** The files that events attached, oldest first. */
-    attachments: z.array(attachmentSchema),
-    notes: z.array(taskNoteSchema),
+    attachments: z.array(attachmentSchema).describe("The files that events attached, oldest first."),
+    notes: z.array(taskNoteSchema).describe("The latest 200 notes on the task, oldest first."),
   })
   .meta({ title: "task" });
 

@@ -22,13 +22,17 @@ const inputsSchema = z.record(z.string(), z.unknown());
 /** A tool call of a run, as the API returns it. */
 export const toolCallSchema = z
   .strictObject({
-    id: z.string(),
-    runId: z.string(),
+    id: z.string().describe("The id of the call (`call_…`)."),
+    runId: z.string().describe("The run whose agent made the call."),
     taskId: z.string().describe("The task of the run; empty for a run without a task."),
-    /** Key of the integration. */
-    integration: z.string(),
-    tool: z.string(),
-    state: z.enum(toolCallStates),
+    integration: z.string().describe("The key of the integration that offers the tool."),
+    tool: z.string().describe("The name of the tool in the integration's definition."),
+    state: z
+      .enum(toolCallStates)
+      .describe(
+        "`vetting`: hooks decide about the call. `waiting`: the call needs approval. `running`: the request is " +
+          "under way. `refused`: a hook refused it. `withdrawn`: the run ended, or its agent cancelled the call in time.",
+      ),
     code: z.enum(toolCallCodes).nullable().describe("Why the call failed; null unless the state is `failed`."),
     message: z
       .string()
@@ -37,13 +41,15 @@ export const toolCallSchema = z
         "Why the call did not succeed, or which parts of its answer have no value, in one sentence; otherwise " +
           "null.",
       ),
-    approvalId: z.string().nullable(),
-    /** `team`, or the id of the person whose account the call uses; empty if the call failed before this was known. */
-    actsAs: z.string(),
-    askedAt: z.string(),
-    /** Start of the request; null if it has not started. */
-    begunAt: z.string().nullable(),
-    endedAt: z.string().nullable(),
+    approvalId: z.string().nullable().describe("The latest approval that the call needed; null if it needed none."),
+    actsAs: z
+      .string()
+      .describe(
+        "`team`, or the id of the person whose account the call uses; empty if the call failed before this was known.",
+      ),
+    askedAt: z.string().describe("When the agent made the call, as an RFC 3339 time."),
+    begunAt: z.string().nullable().describe("When the service started the request; null if it has not started."),
+    endedAt: z.string().nullable().describe("When the call ended, with or without success; null until then."),
     recorded: z
       .string()
       .nullable()

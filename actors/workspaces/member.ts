@@ -3,19 +3,24 @@ import type { Stored } from "../view.js";
 
 const role = z.enum(["owner", "admin", "member"]);
 /** A team as shown in lists of people. */
-export const teamSchema = z.strictObject({ id: z.string(), key: z.string(), name: z.string() });
+export const teamSchema = z.strictObject({
+  id: z.string().describe("Id of the team, `team_` and a ULID."),
+  key: z.string().describe("Key of the team, unique in its workspace."),
+  name: z.string().describe("Title of the team for people."),
+});
 
 /** A member as another member of the workspace sees them. */
 export const memberSchema = z
   .strictObject({
-    userId: z.string(),
-    name: z.string(),
-    email: z.string(),
-    role,
-    teams: z.array(teamSchema),
-    /** The roles that the caller may give the member, except the current role; the highest first. */
-    assignableRoles: z.array(role),
-    since: z.string(),
+    userId: z.string().describe("Id of the person, `usr_` and a ULID; the same in every workspace."),
+    name: z.string().describe("Name that the person chose; at first from the mail address."),
+    email: z.string().describe("Mail address that the person signs in with, in lower case."),
+    role: role.describe("Role of the person in the workspace and all its teams."),
+    teams: z.array(teamSchema).describe("Teams of the workspace that the person is on."),
+    assignableRoles: z
+      .array(role)
+      .describe("Roles that the caller may give the person, without the current one; the highest first."),
+    since: z.string().describe("RFC 3339 time at which the person joined the workspace."),
   })
   .meta({ title: "member" });
 

@@ -6,14 +6,23 @@ import type { Kind, WriteScope } from "../resources/kind.js";
 const MAX_VALUE_BYTES = 64 * 1024;
 
 const schema = z.strictObject({
-  name: slug,
+  name: slug.describe(
+    "Names the secret within its workspace; lowercase words joined by dashes. Fixed after the create.",
+  ),
   value: z
     .string()
     .min(1, "must not be empty")
     .refine((value) => Buffer.byteLength(value) <= MAX_VALUE_BYTES, "must be at most 64 KiB")
-    .optional(),
-  valueVersion: z.int("must be a whole number").min(1, "must be at least 1"),
-  hosts: distinct(hostName, "must name each host once").max(100, "must be at most 100 hosts").default([]),
+    .optional()
+    .describe("The secret text, at most 64 KiB. Required on create and when `valueVersion` changes."),
+  valueVersion: z
+    .int("must be a whole number")
+    .min(1, "must be at least 1")
+    .describe("Your number for the value, at least 1; change it to store a new `value`."),
+  hosts: distinct(hostName, "must name each host once")
+    .max(100, "must be at most 100 hosts")
+    .default([])
+    .describe("Hosts that requests may send the secret to; empty for none. `*.` covers subdomains."),
 });
 
 export type SecretFields = z.output<typeof schema>;

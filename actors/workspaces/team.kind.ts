@@ -2,7 +2,10 @@ import { z } from "zod";
 import { displayName, slug } from "../resources/fields.js";
 import type { Kind } from "../resources/kind.js";
 
-const schema = z.strictObject({ key: slug, name: displayName });
+const schema = z.strictObject({
+  key: slug.describe("Names the team within its workspace; lowercase words joined by dashes. Fixed after the create."),
+  name: displayName.describe("Title of the team for people, 1 to 100 characters."),
+});
 
 export type TeamFields = z.output<typeof schema>;
 

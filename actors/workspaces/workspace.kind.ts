@@ -2,7 +2,10 @@ import { z } from "zod";
 import { displayName, slug } from "../resources/fields.js";
 import type { Kind } from "../resources/kind.js";
 
-const schema = z.strictObject({ slug, name: displayName });
+const schema = z.strictObject({
+  slug: slug.describe("Unique name in paths; lowercase words joined by dashes. Fixed, and taken even after a close."),
+  name: displayName.describe("Title of the workspace for people, 1 to 100 characters."),
+});
 
 export type WorkspaceFields = z.output<typeof schema>;
 

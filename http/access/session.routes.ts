@@ -34,7 +34,11 @@ export interface SessionRoutesOptions {
 const SIGN_INS_PER_SOURCE = 30;
 const SIGN_IN_WINDOW_MS = 15 * 60 * 1_000;
 
-const token = z.string().min(1, "must not be empty").max(200, "is too long");
+const token = z
+  .string()
+  .min(1, "must not be empty")
+  .max(200, "is too long")
+  .describe("Last part of the sign-in link's address; usable once, for 15 minutes.");
 
 const setsCookie: Success = { body: null, headers: { "set-cookie": "The session's cookie." } };
 
@@ -58,8 +62,11 @@ function askForLink(options: SessionRoutesOptions): Route {
     path: "/api/sign-in",
     isServedReadOnly: true,
     summary: "Send a sign-in link by email",
+    description:
+      "Always responds with 202, even if the address may not sign in. The link works once, for 15 minutes. Without " +
+      "`SMTP_URL` the service logs the link instead.",
     access: "public",
-    body: z.strictObject({ email: mailAddress }),
+    body: z.strictObject({ email: mailAddress.describe("Address to send the link to; at most 254 characters.") }),
     answers: { 202: null },
     handle: async (request) => {
       const source = toSource(request.remoteAddress);
@@ -82,6 +89,7 @@ function openRoute(options: SessionRoutesOptions): Route {
     path: "/api/sessions",
     isServedReadOnly: true,
     summary: "Start a session with the token of a sign-in link",
+    description: "Sets the cookie `session`, which is valid for 30 days. A link that is used or expired gets 401.",
     access: "public",
     body: z.strictObject({ token }),
     answers: { 204: setsCookie },
@@ -95,6 +103,7 @@ function readRoute({ runtime: { reading } }: SessionRoutesOptions): Route {
     method: "GET",
     path: "/api/sessions/me",
     summary: "Read the signed-in person and their workspaces",
+    description: "Requires a session; workspace tokens are not accepted.",
     access: "person",
     answers: { 200: sessionSchema },
     handle: ({ caller }) => ({ status: 200, body: sessionView(reading, caller) }),
@@ -125,6 +134,7 @@ function closeRoute({ runtime, baseUrl }: SessionRoutesOptions): Route {
     path: "/api/sessions",
     isServedReadOnly: true,
     summary: "Sign out",
+    description: "Ends the session of the cookie and removes the cookie. Other sessions of the person continue.",
     access: "person",
     answers: { 204: setsCookie },
     handle: async ({ caller, header }) => {
@@ -140,6 +150,7 @@ const pageRoute = route({
   method: "GET",
   path: "/sign-in/{token}",
   summary: "Open the page of a sign-in link",
+  description: "Shows a button that starts the session. Opening the page alone does not use up the link.",
   access: "public",
   answers: {
     200: {

@@ -19,7 +19,7 @@ export interface WorkloadExchangeRoutesOptions extends WorkloadExchangeOptions {
 
 /** The request body of both exchanges. */
 const exchangeBody = z.strictObject({
-  trust: z.string().describe("The trust's id."),
+  trust: z.string().describe("Id of the trust that accepts the OIDC token."),
   token: z.string().describe("The OIDC token that the platform issued."),
 });
 
@@ -54,8 +54,8 @@ function tokenExchange(options: WorkloadExchangeOptions): Route {
     answers: {
       200: z.strictObject({
         token: z.string().describe("The workspace token, to send as a bearer token. Returned once."),
-        tokenId: z.string(),
-        workspaceId: z.string(),
+        tokenId: z.string().describe("Id of the minted token, as in the change log."),
+        workspaceId: z.string().describe("Id of the workspace that the token acts in."),
         scopes: z.array(z.string()).describe("The scopes of the trust."),
         expiresAt: z.iso.datetime().describe("The time when the token expires."),
       }),
@@ -93,13 +93,15 @@ function poolExchange(options: WorkloadExchangeOptions): Route {
     problems: ["unauthenticated"],
     answers: {
       200: z.strictObject({
-        workspaceId: z.string(),
-        pools: z.array(
-          z.strictObject({
-            pool: z.string().describe("The pool's key."),
-            token: z.string().describe("Connects runners to the pool. Returned once."),
-          }),
-        ),
+        workspaceId: z.string().describe("Id of the workspace that the pools belong to."),
+        pools: z
+          .array(
+            z.strictObject({
+              pool: z.string().describe("Key of the runner pool."),
+              token: z.string().describe("Connects runners to the pool. Returned once."),
+            }),
+          )
+          .describe("One token for each pool of the trust."),
         expiresAt: z.iso.datetime().describe("The time when the tokens expire."),
       }),
     },
@@ -136,8 +138,8 @@ const refusalSchema = z
     check: z
       .string()
       .describe("The check that failed: `iss`, `aud`, `sub`, `exp`, `claims.<name>`, `signature` or `keys`."),
-    wanted: z.string(),
-    came: z.string(),
+    wanted: z.string().describe("Value or pattern that the trust requires."),
+    came: z.string().describe("Value that the refused OIDC token carried."),
     verified: z.boolean().describe("Whether the issuer signed the token. If false, anyone may have sent it."),
   })
   .meta({ title: "trust-refusal" });
@@ -155,7 +157,9 @@ function toRefusals(kind: Kind, { reading }: Runtime): Route {
       `Requires ${kind.permission}. Lists the latest 20 refusals, each for one week. Identical refusals are ` +
       "counted.",
     access: "any",
-    answers: { 200: z.strictObject({ items: z.array(refusalSchema) }) },
+    answers: {
+      200: z.strictObject({ items: z.array(refusalSchema).describe("The latest 20 refusals, newest first.") }),
+    },
     handle: (_request, found) => ({ status: 200, body: { items: listLatestRefusals(reading, found) } }),
   });
 }

@@ -16,20 +16,22 @@ const printable = (maxLength: number) =>
 
 /** The settings of the code host. Each schema checks one setting on its own. */
 export const codeHostSettings = {
-  CODE_HOST_URL: baseAddress.optional().describe("the code host's API; the other settings of it go with it"),
-  CODE_HOST_WEB_URL: baseAddress.optional().describe("where people sign in there; without it told by CODE_HOST_URL"),
-  CODE_HOST_APP_ID: printable(100).optional().describe("the app that this service is there"),
+  CODE_HOST_URL: baseAddress.optional().describe("API of the code host; needs the app and client settings below"),
+  CODE_HOST_WEB_URL: baseAddress
+    .optional()
+    .meta({ description: "web address of the code host, where people sign in", written: "CODE_HOST_URL without api." }),
+  CODE_HOST_APP_ID: printable(100).optional().describe("id of the service's app at the code host"),
   CODE_HOST_APP_KEY: z
     .string()
     .refine(isAppKey, "must be an RSA private key of 2048 bits or more, PEM")
     .optional()
-    .describe("the app's RSA private key, PEM"),
-  CODE_HOST_CLIENT_ID: printable(100).optional().describe("what the app signs people in with"),
-  CODE_HOST_CLIENT_SECRET: printable(200).optional().describe("the secret that goes with it"),
+    .describe("RSA private key of the app, PEM"),
+  CODE_HOST_CLIENT_ID: printable(100).optional().describe("client id of the app, for sign-in at the code host"),
+  CODE_HOST_CLIENT_SECRET: printable(200).optional().describe("client secret of the app"),
   CODE_HOST_WEBHOOK_SECRET: printable(200)
     .min(16, "must be at least 16 characters")
     .optional()
-    .describe("what its deliveries are signed with; without it none is taken"),
+    .describe("secret that signs the code host's deliveries; without it, all are rejected"),
 } as const;
 
 const needed = ["CODE_HOST_APP_ID", "CODE_HOST_APP_KEY", "CODE_HOST_CLIENT_ID", "CODE_HOST_CLIENT_SECRET"] as const;

@@ -24,7 +24,11 @@ export type CodeHostRoutesOptions = Omit<CodeHostSignInOptions, "asking">;
 type CodeHostParts = Pick<CodeHostSignInOptions, "runtime" | "codeHost" | "asking">;
 
 const repositorySchema = z
-  .strictObject({ name: z.string().describe("`owner/name`"), isPrivate: z.boolean(), defaultBranch: z.string() })
+  .strictObject({
+    name: z.string().describe("The repository's full name, as `owner/name`."),
+    isPrivate: z.boolean().describe("Whether only authorized accounts can read the repository on the code host."),
+    defaultBranch: z.string().describe("The name of the branch that clones check out, such as `main`."),
+  })
   .meta({ title: "hosted-repository" });
 
 /** The routes for the code host installations that a workspace is connected to. */
@@ -39,11 +43,13 @@ function listRoute({ runtime, codeHost }: CodeHostParts): Route {
     path: "/api/workspaces/{slug}/code-host",
     operation: "readCodeHost",
     summary: "Read the code host and the workspace's installations",
+    description:
+      "For members of the workspace and its tokens. Shows the stored state, without a request to the code host.",
     access: "any",
     answers: {
       200: z.strictObject({
         host: z.string().nullable().describe("The code host's name; null if this deployment has no code host."),
-        connections: z.array(codeHostConnectionSchema),
+        connections: z.array(codeHostConnectionSchema).describe("The connected installations, at most 100."),
       }),
     },
     handle: (_request, { workspaceId }) => {
@@ -63,6 +69,7 @@ function disconnectRoute({ runtime, codeHost }: CodeHostParts): Route {
       path: "/api/workspaces/{slug}/code-host/connections/{installationId}",
       operation: "disconnectCodeHost",
       summary: "Disconnect an installation, so that another workspace can connect it",
+      description: "For owners and admins. The app stays installed on the code host; remove it there if you want that.",
       access: "any",
       answers: { 204: null },
       handle: async (_request, { workspaceId, administrator, connection }) => {
@@ -87,11 +94,16 @@ function repositoriesRoute({ runtime, codeHost, asking }: CodeHostParts): Route 
       summary: "List the repositories of an installation, as the code host currently reports them",
       description: "For people who may configure the workspace; other callers get 404.",
       access: "any",
-      query: z.strictObject({ page: wholeNumber.max(10_000, "must be at most 10000").default(1) }),
+      query: z.strictObject({
+        page: wholeNumber
+          .max(10_000, "must be at most 10000")
+          .default(1)
+          .describe("The number of the page, from 1, the default."),
+      }),
       answers: {
         200: z.strictObject({
-          items: z.array(repositorySchema),
-          next: z.int().nullable().describe("The `page` parameter for the next page."),
+          items: z.array(repositorySchema).describe("The repositories of this page, in the code host's order."),
+          next: z.int().nullable().describe("The `page` parameter for the next page; null when there is none."),
         }),
       },
       problems: ["conflict", "refused-upstream"],

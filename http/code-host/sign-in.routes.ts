@@ -38,13 +38,16 @@ export interface CodeHostSignInOptions {
 
 const CALLBACK_PATH = "/code-host/callback";
 
-const installationId = z.int("must be the installation's number").positive("must be the installation's number");
+const installationId = z
+  .int("must be the installation's number")
+  .positive("must be the installation's number")
+  .describe("The number of the installation. On the code host, the URL of its settings ends with it.");
 
 const requiredText = (maxLength: number) => z.string().min(1, "must not be empty").max(maxLength, "is too long");
 
 const returnBody = z
   .strictObject({
-    state: requiredText(200),
+    state: requiredText(200).describe("The `state` that the code host returned to the page."),
     code: requiredText(1_000).optional().describe("The code that the code host issued for a sign-in."),
     error: requiredText(1_000).optional().describe("The error that the code host returned instead."),
   })
@@ -76,7 +79,12 @@ function beginRoute(options: CodeHostSignInOptions): Route {
       access: "any",
       body: z.strictObject({ installationId }),
       example: { installationId: 16598467 },
-      answers: { 200: z.strictObject({ url: z.string(), expiresAt: z.string() }) },
+      answers: {
+        200: z.strictObject({
+          url: z.string().describe("The URL where the person signs in at the code host."),
+          expiresAt: z.string().describe("Until when the sign-in can be finished: ten minutes from now."),
+        }),
+      },
       handle: async ({ body }, found) => {
         const { url, expiresAtMs } = granted(await beginSignIn(toSignInOptions(options), found, body.installationId));
         return { status: 200, body: { url, expiresAt: new Date(expiresAtMs).toISOString() } };
@@ -91,6 +99,7 @@ function pageRoute(): Route {
     path: CALLBACK_PATH,
     operation: "openCodeHostCallback",
     summary: "Open the page that the code host redirects people to",
+    description: "Register this address as the app's callback URL. The page's script connects the installation.",
     access: "public",
     answers: {
       200: {

@@ -31,10 +31,10 @@ const text = (maxLength: number) => z.string().min(1, "must not be empty").max(m
 
 const returnBody = z
   .strictObject({
-    state: text(200),
-    code: text(8_192).optional(),
-    iss: text(2_000).optional(),
-    error: text(200).optional(),
+    state: text(200).describe("The `state` that the host returned to the page."),
+    code: text(8_192).optional().describe("The authorization code that the host issued; absent with `error`."),
+    iss: text(2_000).optional().describe("The issuer that the host named (RFC 9207), if it named one."),
+    error: text(200).optional().describe("The error that the host returned instead of a code."),
   })
   .refine(({ code, error }) => code !== undefined || error !== undefined, {
     path: ["code"],
@@ -49,6 +49,8 @@ export function callbackRoutes(options: CallbackRoutesOptions): readonly Route[]
       path: CALLBACK_PATH,
       operation: "showLinkPage",
       summary: "Open the page that a host redirects people to",
+      description:
+        "Register this address at the host as the redirect URI. The page's script sends what the host returned.",
       access: "public",
       answers: {
         200: {

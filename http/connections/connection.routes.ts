@@ -43,19 +43,19 @@ export interface ConnectionRoutesOptions {
 const listing = z.strictObject({ after: holderCursor, limit: pageSize(200) });
 
 const linkStartedSchema = z.strictObject({
-  /**
-   * The address where the person signs in and consents. They must open it in the browser where they are signed in to
-   * this service.
-   */
-  authorizeUrl: z.string(),
-  expiresAt: z.string(),
+  authorizeUrl: z
+    .string()
+    .describe(
+      "The URL where the person signs in and consents. They must open it in the browser where they are signed in " +
+        "to this service.",
+    ),
+  expiresAt: z.string().describe("Until when the person can finish the sign-in: ten minutes from now."),
 });
 
 const asksBody = z.strictObject({
-  ask: distinct(z.string().max(64, "must be at most 64 characters"), "must name each tool once").max(
-    100,
-    "must be at most 100 tools",
-  ),
+  ask: distinct(z.string().max(64, "must be at most 64 characters"), "must name each tool once")
+    .max(100, "must be at most 100 tools")
+    .describe("The tools whose calls require the caller's approval; replaces the earlier list."),
 });
 
 const at = "/api/integrations/{integrationId}/connections";
@@ -84,7 +84,12 @@ function listRoute({ runtime }: ConnectionRoutesOptions): Route {
     description: "For owners and admins; other callers get 404.",
     access: "any",
     query: listing,
-    answers: { 200: z.strictObject({ items: z.array(integrationConnectionSchema), next: nextPage("after") }) },
+    answers: {
+      200: z.strictObject({
+        items: z.array(integrationConnectionSchema).describe("The connections of this page, the team's first."),
+        next: nextPage("after"),
+      }),
+    },
     handle: ({ query: { after, limit } }, found) => {
       const { rows, next } = listConnections(reading, found, { after, limit });
       return { status: 200, body: { items: rows.map((row) => integrationConnectionView(reading, row)), next } };
@@ -101,6 +106,7 @@ function ownRoute({ runtime }: ConnectionRoutesOptions): Route {
     path: `${at}/me`,
     operation: "ownConnection",
     summary: "Read the caller's own connection, whether the team has one, and which calls require approval",
+    description: "For signed-in people who can see the integration. Nobody can read the tokens of a connection.",
     access: "person",
     answers: { 200: ownIntegrationConnectionSchema },
     handle: ({ caller }, found) => ({ status: 200, body: ownView(runtime, found, caller) }),
@@ -116,6 +122,7 @@ function connectingRoutes(options: ConnectionRoutesOptions, whose: "team" | "own
   const isTeams = whose === "team";
   const common = { path: `${at}/${isTeams ? "team" : "me"}`, access: isTeams ? "any" : "person" } as const;
   const what = isTeams ? "the team's account" : "the caller's own account";
+  const who = isTeams ? "For owners and admins." : "For people on the integration's team.";
   const linkable: Subject<LinkableConnection> = {
     find: ({ caller, params }) =>
       findLinkableConnection(runtime.reading, caller, { integrationId: params.integrationId ?? "", whose }),
@@ -126,6 +133,7 @@ function connectingRoutes(options: ConnectionRoutesOptions, whose: "team" | "own
       method: "POST",
       operation: isTeams ? "connectTeam" : "connectOwn",
       summary: `Connect or reconnect ${what}: returns the address to open`,
+      description: `${who} An existing connection stays usable until the new one works.`,
       body: z.strictObject({}),
       answers: { 200: linkStartedSchema },
       problems: ["refused-upstream"],
@@ -140,6 +148,7 @@ function connectingRoutes(options: ConnectionRoutesOptions, whose: "team" | "own
       method: "DELETE",
       operation: isTeams ? "disconnectTeam" : "disconnectOwn",
       summary: `Disconnect ${what} and ask the host to revoke its tokens`,
+      description: `${who} The service removes the tokens at once, whether or not the host responds.`,
       answers: { 204: null },
       handle: async (_request, { key, person }) => {
         const message: Disconnect = { type: "connection.disconnect", caller: person };

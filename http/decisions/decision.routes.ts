@@ -21,7 +21,7 @@ const time = z
 
 const listQuery = z
   .strictObject({
-    repository: repositoryName.optional(),
+    repository: repositoryName.optional().describe("Returns only decisions in this repository (`owner/name`)."),
     path: z
       .string()
       .min(1, "must not be empty")
@@ -60,7 +60,7 @@ export function decisionRoutes({ runtime }: { readonly runtime: Runtime }): read
       query: listQuery,
       answers: {
         200: z.strictObject({
-          items: z.array(decisionSchema),
+          items: z.array(decisionSchema).describe("The decisions of this page, latest merge first."),
           next: nextPage("before"),
         }),
       },

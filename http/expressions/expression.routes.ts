@@ -58,18 +58,28 @@ const EXAMPLE: z.input<typeof checkBody> = {
 const checkAnswer = z
   .strictObject({
     type: nullableText.describe("The CEL type; null if the expression has errors."),
-    errors: z.array(
-      z.strictObject({
-        message: z.string(),
-        span: z
-          .strictObject({ start: z.int(), end: z.int() })
-          .nullable()
-          .describe("The start and end offset of the faulty part, in UTF-16 code units."),
-        suggestion: nullableText,
-      }),
-    ),
+    errors: z
+      .array(
+        z.strictObject({
+          message: z.string().describe("What is wrong with the expression."),
+          span: z
+            .strictObject({
+              start: z.int().describe("Offset of the first faulty code unit, from 0."),
+              end: z.int().describe("Offset after the last faulty code unit."),
+            })
+            .nullable()
+            .describe("The start and end offset of the faulty part, in UTF-16 code units."),
+          suggestion: nullableText.describe("Name that was probably meant; null if no known name is similar."),
+        }),
+      )
+      .describe("Errors of the expression; empty if it is valid."),
     warnings: z
-      .array(z.strictObject({ position: z.string(), message: z.string() }))
+      .array(
+        z.strictObject({
+          position: z.string().describe("Position of the faulty expression in the definition."),
+          message: z.string().describe("What is wrong with that expression."),
+        }),
+      )
       .describe("The other errors in the definition."),
   })
   .meta({ title: "expression-check" });
@@ -80,14 +90,22 @@ interface SeenName {
   readonly fields: readonly SeenName[];
 }
 const seenName: z.ZodType<SeenName> = z
-  .lazy(() => z.strictObject({ name: z.string(), type: z.string(), fields: z.array(seenName) }))
+  .lazy(() =>
+    z.strictObject({
+      name: z.string().describe("Name of the value or field in expressions."),
+      type: z.string().describe("CEL type of the value, such as `string` or `map`."),
+      fields: z.array(seenName).describe("Known fields of an object; empty for other types."),
+    }),
+  )
   .meta({ title: "seen-name" });
 const positionAnswer = z
   .strictObject({
-    position: z.string(),
-    returns: z.enum(["bool", "list"]).nullable(),
-    sees: z.array(seenName),
-    alsoSees: z.array(z.enum(["item", "captures", "inputs"])),
+    position: z.string().describe("Path of the position in a definition, such as `hook.when`."),
+    returns: z.enum(["bool", "list"]).nullable().describe("Type that the expression must return; null for any type."),
+    sees: z.array(seenName).describe("Values that every expression at the position can read."),
+    alsoSees: z
+      .array(z.enum(["item", "captures", "inputs"]))
+      .describe("Values that the expression can read in some definitions only."),
   })
   .meta({ title: "expression-position" });
 
@@ -103,6 +121,9 @@ export function expressionRoutes(options: {
       path: "/api/expressions/check",
       isServedReadOnly: true,
       summary: "Type-check an expression at its position",
+      description:
+        "Stores nothing. The definition decides which names the expression can read, and must be valid apart from its " +
+        "expressions. A token needs the scope `plan`.",
       access: "any",
       body: checkBody,
       example: EXAMPLE,

@@ -13,18 +13,20 @@ import { teamRoute } from "../wire/team-route.js";
 
 const eventSchema = z
   .strictObject({
-    occurrence: z.string(),
-    on: z.string(),
-    taskId: z.string(),
-    runId: z.string().nullable(),
-    event: z.looseObject({ at: z.string() }),
+    occurrence: z.string().describe("The id of the event (`occ_…`)."),
+    on: z.string().describe("The name of the event, such as `task.finished`."),
+    taskId: z.string().describe("The task that the event is about."),
+    runId: z.string().nullable().describe("The run that the event is about; null if it is about no run."),
+    event: z
+      .looseObject({ at: z.string().describe("When the event happened, as an RFC 3339 time.") })
+      .describe("The event's own fields, as hook bodies contain them; they depend on its name."),
     causes: z.array(z.string()).describe("The events and firings that caused the event, oldest first."),
   })
   .meta({ title: "work-event" });
 
 const eventMatchesSchema = eventSchema
   .extend({
-    hooks: z.array(hookMatchSchema),
+    hooks: z.array(hookMatchSchema).describe("The result for each hook of the team, by the hook's key."),
     next: nextPage("after"),
   })
   .meta({ title: "event-verdicts" });
@@ -48,12 +50,18 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
         "before its action takes place.",
       access: "any",
       query: z.strictObject({
-        event: workEventName.optional(),
-        task: z.string().optional(),
+        event: workEventName.optional().describe("Returns only events with this name, such as `task.finished`."),
+        task: z.string().optional().describe("Returns only events about the task with this id."),
         before: idCursor("occ"),
         limit: pageSize(),
       }),
-      answers: { 200: z.strictObject({ items: z.array(eventSchema), next: nextPage("before"), prunedBefore }) },
+      answers: {
+        200: z.strictObject({
+          items: z.array(eventSchema).describe("The events of this page, newest first."),
+          next: nextPage("before"),
+          prunedBefore,
+        }),
+      },
       handle: ({ query }, team) => {
         const { rows, next } = readListPage(
           query,
@@ -72,7 +80,10 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
         "Lists hooks by key, each with the firing that the event caused, or with the first condition that did " +
         "not match and the values it saw. Uses each hook's current conditions.",
       access: "any",
-      query: z.strictObject({ after: cursor.optional().describe("A hook's key."), limit: pageSize() }),
+      query: z.strictObject({
+        after: cursor.optional().describe("Returns the hooks with keys after this one."),
+        limit: pageSize(),
+      }),
       answers: { 200: eventMatchesSchema },
       handle: ({ params, query }, team) => {
         const work = findEvent(reading, team.workspaceId, team.teamId, params.occurrence ?? "");

@@ -31,19 +31,20 @@ export interface HookRoutesOptions {
 }
 
 const historyQuery = z.strictObject({
-  hook: z.string().optional(),
-  event: workEventName.optional(),
+  hook: z.string().optional().describe("Returns only firings of the hook with this key."),
+  event: workEventName.optional().describe("Returns only firings on events with this name."),
   state: z
     .enum(
       ["attempting", "waiting", "delivered", "failed", "refused"],
       "must be attempting, waiting, delivered, failed or refused",
     )
-    .optional(),
+    .optional()
+    .describe("Returns only firings in this state."),
   before: hookFiringCursor,
   limit: pageSize(),
 });
 
-const note = z.strictObject({ body: z.string().describe("1 to 20,000 characters.") });
+const note = z.strictObject({ body: z.string().describe("The text of the note, 1 to 20,000 characters.") });
 
 /** The routes for the history of a team's hooks, and the callbacks that hook receivers use. */
 export function hookRoutes(options: HookRoutesOptions): readonly Route[] {
@@ -57,10 +58,15 @@ function historyRoutes(runtime: Runtime): readonly Route[] {
       method: "GET",
       path: "/api/teams/{teamId}/hook-occurrences",
       summary: "List the firings of a team's hooks, newest first",
+      description: "Includes every attempt of each firing, with the receiver's response. Filters combine.",
       access: "any",
       query: historyQuery,
       answers: {
-        200: z.strictObject({ items: z.array(currentHookOccurrenceSchema), next: nextPage("before"), prunedBefore }),
+        200: z.strictObject({
+          items: z.array(currentHookOccurrenceSchema).describe("The firings of this page, newest first."),
+          next: nextPage("before"),
+          prunedBefore,
+        }),
       },
       handle: async (request, team) => {
         const { query } = request;
@@ -79,6 +85,7 @@ function historyRoutes(runtime: Runtime): readonly Route[] {
       method: "GET",
       path: "/api/teams/{teamId}/hook-occurrences/{id}",
       summary: "Read a firing of a hook, with every attempt",
+      description: "For callers who may read the team's outcomes. Secrets in requests are masked.",
       access: "any",
       answers: { 200: currentHookOccurrenceSchema },
       handle: ({ params }, team) => {
@@ -95,6 +102,7 @@ function callbackRoutes(options: HookRoutesOptions): readonly Route[] {
       method: "GET",
       path: "/api/hook-callbacks/task",
       summary: "Read the task that a hook fired for, as its receiver",
+      description: "Authenticate with `service-callback-token` of the hook's request, which is valid for 15 minutes.",
       access: "public",
       credential: "callback",
       answers: { 200: callbackTaskSchema },
@@ -108,6 +116,9 @@ function callbackRoutes(options: HookRoutesOptions): readonly Route[] {
       method: "POST",
       path: "/api/hook-callbacks/notes",
       summary: "Add a note to the task that a hook fired for",
+      description:
+        "Authenticate with `service-callback-token` of the hook's request, which is valid for 15 minutes. The note " +
+        "names the hook as its sender.",
       access: "public",
       credential: "callback",
       // The handler parses the body after it checks the token, so the response to an invalid token reveals nothing

@@ -33,6 +33,9 @@ export function resendRoutes({ runtime }: { readonly runtime: Runtime }): readon
       method: "POST",
       path: "/api/teams/{teamId}/hook-occurrences/{id}/resend",
       summary: "Fire a hook again for the same event",
+      description:
+        "Requires `configure`. Uses the hook's current steps. The response is the new firing at its start; its " +
+        "history shows the outcome.",
       access: "any",
       body: z.strictObject({}),
       answers: { 202: currentHookOccurrenceSchema },

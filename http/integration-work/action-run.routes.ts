@@ -27,7 +27,10 @@ export interface ActionRunRoutesOptions {
 const at = "/api/integrations/{integrationId}/action-runs";
 
 const listing = z.strictObject({
-  state: z.enum(actionRunStates, `must be one of ${actionRunStates.join(", ")}`).optional(),
+  state: z
+    .enum(actionRunStates, `must be one of ${actionRunStates.join(", ")}`)
+    .optional()
+    .describe("Returns only action runs in this state."),
   before: idCursor("act"),
   limit: pageSize(),
 });
@@ -55,7 +58,7 @@ export function actionRunRoutes({ runtime, sealer }: ActionRunRoutesOptions): re
       query: listing,
       answers: {
         200: z.strictObject({
-          items: z.array(actionRunSchema),
+          items: z.array(actionRunSchema).describe("The action runs of this page, newest first."),
           schedules: z.array(scheduleSchema).describe("The integration's schedules, the same on each page."),
           next: nextPage("before"),
         }),

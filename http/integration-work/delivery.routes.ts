@@ -56,7 +56,10 @@ const endedStates = deliveryStates.filter((state) => !["accepted", "working", "w
 const usualStates = ["failed", "unrouted"] as const;
 
 const listing = z.strictObject({
-  state: z.enum(deliveryStates, `must be one of ${deliveryStates.join(", ")}`).optional(),
+  state: z
+    .enum(deliveryStates, `must be one of ${deliveryStates.join(", ")}`)
+    .optional()
+    .describe("Returns only deliveries in this state."),
   before: idCursor("dlv"),
   limit: pageSize(),
 });
@@ -79,7 +82,10 @@ const redelivering = z
   .meta({ title: "redelivering" });
 
 const tryBody = z.strictObject({
-  headers: z.record(z.string().max(255, "must be at most 255 characters"), z.string()).default({}),
+  headers: z
+    .record(z.string().max(255, "must be at most 255 characters"), z.string())
+    .default({})
+    .describe("The headers of the delivery, by name in any case; none by default."),
   body: z.unknown().describe("The body: text is used as it is, anything else as JSON."),
 });
 
@@ -110,7 +116,7 @@ function readRoutes({ runtime }: DeliveryRoutesOptions): readonly Route[] {
       answers: {
         200: {
           body: z.strictObject({
-            items: z.array(deliveryItemSchema),
+            items: z.array(deliveryItemSchema).describe("The deliveries of this page, newest first."),
             next: nextPage("before"),
             refused: refusedDeliveriesSchema,
           }),
@@ -136,6 +142,7 @@ function readRoutes({ runtime }: DeliveryRoutesOptions): readonly Route[] {
       path: `${at}/{deliveryId}`,
       operation: "getDelivery",
       summary: "Read a delivery, with its payload and the result of each entry",
+      description: "For callers who may read the team's outcomes. Credentials and signatures are never stored.",
       access: "any",
       answers: { 200: deliverySchema },
       handle: ({ params }, integration) => {

@@ -22,7 +22,7 @@ const cursorBody = z.strictObject({
   cursor: z
     .string()
     .refine((text) => Buffer.byteLength(text) <= MAX_CURSOR_BYTES, `must be at most ${MAX_CURSOR_BYTES} bytes`)
-    .describe("Empty to start from the beginning."),
+    .describe("Where the next poll starts, at most 4,096 bytes; empty to start from the beginning."),
 });
 
 /** The routes for an integration's poll: read its status, poll now, set the cursor. */

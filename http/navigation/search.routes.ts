@@ -3,7 +3,7 @@ import { createSearch } from "../../actors/navigation/search.queries.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { runInSteps } from "../wire/in-steps.js";
-import { wholeNumber } from "../wire/paging.js";
+import { pageSize } from "../wire/paging.js";
 import { EXAMPLE_ULID, type Route } from "../wire/route.js";
 import { workspaceRoute } from "../wire/workspace-route.js";
 import { toPagePath } from "./page-path.js";
@@ -14,15 +14,15 @@ const searching = z.strictObject({
     .max(200, "must be at most 200 characters")
     .default("")
     .describe("Words, a key, `#number` or an id. Without a word it finds nothing."),
-  limit: wholeNumber.max(50, "must be at most 50").default(20),
+  limit: pageSize(20, 50),
 });
 
 const resultSchema = z
   .strictObject({
     kind: z.string().describe("As in `GET /api/find/{id}`."),
-    id: z.string(),
-    title: z.string(),
-    teamId: z.string().nullable(),
+    id: z.string().describe("The id of the object, such as `task_…`."),
+    title: z.string().describe("The title or name of the object, as people see it."),
+    teamId: z.string().nullable().describe("The team of the object; null if it belongs to no team."),
     path: z.string().describe("The path of the page that shows it, on this service."),
   })
   .meta({ title: "search-result" });

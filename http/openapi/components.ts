@@ -116,10 +116,16 @@ const problemSchema = z
   .looseObject({
     type: z.string().describe("`urn:service:problem:<slug>`; stable."),
     title: z.string().describe("A short summary of the problem."),
-    status: z.int().describe("The HTTP status."),
+    status: z.int().describe("HTTP status of the response, 400 to 599."),
     detail: z.string().describe("What went wrong; for `invalid`, each error as `<path>: <message>`, one per line."),
     errors: z
-      .array(z.looseObject({ path: z.string(), message: z.string(), severity: z.string() }))
+      .array(
+        z.looseObject({
+          path: z.string().describe("Path of the field, such as `stations[0].key`; empty for the whole body."),
+          message: z.string().describe("What is wrong with the value of the field."),
+          severity: z.string().describe("`error` for a value that the service rejects."),
+        }),
+      )
       .optional()
       .describe("Present when the request was invalid."),
     currentVersion: z.int().optional().describe("Present on `moved-on`: the current version of the resource."),

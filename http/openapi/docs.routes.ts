@@ -1,23 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { cacheableAnswers, serveCached } from "../wire/cached-answer.js";
 import { type Route, route } from "../wire/route.js";
+import { EXPLORER_PATH, PAGE_SCRIPT_PATH, page, pageScript } from "./docs-page.js";
 
 /** The script of openapi-explorer. The build copies it there. */
 const EXPLORER = new URL("../../bundle/pages/explorer.js", import.meta.url);
-
-const page = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Signalbox API</title>
-<link rel="icon" href="data:,">
-<style>body{margin:0}openapi-explorer{--font-regular:system-ui,sans-serif}</style>
-<script type="module" src="/docs/explorer.js"></script>
-</head>
-<body><openapi-explorer spec-url="/api/openapi.json" collapse="true" hide-server-selection="true"></openapi-explorer></body>
-</html>
-`;
 
 /**
  * The content security policy of the page. The component that shows the document needs inline styles. It evaluates no
@@ -43,6 +30,7 @@ export function docsRoutes(): readonly Route[] {
       path: "/",
       operation: "openDocs",
       summary: "Redirect to the API documentation page",
+      description: "The service's own address opens the page at `/docs`. Needs no credential.",
       access: "public",
       answers: { 302: { body: null, headers: { location: "The page." } } },
       handle: () => ({ status: 302, headers: { location: "/docs" } }),
@@ -51,30 +39,32 @@ export function docsRoutes(): readonly Route[] {
       method: "GET",
       path: "/docs",
       summary: "Open the API documentation page",
+      description: "Shows this document in a browser and sends requests from there. Loads nothing from other hosts.",
       access: "public",
-      answers: {
-        200: {
-          body: null,
-          text: "text/html",
-          headers: { "content-security-policy": "The content security policy of the page." },
-        },
-      },
-      handle: () => ({
-        status: 200,
-        text: { type: "text/html; charset=utf-8", content: page },
-        headers: { "content-security-policy": policy },
+      answers: cacheableAnswers({
+        body: null,
+        text: "text/html",
+        headers: { "content-security-policy": "The content security policy of the page." },
       }),
-    }),
-    route({
-      method: "GET",
-      path: "/docs/explorer.js",
-      summary: "Get the script of the API documentation page",
-      access: "public",
-      answers: cacheableAnswers({ body: null, text: "text/javascript" }),
       handle: serveCached(async () => ({
-        type: "text/javascript; charset=utf-8",
-        content: await readFile(EXPLORER),
+        type: "text/html; charset=utf-8",
+        content: page,
+        headers: { "content-security-policy": policy },
       })),
     }),
+    scriptRoute(EXPLORER_PATH, "Get the script that renders the OpenAPI document", () => readFile(EXPLORER)),
+    scriptRoute(PAGE_SCRIPT_PATH, "Get the script of the API documentation page", async () => pageScript),
   ];
+}
+
+function scriptRoute(path: string, summary: string, read: () => Promise<string | Uint8Array>): Route {
+  return route({
+    method: "GET",
+    path,
+    summary,
+    description: "The page at `/docs` loads it. Clients revalidate their copy with `If-None-Match`.",
+    access: "public",
+    answers: cacheableAnswers({ body: null, text: "text/javascript" }),
+    handle: serveCached(async () => ({ type: "text/javascript; charset=utf-8", content: await read() })),
+  });
 }

@@ -6,6 +6,7 @@ import { answerHeaders, pascal, toComponents } from "./components.js";
 import { Examples } from "./examples.js";
 import { toOperation } from "./operation.js";
 import { ProblemResponses } from "./problem-responses.js";
+import { tagGroups, toTag } from "./tags.js";
 
 const about = `The API of Signalbox for configuration, tasks, hooks and replays.
 
@@ -64,7 +65,8 @@ export async function createOpenApi(
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: "/" }],
-      tags: [...new Set(routes.flatMap(({ tag }) => tag ?? [])), "Sockets"].map((name) => ({ name })),
+      tags: [...new Set(routes.flatMap(({ tag }) => tag ?? [])), "Sockets"].map(toTag),
+      "x-tagGroups": tagGroups.map(({ name, tags }) => ({ name, tags: Object.keys(tags) })),
       paths,
       components: { ...toComponents(routes), responses: problems.components },
     },
@@ -99,8 +101,12 @@ function loosenJson(document: oas31.OpenAPIObject): void {
   const loosen = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(loosen);
     if (typeof value !== "object" || value === null) return value;
-    const { $ref, ...others } = value as { readonly $ref?: string };
-    if ($ref !== undefined && isJson($ref)) return { ...others, description: "Any JSON value." };
+    const { $ref, ...others } = value as { readonly $ref?: string; readonly anyOf?: unknown };
+    if ($ref !== undefined && isJson($ref)) {
+      // A described copy of the schema repeats its choices beside the reference.
+      const { anyOf: _choices, ...own } = others;
+      return { description: "JSON value of any type.", ...own };
+    }
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, loosen(inner)]));
   };
   document.paths = loosen(document.paths) as oas31.PathsObject;

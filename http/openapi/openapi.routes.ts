@@ -19,8 +19,11 @@ export function openApiRoutes(parts: () => DocumentParts): readonly Route[] {
       method: "GET",
       path: "/api/openapi.json",
       summary: "Get the OpenAPI document of this API",
+      description: "Lists every endpoint that this service serves, for client generators. Needs no credential.",
       access: "public",
-      answers: cacheableAnswers({ body: z.looseObject({ openapi: z.literal("3.1.0") }) }),
+      answers: cacheableAnswers({
+        body: z.looseObject({ openapi: z.literal("3.1.0").describe("The version of the OpenAPI specification.") }),
+      }),
       handle: serveCached(async () => {
         making ??= makeDocument();
         const body = await making;

@@ -50,9 +50,48 @@ function toSecurity({ access, credential }: Route): oas31.SecurityRequirementObj
 function toParams(route: Route): ZodOpenApiParameters {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? "");
   return {
-    ...(names.length === 0 ? {} : { path: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))) }),
+    ...(names.length === 0
+      ? {}
+      : { path: z.object(Object.fromEntries(names.map((name) => [name, pathParameter(name)]))) }),
     ...(route.query instanceof z.ZodObject ? { query: route.query } : {}),
   };
+}
+
+const pathParameters: Readonly<Record<string, string>> = {
+  actionRunId: "Id of the action run, as the list of action runs shows it.",
+  approvalId: "Id of the approval request, `apr_` and a ULID.",
+  archiveId: "Id of the archive, a pack of git commits that a runner uploads or downloads.",
+  attachmentId: "Id of the attachment, as the task or the run's job shows it.",
+  candidateId: "Id of the search candidate, as the search shows it.",
+  checkId: "Id of the replay check, as the response that started it shows it.",
+  deliveryId: "Id of the webhook delivery, as the list of deliveries shows it.",
+  file: "Name of the file, as the list of search files shows it.",
+  hookId: "Id of the hook, which its create returned.",
+  id: "Id of the object, as its create or a list shows it in `id`.",
+  installationId: "Number of the app installation at the code host.",
+  integrationId: "Id of the integration, which its create returned.",
+  inviteId: "Id of the invite, `inv_` and a ULID.",
+  lineId: "Id of the line, which its create returned.",
+  n: "Index of the chunk within the archive, from 0.",
+  occurrence: "Id of the event occurrence, as hook requests carry it in `occurrence`.",
+  pullRequestId: "Id of the config pull request, as the pick of its candidate returns it.",
+  replayId: "Id of the replay, as its start or a list shows it.",
+  runId: "Id of the run, as its task or a list shows it.",
+  searchId: "Id of the search, as its start or a list shows it.",
+  setId: "Id of the replay set, as its create or a list shows it.",
+  slug: "Slug of the workspace, its unique name in paths.",
+  stationId: "Id of the station, as a read of its line shows it.",
+  stationKey: "Key of the station, unique in its line.",
+  taskId: "Id of the task, as its create or a list shows it.",
+  teamId: "Id of the team, which its create returned.",
+  token: "Secret token of the link in the mail; it acts like a password.",
+  userId: "Id of the person, as the list of members shows it.",
+  workspaceId: "Id of the workspace, as its create or `GET /api/sessions/me` shows it.",
+};
+
+function pathParameter(name: string): z.ZodType {
+  const description = pathParameters[name];
+  return description === undefined ? z.string() : z.string().describe(description);
 }
 
 function listHeaders(route: Route): oas31.ReferenceObject[] {

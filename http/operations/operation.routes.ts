@@ -22,16 +22,19 @@ export interface OperationRoutesOptions {
   readonly state: () => ServiceState;
 }
 
-const status = z.strictObject({ status: z.string() });
+const status = (description: string) => z.strictObject({ status: z.string().describe(description) });
 
 const stateSchema = z
   .strictObject({
-    release: z.string(),
-    /** The format of the store. A release reads its own format and earlier ones. */
-    storeFormat: z.int(),
-    startedAt: z.string(),
-    /** When `signalbox backup` last copied the store; null if that is not known, as with other ways to copy it. */
-    backupAt: z.string().nullable(),
+    release: z.string().describe("The version of the running service, such as `1.4.0`."),
+    storeFormat: z.int().describe("The format of the store. A release reads its own format and earlier ones."),
+    startedAt: z.string().describe("When the service process started, as an RFC 3339 time."),
+    backupAt: z
+      .string()
+      .nullable()
+      .describe(
+        "When `signalbox backup` last copied the store; null if that is not known, as with other ways to copy it.",
+      ),
   })
   .meta({ title: "service-state" });
 
@@ -48,8 +51,9 @@ export function operationRoutes({ metrics, isReady, metricsToken, state }: Opera
       path: "/healthz",
       isAlwaysAdmitted: true,
       summary: "Check whether the process is alive",
+      description: "For the liveness probe of a supervisor. Needs no credential, and has no rate limit.",
       access: "public",
-      answers: { 200: status },
+      answers: { 200: status("Always `ok`: the process answers requests.") },
       handle: () => ({ status: 200, body: { status: "ok" } }),
     }),
     route({
@@ -57,8 +61,13 @@ export function operationRoutes({ metrics, isReady, metricsToken, state }: Opera
       path: "/readyz",
       isAlwaysAdmitted: true,
       summary: "Check whether the service accepts requests",
+      description:
+        "For the readiness probe of a supervisor or load balancer. Responds with 503 while the service drains.",
       access: "public",
-      answers: { 200: status, 503: status },
+      answers: {
+        200: status("Always `ready`: the service accepts requests."),
+        503: status("Always `draining`: the service is about to stop."),
+      },
       handle: () =>
         isReady() ? { status: 200, body: { status: "ready" } } : { status: 503, body: { status: "draining" } },
     }),
@@ -66,6 +75,7 @@ export function operationRoutes({ metrics, isReady, metricsToken, state }: Opera
       method: "GET",
       path: "/api/status",
       summary: "Read the service's release, store format, start and last backup",
+      description: "For every signed-in person and every workspace token. Shows nothing about any workspace.",
       access: "any",
       answers: { 200: stateSchema },
       handle: () => ({ status: 200, body: stateView(state()) }),
@@ -74,6 +84,9 @@ export function operationRoutes({ metrics, isReady, metricsToken, state }: Opera
       method: "GET",
       path: "/metrics",
       summary: "Read metrics in the Prometheus format",
+      description:
+        "Authenticate with METRICS_TOKEN. Without that setting, the service accepts only direct requests from its own " +
+        "machine.",
       access: "public",
       credential: "metrics",
       answers: { 200: { body: null, text: "text/plain" } },
@@ -99,13 +112,11 @@ function mayRead(request: RouteRequest<"public">, metricsToken: string | null): 
 
 const letterSchema = z
   .strictObject({
-    id: z.string(),
-    /** The receiving actor as `<kind>/<id>`. */
-    to: z.string(),
-    /** The message type. The content is not shown. */
-    message: z.string(),
-    error: z.string(),
-    at: z.string(),
+    id: z.string().describe("The id of the dead letter, for a retry."),
+    to: z.string().describe("The receiving actor, as `<kind>/<id>`."),
+    message: z.string().describe("The type of the message. The content is not shown."),
+    error: z.string().describe("The error with which the last attempt failed."),
+    at: z.string().describe("When the message became a dead letter, as an RFC 3339 time."),
   })
   .meta({ title: "dead-letter" });
 
@@ -118,8 +129,14 @@ export function deadLetterRoutes({ runtime }: { readonly runtime: Runtime }): re
       method: "GET",
       path: "/api/workspaces/{slug}/dead-letters",
       summary: "List dead letters: messages that repeatedly failed, oldest first",
+      description:
+        "For owners and admins. Each dead letter is work that the service could not finish; report its error.",
       access: "any",
-      answers: { 200: z.strictObject({ items: z.array(letterSchema) }) },
+      answers: {
+        200: z.strictObject({
+          items: z.array(letterSchema).describe(`The oldest dead letters, at most ${LISTED}.`),
+        }),
+      },
       handle: (_request, { workspaceId }) => ({
         status: 200,
         body: { items: runtime.deadLetters.list(workspaceId, LISTED).map(letterView) },
@@ -129,6 +146,7 @@ export function deadLetterRoutes({ runtime }: { readonly runtime: Runtime }): re
       method: "POST",
       path: "/api/workspaces/{slug}/dead-letters/{id}/retry",
       summary: "Send a dead letter again",
+      description: "For owners and admins. A message that fails again becomes a dead letter again.",
       access: "any",
       body: z.strictObject({}),
       answers: { 202: null },

@@ -26,6 +26,7 @@ export function inviteLinkRoutes({ runtime }: { readonly runtime: Runtime }): re
       path: "/api/invites/{token}",
       operation: "readInviteOffer",
       summary: "Read the invite of an invite link",
+      description: "Requires no credential. A link that was replaced or revoked gets 404.",
       access: "public",
       answers: { 200: offerSchema },
       problems: ["not-found"],
@@ -40,6 +41,9 @@ export function inviteLinkRoutes({ runtime }: { readonly runtime: Runtime }): re
       path: "/api/invites/{token}/accept",
       operation: "acceptInvite",
       summary: "Accept an invite, signed in with the address it was sent to",
+      description:
+        "The person joins the workspace with the invite's role, and each of its teams that still exists. Existing " +
+        "members keep their role.",
       access: "person",
       body: z.strictObject({}),
       answers: { 200: acceptedInviteSchema },
@@ -56,6 +60,7 @@ export function inviteLinkRoutes({ runtime }: { readonly runtime: Runtime }): re
       path: "/invites/{token}",
       operation: "openInvitePage",
       summary: "Open the page of an invite link",
+      description: "Shows the invite, and a button that accepts it after sign-in.",
       access: "public",
       answers: {
         200: {

@@ -33,17 +33,28 @@ export interface InviteRoutesOptions {
 }
 
 const inviting = z.strictObject({
-  emails: z.array(mailAddress).min(1, "must name at least one address").max(50, "must be at most 50 addresses"),
-  role: z.enum(["admin", "member"], "must be admin or member").default("member"),
-  teams: distinct(z.string(), "must name each team once").max(100, "must be at most 100 teams").default([]),
+  emails: z
+    .array(mailAddress)
+    .min(1, "must name at least one address")
+    .max(50, "must be at most 50 addresses")
+    .describe("Mail addresses to invite, 1 to 50."),
+  role: z
+    .enum(["admin", "member"], "must be admin or member")
+    .default("member")
+    .describe("Role that the people get in the workspace."),
+  teams: distinct(z.string(), "must name each team once")
+    .max(100, "must be at most 100 teams")
+    .default([])
+    .describe("Ids of the teams that the people join; at most 100."),
 });
 
 const outcomeSchema = z
   .strictObject({
-    email: z.string(),
-    outcome: z.enum(["invited", "sent-again", "already-a-member", "not-sent"]),
-    /** Null if the address belongs to a member. */
-    inviteId: z.string().nullable(),
+    email: z.string().describe("Address that the outcome is for, in lower case."),
+    outcome: z
+      .enum(["invited", "sent-again", "already-a-member", "not-sent"])
+      .describe("`not-sent`: the invite exists, but its mail failed or is late; resend it."),
+    inviteId: z.string().nullable().describe("Id of the invite; null if the address belongs to a member."),
   })
   .meta({ title: "invite-outcome" });
 
@@ -80,11 +91,16 @@ function inviteRoute(options: InviteRoutesOptions, countInvites: CountInvites): 
     path: "/api/workspaces/{slug}/invites",
     operation: "invite",
     summary: "Invite people by email; the response has an outcome for each address",
+    description:
+      "Requires an owner or admin. Each invite lasts 14 days. Inviting an address again replaces its open invite and " +
+      "its link.",
     access: "person",
     body: inviting,
     example: { emails: ["bob@example.com"], role: "member" },
     isCheckedFirst: true,
-    answers: { 200: z.strictObject({ items: z.array(outcomeSchema) }) },
+    answers: {
+      200: z.strictObject({ items: z.array(outcomeSchema).describe("One outcome for each address of the request.") }),
+    },
     handle: async ({ caller, body }, { workspaceId }) => {
       countInvites(caller, body.emails.length);
       const { emails, teams } = body;
@@ -102,9 +118,15 @@ function listRoute({ runtime }: InviteRoutesOptions): Route {
     path: "/api/workspaces/{slug}/invites",
     operation: "listInvites",
     summary: "List the open invites, newest first",
+    description: "Requires an owner or admin. Expired, revoked and accepted invites are not listed.",
     access: "person",
     query: listing,
-    answers: { 200: z.strictObject({ items: z.array(inviteSchema), next: nextPage("before") }) },
+    answers: {
+      200: z.strictObject({
+        items: z.array(inviteSchema).describe("Invites of the page, newest first."),
+        next: nextPage("before"),
+      }),
+    },
     handle: ({ query }, { workspaceId }) => {
       const { rows, next } = readListPage(
         query,
@@ -123,6 +145,7 @@ function resendRoute(options: InviteRoutesOptions, countInvites: CountInvites): 
     path: "/api/workspaces/{slug}/invites/{inviteId}/resend",
     operation: "resendInvite",
     summary: "Resend an open or expired invite; the old link stops working",
+    description: "Requires an owner or admin. The invite lasts another 14 days, with the same role and teams.",
     access: "person",
     body: z.strictObject({}),
     isCheckedFirst: true,
@@ -145,6 +168,7 @@ function revokeRoute({ runtime }: InviteRoutesOptions): Route {
     path: "/api/workspaces/{slug}/invites/{inviteId}",
     operation: "revokeInvite",
     summary: "Revoke an invite; its link stops working",
+    description: "Requires an owner or admin. Revoking again changes nothing; an accepted invite cannot be revoked.",
     access: "person",
     answers: { 204: null },
     handle: async ({ params }, { workspaceId }) => {

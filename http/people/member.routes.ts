@@ -17,7 +17,11 @@ import { granted } from "../wire/refused.js";
 import type { Answer, Route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
-const userId = z.string().min(1, "must not be empty").max(100, "must be at most 100 characters");
+const userId = z
+  .string()
+  .min(1, "must not be empty")
+  .max(100, "must be at most 100 characters")
+  .describe("Id of a person of the workspace, `usr_` and a ULID.");
 
 const listing = z.strictObject({
   after: idCursor("usr"),
@@ -43,9 +47,15 @@ function workspaceRoutes(runtime: Runtime): readonly Route[] {
       path: "/api/workspaces/{slug}/members",
       operation: "listMembers",
       summary: "List the people of a workspace, with the roles that the caller may give them",
+      description: "Requires a member of the workspace; workspace tokens are not accepted.",
       access: "any",
       query: listing,
-      answers: { 200: z.strictObject({ items: z.array(memberSchema), next: nextPage("after") }) },
+      answers: {
+        200: z.strictObject({
+          items: z.array(memberSchema).describe("Members of the page, by id."),
+          next: nextPage("after"),
+        }),
+      },
       handle: ({ query }, found) => ({ status: 200, body: membersView(reading, found, query) }),
     }),
     subjectRoute(workspaceOfRoles, {
@@ -53,8 +63,14 @@ function workspaceRoutes(runtime: Runtime): readonly Route[] {
       path: "/api/workspaces/{slug}/members/{userId}",
       operation: "changeRole",
       summary: "Change a person's role in the workspace",
+      description:
+        "Requires an owner or admin. An admin changes only members, and cannot make owners. The last owner keeps the role.",
       access: "any",
-      body: z.strictObject({ role: z.enum(["owner", "admin", "member"], "must be owner, admin or member") }),
+      body: z.strictObject({
+        role: z
+          .enum(["owner", "admin", "member"], "must be owner, admin or member")
+          .describe("New role of the person; the last owner must stay owner."),
+      }),
       example: { role: "admin" },
       isCheckedFirst: true,
       answers: { 200: memberSchema },
@@ -68,6 +84,7 @@ function workspaceRoutes(runtime: Runtime): readonly Route[] {
       path: "/api/workspaces/{slug}/members/{userId}",
       operation: "removeMember",
       summary: "Remove a person from the workspace, or leave it",
+      description: "Everyone may leave. An owner removes anyone, an admin removes members. The last owner stays.",
       access: "any",
       answers: { 204: null },
       handle: async ({ params }, { workspaceId, own }) => {
@@ -94,6 +111,7 @@ function teamRoutes(runtime: Runtime): readonly Route[] {
       path: "/api/teams/{teamId}/members",
       operation: "addToTeam",
       summary: "Add a person of the workspace to a team",
+      description: "Requires an owner or admin. The person must be a member of the team's workspace.",
       access: "any",
       body: z.strictObject({ userId }),
       isCheckedFirst: true,
@@ -108,6 +126,7 @@ function teamRoutes(runtime: Runtime): readonly Route[] {
       path: "/api/teams/{teamId}/members/{userId}",
       operation: "removeFromTeam",
       summary: "Remove a person from a team, or leave it",
+      description: "Everyone may leave a team. Removing others requires an owner or admin.",
       access: "any",
       answers: { 204: null },
       handle: async ({ params }, { workspaceId, by }) => {

@@ -61,35 +61,42 @@ export const settings = {
   SETTINGS_FILE: z
     .string()
     .optional()
-    .describe("a file of KEY=value lines with further settings; the environment wins; read again on SIGHUP"),
-  HOST: z.string().min(1).default("127.0.0.1").describe("where the service listens"),
-  PORT: digits(0, 65_535, "must be a port, 0 to 65535").default(8787).describe("its port; 0 picks a free one"),
-  BASE_URL: httpUrl.optional().describe("the address people and hooks reach it under; without it http://HOST:PORT"),
-  DATA_DIR: z.string().min(1).default("./data").describe("the folder of the store, made where there is none"),
+    .describe("file with more settings, one KEY=value per line; the environment takes precedence; SIGHUP reloads it"),
+  HOST: z.string().min(1).default("127.0.0.1").describe("address that the service listens on"),
+  PORT: digits(0, 65_535, "must be a port, 0 to 65535")
+    .default(8787)
+    .describe("port that the service listens on; 0 picks a free one"),
+  BASE_URL: httpUrl
+    .optional()
+    .meta({ description: "address that people and programs use to reach the service", written: "http://HOST:PORT" }),
+  DATA_DIR: z.string().min(1).default("./data").describe("folder of the store; created if it is missing"),
   SMTP_URL: z
     .string()
     .refine((text) => /^smtps?:$/.test(parseUrl(text)?.protocol ?? ""), "must be an smtp or smtps address")
     .optional()
-    .describe("the mail server; without it mails go to the log"),
+    .describe("mail server; without it, mails go to the log"),
   OUTBOUND_ALLOW: z
     .string()
     .superRefine(readableBy(parseAllowList))
     .default("")
-    .describe("comma list of hosts that requests of hooks and integrations may go to"),
+    .describe("comma-separated hosts that hooks and integrations may send requests to"),
   SECRETS_KEY: z
     .string()
     .refine((text) => parseKey(text) !== null, "must be 32 bytes in base64")
     .optional()
-    .describe("32 bytes in base64 that encrypt secrets; without it a key is made and kept in DATA_DIR"),
+    .meta({
+      description: "key that encrypts secrets: 32 bytes in base64",
+      written: "a new key in DATA_DIR/secrets.key",
+    }),
   SECRETS_KEY_LOST: z
     .literal("yes", "must be yes, or not be set")
     .optional()
-    .describe("yes starts with another key: what was encrypted before is lost"),
+    .describe("yes starts with another key: values encrypted with the old key are lost"),
   SIGN_IN_DOMAINS: z
     .string()
     .regex(/^[a-z0-9.-]+(\s*,\s*[a-z0-9.-]+)*$/i, "must be a comma list of mail domains")
     .optional()
-    .describe("comma list of mail domains that may sign in; without it any"),
+    .describe("comma-separated mail domains that may sign in; without it, all"),
   HOOK_SIGNING_KEY: z
     .string()
     .refine(isSigningKey, "must be an ES256 private key, PEM (PKCS8) or JWK")
@@ -97,51 +104,57 @@ export const settings = {
     .describe("ES256 private key, PEM or JWK, that signs the OIDC tokens of hooks"),
   HOOK_ROTATION_HOURS: digits(0, 720, "must be hours, 0 to 720")
     .default(0)
-    .describe("hours that hooks sign under a rotated secret, too"),
+    .describe("hours in which hooks also sign with the previous secret after a rotation"),
   LEASE_SECONDS: digits(1, 3_600, "must be seconds, 1 to 3600")
     .default(30)
-    .describe("how long a runner's claims last without a sign of it"),
+    .describe("seconds after which a silent runner loses its runs"),
   METRICS_TOKEN: z
     .string()
     .regex(/^[A-Za-z0-9._~+/=-]{16,200}$/, "must be 16 to 200 letters, digits or ._~+/=-")
     .optional()
-    .describe("the bearer that GET /metrics wants; without it the figures are for this machine alone"),
+    .describe("bearer token for GET /metrics; without it, only this machine can read the metrics"),
   RATE_PER_CREDENTIAL: digits(0, 999_999, "must be requests a second, 0 to 999999")
     .default(500)
-    .describe("requests a second of one person or token; 0 for no limit"),
+    .describe("requests per second from one person or token; 0 means no limit"),
   RATE_PER_ADDRESS: digits(0, 999_999, "must be requests a second, 0 to 999999")
     .default(1_000)
-    .describe("requests a second of one address without a good credential; 0 for no limit"),
+    .describe("requests per second from one address without a valid credential; 0 means no limit"),
   RATE_OF_FAILURES: digits(0, 999_999, "must be requests a minute, 0 to 999999")
     .default(300)
-    .describe("refused credentials a minute of one address; 0 for no limit"),
+    .describe("rejected credentials per minute from one address; 0 means no limit"),
   SOCKETS_PER_CREDENTIAL: digits(0, 999_999, "must be a number of sockets, 0 to 999999")
     .default(1_000)
-    .describe("WebSockets that one person, token or pool has open at once; 0 for no limit"),
+    .describe("open WebSockets of one person, token or pool; 0 means no limit"),
   ...codeHostSettings,
   ...modelSettings,
-  RETENTION_WORK: retention(defaultRetention.work, "how long ended tasks are stored, with their runs"),
-  RETENTION_FACTS: retention(defaultRetention.facts, "how long what figures are made of is stored"),
-  RETENTION_HOOKS: retention(defaultRetention.hooks, "how long firings of hooks are stored"),
+  RETENTION_WORK: retention(defaultRetention.work, "how long ended tasks and their runs are stored"),
+  RETENTION_FACTS: retention(defaultRetention.facts, "how long the records behind figures are stored"),
+  RETENTION_HOOKS: retention(defaultRetention.hooks, "how long hook firings are stored"),
   RETENTION_CHANGES: retention(defaultRetention.changes, "how long the change log is stored"),
   ARCHIVE_MIB_PER_WORKSPACE: digits(0, 999_999, "must be MiB, 0 to 999999")
     .default(4_096)
-    .describe("MiB that the commits of a workspace's replay sets may take"),
+    .describe("MiB that the commits of a workspace's replay sets may use"),
   TRUSTED_PROXIES: z
     .string()
     .superRefine(readableBy(parseNetworks))
     .default("")
-    .describe("comma list of addresses and networks whose X-Forwarded-For is trusted"),
-  TRANSPORT: z.enum(["uws", "node"], "must be uws or node").default("uws").describe("uws or node"),
+    .describe("comma-separated addresses and networks of proxies whose X-Forwarded-For is trusted"),
+  TRANSPORT: z
+    .enum(["uws", "node"], "must be uws or node")
+    .default("uws")
+    .describe("HTTP server: uws (uWebSockets.js) or node (node:http)"),
   LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error", "silent"], "must be debug, info, warn, error or silent")
     .default("info")
-    .describe("debug, info, warn, error or silent"),
+    .describe("lowest level of the log: debug, info, warn, error or silent"),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: "must be an http or https address" })
     .optional()
-    .describe("an OTLP receiver over HTTP that gets traces, such as http://127.0.0.1:4318"),
-  LOG_FORMAT: z.enum(["json", "pretty"], "must be json or pretty").default("json").describe("json or pretty"),
+    .describe("OTLP receiver (HTTP) for traces, such as http://127.0.0.1:4318"),
+  LOG_FORMAT: z
+    .enum(["json", "pretty"], "must be json or pretty")
+    .default("json")
+    .describe("form of log lines: json or pretty"),
 } as const;
 
 /** Reads the settings from an environment. Throws {@link WrongSetting} for the first invalid one. */

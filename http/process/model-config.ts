@@ -29,20 +29,20 @@ const modelPrices = z.string().transform((text, context) => {
 
 /** The settings of the model. Each schema checks one setting on its own. */
 export const modelSettings = {
-  MODEL_URL: modelUrl.optional().describe("the OpenAI-compatible API of the model that judges changes"),
+  MODEL_URL: modelUrl.optional().describe("OpenAI-compatible API of the model that judges changes"),
   MODEL_KEY: z
     .string()
     .regex(/^[!-~]{1,2000}$/, "must be at most 2000 characters without spaces")
     .optional()
-    .describe("its bearer key"),
+    .describe("bearer key of that API"),
   MODEL_NAME: z
     .string()
     .regex(/^\P{C}{1,255}$/u, "must be a model's name of at most 255 characters")
     .optional()
-    .describe("the model that is asked; goes with MODEL_URL"),
+    .describe("model to ask; required with MODEL_URL"),
   MODEL_PRICES: modelPrices
     .optional()
-    .describe('JSON: what a million tokens cost, such as {"in": 2.5, "out": 10, "currency": "USD"}'),
+    .describe('prices per million tokens, as JSON: {"in": 2.5, "out": 10, "currency": "USD"}'),
 } as const;
 
 type SettingName = keyof typeof modelSettings;

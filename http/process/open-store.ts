@@ -70,8 +70,7 @@ export async function openServedStore(given: Store | undefined, options: OpenSto
   if (given === undefined) await store.close();
   const { folder } = options;
   throw new WrongSetting(
-    `The last rebuild of the directory in ${folder} did not finish: run signalbox rebuild-directory --data ` +
-      `${folder} (in a clone: npm run rebuild-directory -- --data …)`,
+    `The last rebuild of the directory in ${folder} did not finish: run signalbox rebuild-directory --data ${folder}`,
   );
 }
 

@@ -5,12 +5,16 @@ import { settings } from "./config.js";
 export function settingsHelp(): string {
   const entries: readonly (readonly [string, z.ZodType])[] = Object.entries(settings);
   const width = Math.max(...entries.map(([name]) => name.length));
-  const lines = entries.map(([name, schema]) => `  ${name.padEnd(width)}  ${schema.description}${defaultText(schema)}`);
+  const lines = entries.map(([name, schema]) => `  ${name.padEnd(width)}  ${describeSetting(schema)}`);
   return ["Settings:", ...lines].join("\n");
 }
 
-/** The setting's default in the form of the setting; empty if there is none. */
-function defaultText(schema: z.ZodType): string {
-  const shown = schema.meta()?.written ?? schema.safeParse(undefined).data ?? "";
-  return shown === "" ? "" : ` (default: ${shown})`;
+function describeSetting(schema: z.ZodType): string {
+  const shown = getDefault(schema);
+  return `${schema.description}${shown === "" ? "" : ` (default: ${shown})`}`;
+}
+
+/** Returns a setting's default as a user would write it, or in words; empty if there is none. */
+export function getDefault(schema: z.ZodType): string {
+  return String(schema.meta()?.written ?? schema.safeParse(undefined).data ?? "");
 }

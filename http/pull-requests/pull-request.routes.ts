@@ -32,8 +32,14 @@ export interface PullRequestRoutesOptions {
 }
 
 const listing = z.strictObject({
-  role: z.enum(pullRequestRoles, `must be one of ${pullRequestRoles.join(", ")}`).optional(),
-  state: z.enum(pullRequestStates, `must be one of ${pullRequestStates.join(", ")}`).optional(),
+  role: z
+    .enum(pullRequestRoles, `must be one of ${pullRequestRoles.join(", ")}`)
+    .optional()
+    .describe("Returns only pull requests with this role."),
+  state: z
+    .enum(pullRequestStates, `must be one of ${pullRequestStates.join(", ")}`)
+    .optional()
+    .describe("Returns only pull requests in this state."),
   before: idCursor("pr"),
   limit: pageSize(),
 });
@@ -56,7 +62,7 @@ function listRoute({ runtime }: PullRequestRoutesOptions): Route {
     query: listing,
     answers: {
       200: z.strictObject({
-        items: z.array(pullRequestSchema),
+        items: z.array(pullRequestSchema).describe("The pull requests of this page, newest first."),
         next: nextPage("before"),
       }),
     },
@@ -81,6 +87,7 @@ function readRoute({ runtime: { reading } }: PullRequestRoutesOptions): Route {
     path: "/api/pull-requests/{id}",
     operation: "getPullRequest",
     summary: "Read a pull request, with the paths that it changes",
+    description: "Returns what the service has stored. Use `refresh` to read the code host.",
     access: "any",
     answers: { 200: pullRequestDetailSchema },
     handle: (_request, { workspaceId, row }) => ({

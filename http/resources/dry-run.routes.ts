@@ -34,6 +34,7 @@ interface DryRunRoutesOptions {
 const MAX_DRY_RUNS = { each: 4, workspace: 16, all: 64 };
 
 const id = z.string().min(1, "must not be empty").max(300, "must be at most 300 characters");
+const existing = id.describe("Id of the existing resource to replace or delete.");
 const version = z.int().describe("The version that the change is based on.");
 const body = z.unknown().describe("The body of the create or update.");
 
@@ -45,7 +46,8 @@ const MAX_CHANGES = 1_000;
  * as code.
  */
 function toSchema(kinds: readonly Kind[]) {
-  const kind = z.enum(kinds.filter(({ heldBy }) => heldBy !== "station").map(({ name }) => name));
+  const names = kinds.filter(({ heldBy }) => heldBy !== "station").map(({ name }) => name);
+  const kind = z.enum(names).describe("Kind of the resource, such as `line`.");
   return z.strictObject({
     workspaceId: z
       .string()
@@ -55,14 +57,25 @@ function toSchema(kinds: readonly Kind[]) {
       .array(
         z.discriminatedUnion("action", [
           z.strictObject({
-            action: z.literal("create"),
+            action: z.literal("create").describe("Creates a resource with the fields of `body`."),
             kind,
             id: id.describe("A name for the id of the new resource, which `teamId` of later changes may be."),
             teamId: id.nullable().default(null).describe("The team of the resource; null if no team holds its kind."),
             body,
           }),
-          z.strictObject({ action: z.literal("update"), kind, id, version, body }),
-          z.strictObject({ action: z.literal("delete"), kind, id, version }),
+          z.strictObject({
+            action: z.literal("update").describe("Replaces the fields of a resource with those of `body`."),
+            kind,
+            id: existing,
+            version,
+            body,
+          }),
+          z.strictObject({
+            action: z.literal("delete").describe("Deletes a resource that nothing uses."),
+            kind,
+            id: existing,
+            version,
+          }),
         ]),
       )
       .max(MAX_CHANGES, `must have at most ${MAX_CHANGES} changes`)
@@ -77,10 +90,15 @@ const answer = z
         z.strictObject({
           change: z.int().describe("The index of the change in `changes`."),
           type: z.string().describe("The type of the problem that the change would get."),
-          title: z.string(),
-          detail: z.string(),
+          title: z.string().describe("Short summary of the problem for people."),
+          detail: z.string().describe("What is wrong with the change, as in the problem."),
           errors: z
-            .array(z.strictObject({ path: z.string(), message: z.string() }))
+            .array(
+              z.strictObject({
+                path: z.string().describe("Path of the field in the body, such as `stations[0].key`."),
+                message: z.string().describe("What is wrong with the field's value."),
+              }),
+            )
             .describe("The invalid fields, if the problem is `invalid`."),
         }),
       )

@@ -12,7 +12,12 @@ import { streamView } from "../wire/view-stream.js";
 import { withArticle } from "./kind-name.js";
 
 const files = z
-  .array(z.strictObject({ path: z.string(), content: z.string() }))
+  .array(
+    z.strictObject({
+      path: z.string().describe("Path of the file, relative to the module's folder."),
+      content: z.string().describe("Complete text of the file, UTF-8."),
+    }),
+  )
   .describe("Relative paths in order, with each file's content.");
 
 /**
@@ -63,8 +68,14 @@ function resourceRoute(runtime: Runtime, kind: Kind): Route {
     method: "GET",
     path: `/api/resources/${kind.plural}/{id}/hcl`,
     summary: `Export ${withArticle(kind)} as HCL`,
+    description: "Returns one resource block, and the files with its long texts. Write-only values are omitted.",
     access: "any",
-    answers: { 200: z.strictObject({ hcl: z.string(), files }) },
+    answers: {
+      200: z.strictObject({
+        hcl: z.string().describe("The resource block in HCL; it reads its long texts from `files`."),
+        files,
+      }),
+    },
     handle: (_request, row) => ({ status: 200, body: exportOne(runtime.reading, kind, row) }),
   });
 }

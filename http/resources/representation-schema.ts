@@ -2,7 +2,11 @@ import { z } from "zod";
 import { completedFields } from "../../actors/resources/fields.js";
 import type { Kind } from "../../actors/resources/kind.js";
 
-const warning = z.strictObject({ path: z.string(), message: z.string(), severity: z.literal("warning") });
+const warning = z.strictObject({
+  path: z.string().describe("Path of the setting, such as `stations[0].harness`; empty for the whole resource."),
+  message: z.string().describe("Why the setting does not work as written."),
+  severity: z.literal("warning").describe("Always `warning`: the resource is stored all the same."),
+});
 
 /**
  * Returns the response schema of a resource: common fields, the kind's fields without hidden ones, and the fields that
@@ -19,8 +23,12 @@ export function representationSchema(kind: Kind): z.ZodType {
       id: z.string().describe("Issued on create; never changes."),
       version: z.int().describe("Rises with every change; carried as the ETag."),
       address: z.string().describe("Names the resource within its workspace; the import operation takes it."),
-      ...(kind.heldBy === "none" ? {} : { workspaceId: z.string() }),
-      ...(kind.heldBy === "team" || kind.heldBy === "station" ? { teamId: z.string() } : {}),
+      ...(kind.heldBy === "none"
+        ? {}
+        : { workspaceId: z.string().describe("Id of the workspace that contains the resource.") }),
+      ...(kind.heldBy === "team" || kind.heldBy === "station"
+        ? { teamId: z.string().describe("Id of the team that the resource belongs to.") }
+        : {}),
       ...shape,
       ...kind.added,
       ...kind.live?.schemas,

@@ -121,6 +121,7 @@ function createRoute({ kind, writer, named, all, example, answer, tagged }: Kind
     path: collectionIn(kind) ?? all,
     listedAt: all,
     summary: `Create ${withArticle(kind)}`,
+    description: describeCreate(kind),
     operation: `create${named}`,
     access: "any",
     body: anyBody,
@@ -138,6 +139,7 @@ function readRoute({ kind, writer, texts, named, one, answer, subject }: KindPar
     method: "GET",
     path: one,
     summary: `Read ${withArticle(kind)}`,
+    description: `Requires the permission \`read\`${seen(kind)}. Any other caller gets 404, as if the ${kind.name} did not exist.`,
     operation: `read${named}`,
     access: "any",
     answers: () => ({ 200: answer() }),
@@ -151,8 +153,8 @@ function replaceRoute({ kind, writer, named, one, example, answer, subject }: Ki
     path: one,
     summary: `Replace ${withArticle(kind)}`,
     description:
-      "A body that changes nothing keeps the version. Read-only fields are accepted if they have the values that " +
-      "a read returned; `warnings` and the health of a hook are ignored.",
+      `Requires the permission \`${kind.permission}\`. A body that changes nothing keeps the version. Read-only ` +
+      "fields are accepted if they have the values that a read returned; `warnings` and the health of a hook are ignored.",
     operation: `replace${named}`,
     access: "any",
     body: anyBody,
@@ -174,6 +176,12 @@ function removeRoute({ kind, writer, named, one }: KindParts): Route {
     method: "DELETE",
     path: one,
     summary: kind.name === "workspace" ? "Close a workspace" : `Delete ${withArticle(kind)}`,
+    description:
+      kind.name === "workspace"
+        ? "Requires the permission `administer`. The workspace and everything in it become unreachable, its runs are " +
+          "withdrawn, and its slug stays taken."
+        : `Requires the permission \`${kind.permission}\`. Responds with 409 \`in-use\` while another resource or a ` +
+          "task uses it.",
     operation: `delete${named}`,
     access: "any",
     headers: { "if-match": "required" },
@@ -188,6 +196,9 @@ function importRoute({ kind, writer, texts, named, all, answer }: KindParts & Re
     method: "GET",
     path: `${all}/import`,
     summary: `Read the ${kind.name} at an address`,
+    description:
+      `Finds the ${kind.name} by its address instead of its id, for example to import existing configuration into an ` +
+      "infrastructure-as-code tool.",
     operation: `import${named}`,
     access: "any",
     query: importQuery,
@@ -207,12 +218,20 @@ function listRoute({ kind, writer, named, all, answer, lists, texts }: KindParts
     method: "GET",
     path: all,
     summary: `List every ${kind.name}`,
+    description: `Returns every ${kind.name} that the caller can see in one response, without pages.`,
     operation: `list${named}`,
     access: "any",
     ...(kind.heldBy === "station" ? { query: stationQuery, problems: ["invalid"] } : {}),
     answers: () => {
       const { body, example } = answer();
-      return { 200: { body: z.strictObject({ items: z.array(body) }), example: { items: [example] } } };
+      return {
+        200: {
+          body: z.strictObject({
+            items: z.array(body).describe(`All resources of the kind ${kind.name} that the caller can see.`),
+          }),
+          example: { items: [example] },
+        },
+      };
     },
     handle: (request) => {
       const { caller, params, query } = request;
@@ -282,6 +301,22 @@ function withLiveFields(
   if (live === undefined) return json;
   const fields = live.read({ reading: runtime.reading, row, caller, nowMs: runtime.clock.now() });
   return `${json.slice(0, -1)},${writeJson(fields).slice(1)}`;
+}
+
+function describeCreate({ name, permission, heldBy, peopleOnly, reveals }: Kind): string {
+  const needed = heldBy === "none" ? "open-workspaces" : permission;
+  return [
+    `Requires the permission \`${needed}\`${peopleOnly === true || heldBy === "none" ? " and a signed-in person" : ""}.`,
+    "Responds with 409 `already-exists` if the address is taken.",
+    ...(reveals === undefined
+      ? []
+      : [`The header \`${reveals.header}\` returns the value issued for the ${name} once.`]),
+  ].join(" ");
+}
+
+/** What reading the kind requires besides the permission `read`. */
+function seen({ seenBy }: Kind): string {
+  return seenBy === "outcomes" ? " and access to the outcomes of its team" : "";
 }
 
 /** Returns the path for creates, or null if it is the listed collection. */

@@ -3,32 +3,37 @@ import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 
 /** What the help says besides the options. */
-export const RUNNER_DETAILS = `Agents run as the user who starts this, without a sandbox, each in its checkout:
-a path in --command begins with a slash, or is looked for there.
-SIGTERM or Ctrl+C: runs under way are finished, no more are taken. A second one
-stops them, a third kills them. The token is better in SIGNALBOX_POOL_TOKEN.`;
+export const RUNNER_DETAILS = `Agents run as the user who starts the runner, without a sandbox. They start in a
+checkout, so --command needs absolute paths.
+SIGTERM or Ctrl+C finishes active runs and accepts no more. A second one stops
+them, a third one kills them. Prefer SIGNALBOX_POOL_TOKEN to --pool-token.`;
 
 /** Declares the runner's options and its argument. */
 export function declareRunner(command: Command): Command {
   return command
-    .requiredOption("--url <url>", "the service's address", httpUrl)
+    .requiredOption("--url <url>", "address of the service", httpUrl)
     .addOption(
       new Option(
         "--pool-token <token>",
-        "the runner pool's token; better from the environment, which others cannot see",
+        "token of the runner pool (prefer the environment variable: other users can see arguments)",
       ).env("SIGNALBOX_POOL_TOKEN"),
     )
-    .option("--trust <id>", "a runner trust that admits this host, instead of a pool token")
-    .option("--trust-token-file <file>", "where the platform puts this host's OIDC token; with --trust")
-    .option("--pool <key>", "the pool to join, where the trust admits to several")
-    .option("--name <name>", "what the runner is called", toName, hostname())
-    .option("--label <label>", "a label it offers; may be given several times", gatherLabel)
-    .option("--slots <n>", "runs at once", count, 1)
-    .option("--work-folder <folder>", "where mirrors and checkouts are kept", join(homedir(), ".signalbox-runner"))
-    .option("--git-url <template>", "where repositories come from", template, "https://github.com/{name}.git")
-    .option("--pass-env <name>", "a variable of this environment that agents see; may be given several times", gather)
-    .option("--command <program...>", "the agent of runs that name none, with its arguments")
-    .argument("[program...]", "the same as --command, after -- when its arguments begin with a dash");
+    .option("--trust <id>", "id of a runner trust that admits this host, instead of a pool token")
+    .option("--trust-token-file <file>", "file with this host's OIDC token, for --trust")
+    .option("--pool <key>", "key of the pool to join, if the trust admits to several")
+    .option("--name <name>", "name of the runner in lists", toName, hostname())
+    .option("--label <label>", "label that stations can require (repeatable)", gatherLabel)
+    .option("--slots <n>", "how many runs to work at the same time", count, 1)
+    .option("--work-folder <folder>", "folder for mirrors and checkouts", join(homedir(), ".signalbox-runner"))
+    .option(
+      "--git-url <template>",
+      "address of repositories; {name} is owner/name",
+      template,
+      "https://github.com/{name}.git",
+    )
+    .option("--pass-env <name>", "environment variable to pass to agents (repeatable)", gather)
+    .option("--command <program...>", "the agent and its arguments, for stations without their own")
+    .argument("[program...]", "the same as --command, after -- if its arguments begin with a dash");
 }
 
 function httpUrl(text: string): string {

@@ -17,15 +17,22 @@ const naming = "The runner sends its id in `service-runner`.";
 
 const stepSchema = z.discriminatedUnion("step", [
   z
-    .strictObject({ step: z.literal("take") })
+    .strictObject({ step: z.literal("take").describe("Claims the search for the commit.") })
     .describe("Claims the search for the commit. No other runner searches for it."),
   z
-    .strictObject({ step: z.literal("report"), found: z.enum(["on-branch", "missing", "too-large"]) })
+    .strictObject({
+      step: z.literal("report").describe("Reports that the runner has no pack of the commit."),
+      found: z
+        .enum(["on-branch", "missing", "too-large"])
+        .describe(
+          "`on-branch`: a branch contains the commit, so no pack is needed. `too-large`: the pack exceeds the limit.",
+        ),
+    })
     .describe("Reports why the runner has no pack of the commit."),
   z
     .strictObject({
-      step: z.literal("offer"),
-      bytes: z.int().min(1).max(MAX_PACK_BYTES),
+      step: z.literal("offer").describe("Reports that the runner has created the pack."),
+      bytes: z.int().min(1).max(MAX_PACK_BYTES).describe(`The size of the pack, in bytes; at most ${MAX_PACK_BYTES}.`),
       digest: z.string().regex(DIGEST).describe("The chained digest of the pack's chunks."),
     })
     .describe("Reports that the runner has created the pack."),

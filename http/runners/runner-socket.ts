@@ -53,6 +53,7 @@ export function runnerSocket(options: RunnerSocketOptions): SocketRoute {
   return {
     path: "/api/runner",
     summary: "Connect a runner to the service",
+    description: "The runner program speaks this protocol; other clients do not need it.",
     credentials: ["pool"],
     isServedReadOnly: false,
     maxMessageBytes: MAX_FRAME_BYTES,

@@ -25,9 +25,15 @@ export function runnerRoutes({ runtime }: { readonly runtime: Runtime }): readon
       method: "GET",
       path: "/api/workspaces/{slug}/runners",
       summary: "List the runners that are connected, or that disconnected less than one lease ago",
+      description: "For members of the workspace and its tokens. `runs` contains only runs that the caller may read.",
       access: "any",
       query: listing,
-      answers: { 200: z.strictObject({ items: z.array(runnerSchema), next: nextPage("after") }) },
+      answers: {
+        200: z.strictObject({
+          items: z.array(runnerSchema).describe("The runners of this page, by id."),
+          next: nextPage("after"),
+        }),
+      },
       handle: ({ caller, query }, { workspaceId }) => {
         const ofRuns = {
           sees: (runId: string) => seesRun(reading, caller, workspaceId, runId),

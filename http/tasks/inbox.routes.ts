@@ -16,7 +16,7 @@ import { inboxItemDetailView, inboxItemView } from "../../actors/tasks/inbox.vie
 import type { Runtime } from "../../runtime/runtime.js";
 import { runInSteps } from "../wire/in-steps.js";
 import { inPieces } from "../wire/page-reading.js";
-import { inboxCursor, pageSize } from "../wire/paging.js";
+import { inboxCursor, nextPage, pageSize } from "../wire/paging.js";
 import { granted } from "../wire/refused.js";
 import { type Route, route } from "../wire/route.js";
 
@@ -30,7 +30,19 @@ const listing = z.strictObject({
   limit: pageSize(),
 });
 
-const count = z.int().max(MAX_COUNTED);
+const count = (description: string) => z.int().max(MAX_COUNTED).describe(description);
+
+const inboxPage = z.strictObject({
+  items: z.array(inboxItemSchema).describe("The items of this page, the longest wait first."),
+  counts: z
+    .strictObject({
+      me: count("Number of items that only you can decide."),
+      none: count("Number of items whose tasks have no assignee."),
+      all: count("Number of items in total, whoever can decide them."),
+    })
+    .describe(`The number of items, on all pages. ${MAX_COUNTED} also stands for more.`),
+  next: nextPage("after"),
+});
 
 /** Number of items to convert between pauses. Each may have 64 KiB of inputs. */
 const ITEMS_AT_ONCE = 5;
@@ -48,15 +60,7 @@ export function inboxRoutes({ runtime }: { readonly runtime: Runtime }): readonl
         "read. Workspace tokens have no items of their own: use `assignee=none` or `all`.",
       access: "any",
       query: listing,
-      answers: {
-        200: z.strictObject({
-          items: z.array(inboxItemSchema),
-          counts: z
-            .strictObject({ me: count, none: count, all: count })
-            .describe(`The number of items, on all pages. ${MAX_COUNTED} also stands for more.`),
-          next: z.string().nullable().describe("The `after` parameter for the next page; null when there is none."),
-        }),
-      },
+      answers: { 200: inboxPage },
       problems: ["not-found"],
       handle: async (request) => {
         const { caller, query } = request;

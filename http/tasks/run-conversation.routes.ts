@@ -23,7 +23,8 @@ const speech = z.strictObject({
   text: z
     .string()
     .min(1, "must not be empty")
-    .max(MAX_MESSAGE_CHARACTERS, `must be at most ${MAX_MESSAGE_CHARACTERS} characters`),
+    .max(MAX_MESSAGE_CHARACTERS, `must be at most ${MAX_MESSAGE_CHARACTERS} characters`)
+    .describe(`The message to the agent, 1 to ${MAX_MESSAGE_CHARACTERS} characters.`),
 });
 
 const dismissal = z.strictObject({
@@ -31,7 +32,8 @@ const dismissal = z.strictObject({
     .string()
     .max(MAX_REASON_CHARACTERS, `must be at most ${MAX_REASON_CHARACTERS} characters`)
     .nullable()
-    .default(null),
+    .default(null)
+    .describe("Why the call is denied, for the agent; at most 2,000 characters, null for no reason."),
 });
 
 interface RunConversationRoutesOptions {
@@ -58,7 +60,12 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
         "first.",
       access: "any",
       query: z.strictObject({ before: idCursor("apr"), limit: pageSize() }),
-      answers: { 200: z.strictObject({ items: z.array(approvalSchema), next: nextPage("before") }) },
+      answers: {
+        200: z.strictObject({
+          items: z.array(approvalSchema).describe("The approvals of this page, newest first."),
+          next: nextPage("before"),
+        }),
+      },
       handle: ({ query }, found) => {
         const { rows, next } = readListPage(query, (page) => listApprovals(reading, found, page), byId);
         return { status: 200, body: { items: rows.map(approvalView), next } };
@@ -80,7 +87,7 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
         "Only for the task's assignee, or the person whose own rule requires the approval. The service " +
         "validates the inputs of a tool call like the agent's inputs (422; the approval stays open), and runs " +
         "the hooks on `tool.using` with them before the call.",
-      body: z.strictObject({ inputs: inputsSchema }),
+      body: z.strictObject({ inputs: inputsSchema.describe("The inputs to call the tool with instead.") }),
       toAnswer: ({ inputs }) => ({ verdict: "approved", edited: writeJson(inputs), note: null }),
     }),
     answerRoute(options, {
@@ -101,6 +108,9 @@ function messageRoute(runtime: Runtime): Route {
     method: "POST",
     path: "/api/runs/{runId}/messages",
     summary: "Send a message to an active run, as its task's assignee",
+    description:
+      "The message becomes a step of the run. A message that does not reach the agent before the run's end becomes a " +
+      "note for the next run.",
     access: "person",
     body: speech,
     headers: { "idempotency-key": "optional" },

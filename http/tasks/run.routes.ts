@@ -15,6 +15,26 @@ import { idCursor, nextPage, pageSize } from "../wire/paging.js";
 import type { Route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
+const runPage = z.strictObject({
+  items: z.array(runItemSchema).describe("The runs of this page, newest first."),
+  next: nextPage("before"),
+});
+
+const stepListing = z.strictObject({
+  after: z.coerce
+    .number("must be a number")
+    .int()
+    .min(-1)
+    .default(-1)
+    .describe("Returns the steps after this index; -1, the default, starts with the first step."),
+  limit: pageSize(200),
+});
+
+const stepPage = z.strictObject({
+  items: z.array(stepSchema).describe("The steps of this page, in order."),
+  next: nextPage("after"),
+});
+
 /** The routes that read runs, for callers who may read a team's outcomes. */
 export function runRoutes({ runtime: { reading } }: { readonly runtime: Runtime }): readonly Route[] {
   const taskOfOutcomes: Subject<VisibleTask> = {
@@ -28,9 +48,10 @@ export function runRoutes({ runtime: { reading } }: { readonly runtime: Runtime 
       method: "GET",
       path: "/api/tasks/{taskId}/runs",
       summary: "List the runs of a task, newest first",
+      description: "For callers who may read the team's outcomes. Steps and diffs have endpoints of their own.",
       access: "any",
       query: z.strictObject({ before: idCursor("run"), limit: pageSize() }),
-      answers: { 200: z.strictObject({ items: z.array(runItemSchema), next: nextPage("before") }) },
+      answers: { 200: runPage },
       handle: ({ query }, found) => {
         const { rows, next } = readListPage(query, (page) => listTaskRuns(reading, found, page), byId);
         const items = rows.map((run) => runItemView(reading, found.workspaceId, run));
@@ -41,6 +62,7 @@ export function runRoutes({ runtime: { reading } }: { readonly runtime: Runtime 
       method: "GET",
       path: "/api/runs/{runId}",
       summary: "Read a run",
+      description: "Includes the run's config and, after its end, the diff of each repository.",
       access: "any",
       query: z.strictObject({
         diff: z
@@ -58,12 +80,10 @@ export function runRoutes({ runtime: { reading } }: { readonly runtime: Runtime 
       method: "GET",
       path: "/api/runs/{runId}/steps",
       summary: "List the steps of a run, in order",
+      description: "While the run is active, poll with `after`, or subscribe to the run's stream.",
       access: "any",
-      query: z.strictObject({
-        after: z.coerce.number("must be a number").int().min(-1).default(-1),
-        limit: pageSize(200),
-      }),
-      answers: { 200: z.strictObject({ items: z.array(stepSchema), next: nextPage("after") }) },
+      query: stepListing,
+      answers: { 200: stepPage },
       handle: ({ query }, { workspaceId, run }) => {
         const { steps, next } = stepPageView(reading, workspaceId, run.id, query);
         return { status: 200, body: { items: steps, next } };

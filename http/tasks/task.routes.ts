@@ -39,15 +39,30 @@ import { teamRoute } from "../wire/team-route.js";
 import { taskPage } from "./task-page.js";
 
 const text = (maxLength: number) => z.string().max(maxLength, `must be at most ${maxLength} characters`);
-const speech = z.strictObject({ text: text(20_000).min(1, "must not be empty") });
+const speech = (description: string) =>
+  z.strictObject({
+    text: text(20_000).min(1, "must not be empty").describe(`${description}, 1 to 20,000 characters.`),
+  });
 
 const opening = z.strictObject({
-  title: text(300).min(1, "must not be empty"),
-  description: text(50_000).default(""),
-  url: text(2_000).default(""),
-  line: z.string(),
-  station: z.string().nullable().default(null),
-  assignee: z.string().nullable().optional(),
+  title: text(300).min(1, "must not be empty").describe("A short name for the work, 1 to 300 characters."),
+  description: text(50_000)
+    .default("")
+    .describe("The work in detail, as the agents read it; at most 50,000 characters, empty by default."),
+  url: text(2_000)
+    .default("")
+    .describe("The URL that describes the work, such as that of an issue; at most 2,000 characters."),
+  line: z.string().describe("The key of the team's line that the task runs through."),
+  station: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe("The key of the station where the task starts; null for the line's first station."),
+  assignee: z
+    .string()
+    .nullable()
+    .optional()
+    .describe("The id of the team member who answers the task's questions; null for nobody."),
   pullRequest: text(2_000)
     .optional()
     .describe("The URL of a pull request. The task's runs review the pull request and never change it."),
@@ -57,10 +72,14 @@ const opening = z.strictObject({
 const listing = z.strictObject({
   state: z
     .enum(["queued", "running", "inbox", "done", "closed"], "must be queued, running, inbox, done or closed")
-    .optional(),
-  line: z.string().optional().describe("The line's key."),
-  station: z.string().optional().describe("The station's key."),
-  assignee: z.string().optional(),
+    .optional()
+    .describe("Returns only tasks in this state."),
+  line: z.string().optional().describe("Returns only tasks of the line with this key."),
+  station: z.string().optional().describe("Returns only tasks at the station with this key."),
+  assignee: z
+    .string()
+    .optional()
+    .describe("Returns only tasks of the assignee with this id, or with `none` only tasks without an assignee."),
   before: idCursor("task"),
   limit: pageSize(),
 });
@@ -118,9 +137,18 @@ function listRoute(runtime: Runtime): Route {
     method: "GET",
     path: "/api/teams/{teamId}/tasks",
     summary: "List a team's tasks, newest first",
+    description:
+      "For callers who can see the team. Filters combine: a task must match all of them. A line that does not exist " +
+      "matches no task.",
     access: "any",
     query: listing,
-    answers: { 200: z.strictObject({ items: z.array(taskItemSchema), next: nextPage("before"), prunedBefore }) },
+    answers: {
+      200: z.strictObject({
+        items: z.array(taskItemSchema).describe("The tasks of this page, newest first."),
+        next: nextPage("before"),
+        prunedBefore,
+      }),
+    },
     handle: async (request, team) => {
       const { before, limit, ...wanted } = request.query;
       const filter = findTaskFilter(reading, team, wanted);
@@ -184,16 +212,24 @@ function commandRoutes(options: TaskRoutesOptions): readonly Route[] {
   return [
     commandRoute(options, "answer", {
       summary: "Answer the task's question, as its assignee",
-      body: speech,
+      description:
+        "The answer becomes a note, and a new run at the same station reads it. 409 unless the task is in the inbox " +
+        "and its run has ended.",
+      body: speech("The answer"),
       toMessage: (body, { by }) => ({ type: "task.answer", by, text: body.text }),
     }),
     commandRoute(options, "stop", {
       summary: "Stop the active run, as the task's assignee",
+      description:
+        "Asks the runner to stop the agent. The run then ends as `stopped`, and the task moves to the inbox.",
       body: nothing,
       toMessage: (_body, { by }) => ({ type: "task.stop", by }),
     }),
     commandRoute(options, "retry", {
       summary: "Run the task's station again",
+      description:
+        "For people on the team. Queues a new run with the line's current config, for a task in the inbox, or for a " +
+        "done task whose pull request is open.",
       body: nothing,
       toMessage: (_body, { by }) => ({ type: "task.retry", by }),
     }),
@@ -207,13 +243,14 @@ function commandRoutes(options: TaskRoutesOptions): readonly Route[] {
     }),
     commandRoute(options, "move", {
       summary: "Move the task to a station",
-      body: z.strictObject({ to: z.string() }),
+      description: "For people on the team. Queues a run at that station; an active run ends as `superseded`.",
+      body: z.strictObject({ to: z.string().describe("The key of the station in the task's line.") }),
       toMessage: ({ to }, { by }) => ({ type: "task.move", by, to }),
     }),
     commandRoute(options, "notes", {
       summary: "Add a note to the task",
       description: "For people on the team, and for tokens with the scope `work`.",
-      body: speech,
+      body: speech("The note, as plain text or Markdown"),
       access: "any",
       find: findTaskToAddTo,
       toMessage: (body, sender) => ({ type: "task.note", ...sender, text: body.text }),
@@ -266,7 +303,9 @@ function assignRoute({ runtime, sealer }: TaskRoutesOptions): Route {
     summary: "Assign the task to a member of its team, or to nobody",
     description: "From then on, the new assignee answers the task's questions, including waiting approvals.",
     access: "person",
-    body: z.strictObject({ assignee: z.string().nullable() }),
+    body: z.strictObject({
+      assignee: z.string().nullable().describe("The id of a member of the task's team; null to assign nobody."),
+    }),
     headers: { "idempotency-key": "optional" },
     answers: { 200: { body: taskSchema, headers: replayedHeader } },
     handle: async (request, found) => {

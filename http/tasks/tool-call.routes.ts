@@ -17,7 +17,7 @@ import { toolCallView } from "../../actors/tool-calls/tool-call.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { runInSteps } from "../wire/in-steps.js";
 import { inPieces } from "../wire/page-reading.js";
-import { idCursor, nextPage, pageSize, wholeNumber } from "../wire/paging.js";
+import { idCursor, nextPage, pageSize } from "../wire/paging.js";
 import { type Route, type RouteRequest, route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
@@ -28,11 +28,21 @@ const CALLS_AT_ONCE = 5;
 
 const ownApprovalSchema = approvalSchema
   .extend({
-    taskId: z.string(),
+    taskId: z.string().describe("The task whose run waits for the approval."),
     link: z.string().describe("The URL of the task."),
     hint: z.string().nullable().describe("What must happen before you may answer; null if you may answer now."),
   })
   .meta({ title: "approval of a person" });
+
+const toolCallPage = z.strictObject({
+  items: z.array(toolCallSchema).describe("The calls of this page, newest first."),
+  next: nextPage("before"),
+});
+
+const ownApprovalPage = z.strictObject({
+  items: z.array(ownApprovalSchema).describe("The open approvals of this page, newest first."),
+  next: nextPage("before"),
+});
 
 interface ToolCallRoutesOptions {
   readonly runtime: Runtime;
@@ -56,9 +66,9 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
       access: "any",
       query: z.strictObject({
         before: idCursor("call"),
-        limit: wholeNumber.max(MAX_CALLS_SHOWN, `must be at most ${MAX_CALLS_SHOWN}`).default(MAX_CALLS_SHOWN),
+        limit: pageSize(MAX_CALLS_SHOWN, MAX_CALLS_SHOWN),
       }),
-      answers: { 200: z.strictObject({ items: z.array(toolCallSchema), next: nextPage("before") }) },
+      answers: { 200: toolCallPage },
       handle: async (request, found) => {
         const { query } = request;
         const { rows, next } = readListPage(query, (page) => listToolCalls(reading, found, page), byId);
@@ -76,11 +86,14 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
         "a `hint`: assign the task first.",
       access: "person",
       query: z.strictObject({
-        state: z.enum(["open"], "must be open").default("open"),
+        state: z
+          .enum(["open"], "must be open")
+          .default("open")
+          .describe("Only `open`, the default: the endpoint lists no answered approvals."),
         before: idCursor("apr"),
         limit: pageSize(),
       }),
-      answers: { 200: z.strictObject({ items: z.array(ownApprovalSchema), next: nextPage("before") }) },
+      answers: { 200: ownApprovalPage },
       handle: async (request) => {
         const { query } = request;
         const { rows, next } = await readListPageInSlices(

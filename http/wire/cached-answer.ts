@@ -15,6 +15,8 @@ interface Cacheable {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+const POLICY = "content-security-policy";
+
 type Coding = "br" | "gzip" | "identity";
 
 const brotli = promisify(brotliCompress);
@@ -34,7 +36,12 @@ export function cacheableAnswers(success: Success): Route["answers"] {
     vary: "`accept-encoding`: the content is compressed for clients that accept it.",
   };
   const coding = { "content-encoding": "`gzip` or `br`; absent if the content is not compressed." };
-  return { 200: { ...success, headers: { ...success.headers, ...headers, ...coding } }, 304: { body: null, headers } };
+  const { [POLICY]: policy } = success.headers ?? {};
+  const retained = policy === undefined ? headers : { ...headers, [POLICY]: policy };
+  return {
+    200: { ...success, headers: { ...success.headers, ...headers, ...coding } },
+    304: { body: null, headers: retained },
+  };
 }
 
 /**
@@ -79,9 +86,14 @@ async function encode({ type, body, content, headers: own }: Cacheable, coding: 
   return { status: 200, text: { type, content: coded }, headers };
 }
 
+/**
+ * Returns the response without content. A client replaces the stored headers of its copy with those of this response
+ * (RFC 9111, section 3.2), so a page's policy is repeated. Otherwise the policy of all other responses would replace it.
+ */
 function toNotModified({ headers = {} }: Answer): Answer {
-  const { etag = "", "cache-control": control = "", vary = "" } = headers;
-  return { status: 304, headers: { etag, "cache-control": control, vary } };
+  const { etag = "", "cache-control": control = "", vary = "", [POLICY]: policy } = headers;
+  const retained = { etag, "cache-control": control, vary };
+  return { status: 304, headers: policy === undefined ? retained : { ...retained, [POLICY]: policy } };
 }
 
 /** Whether the client's copy is current: `If-None-Match` compares entity tags weakly (RFC 9110, section 13.1.2). */

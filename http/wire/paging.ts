@@ -1,5 +1,7 @@
 import { z } from "zod";
 
+const ABOUT_CURSOR = "Returns the items that follow this one in the list: `next` of the previous page.";
+
 /**
  * A page cursor: an id or key from another page. The pattern excludes text that cannot be a key in the store. Use it
  * only for lists whose documentation promises an empty page for an unknown cursor (replay checks of a set, searches);
@@ -7,7 +9,8 @@ import { z } from "zod";
  */
 export const cursor = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{1,100}$/, "must be 1 to 100 letters, digits, - or _, as an earlier page shows it");
+  .regex(/^[A-Za-z0-9_-]{1,100}$/, "must be 1 to 100 letters, digits, - or _, as an earlier page shows it")
+  .describe(ABOUT_CURSOR);
 
 /** The schemas that {@link idCursor} and similar functions have created. */
 const idCursors = new WeakSet<z.ZodType>();
@@ -16,9 +19,9 @@ const idCursors = new WeakSet<z.ZodType>();
  * An optional query parameter that takes a value from an earlier page. The route refuses other values as `invalid`
  * (422).
  */
-function shownCursor(form: RegExp, shown: string, description?: string) {
+function shownCursor(form: RegExp, shown: string, description = ABOUT_CURSOR) {
   const text = z.string().regex(form, `must be ${shown}, as an earlier page shows it`).optional();
-  const made = description === undefined ? text : text.describe(description);
+  const made = text.describe(description);
   idCursors.add(made);
   return made;
 }
@@ -58,5 +61,9 @@ export const wholeNumber = z.coerce
   .int("must be a whole number")
   .min(1, "must be at least 1");
 
-/** The page size: at most 200, by default `usual`. */
-export const pageSize = (usual = 50) => wholeNumber.max(200, "must be at most 200").default(usual);
+/** The page size: at most `max`, by default `usual`. */
+export const pageSize = (usual = 50, max = 200) =>
+  wholeNumber
+    .max(max, `must be at most ${max}`)
+    .default(usual)
+    .describe(`Maximum number of items in the response, at most ${max}; ${usual} by default.`);

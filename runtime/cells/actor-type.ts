@@ -29,7 +29,7 @@ export interface ActorType {
   readonly migrate?: (snapshot: StoredState, fromVersion: number) => StoredState;
   readonly supervision?: Supervision;
   /** The row views whose values actors of this kind may cache in memory. */
-  readonly pictures?: readonly RowView<unknown>[];
+  readonly rowViews?: readonly RowView<unknown>[];
 }
 
 /** The stored state of a machine between two turns. */
@@ -160,8 +160,8 @@ export interface PreparedRun<Output = unknown> {
 export interface PlaceNeeded<Output = unknown> {
   readonly lane: LaneLimits;
   /** The client that the run belongs to; by default the partition of the actor that started the effect. */
-  readonly party?: string;
-  /** The target of the request, such as a host. Runs of one party to one target share a limit. */
+  readonly client?: string;
+  /** The target of the request, such as a host. Runs of one client to one target share a limit. */
   readonly target: string;
   /** Approximate memory use of the prepared run, in bytes. */
   readonly bytes: number;

@@ -21,10 +21,13 @@ export interface CellsParts {
   readonly reading: Reading;
   readonly behaviours: Behaviours;
   readonly effects: Pick<Effects, "mayBePending">;
-  readonly pictures: Pick<RowViews, "drop">;
+  readonly rowViews: Pick<RowViews, "drop">;
   /** Number of cells in memory above which idle ones are dropped. */
   readonly idleCells: number;
-  /** Whether to look up new actors in the store anyway. A stored record for a new actor is a bug, and throws. */
+  /**
+   * Whether to read the store also for actors that are declared new (`Turn.sendFirst`). Finding a record of such an
+   * actor is a bug, and throws.
+   */
   readonly checksNew: boolean;
 }
 
@@ -192,6 +195,6 @@ export class Cells implements RowMemory {
 
   #forget(cell: Cell): void {
     this.#cells.delete(cell.name);
-    this.#parts.pictures.drop(cell.to);
+    this.#parts.rowViews.drop(cell.to);
   }
 }

@@ -15,14 +15,17 @@ type Classify<Machine extends AnyStateMachine> = (
 /** The state of a machine between two turns. */
 export type StateOf<Machine extends AnyStateMachine> = Pick<SnapshotFrom<Machine>, "value" | "context">;
 
-/** No constraint if the machine accepts every message. Otherwise it requires a property that no definition has. */
+/**
+ * No constraint if the machine accepts every message. Otherwise a type that no definition satisfies, so that the
+ * definition does not compile.
+ */
 type Taking<M extends Message, Event extends Message> = [Delivered<M>] extends [Event]
   ? unknown
   : { readonly "messages that are not taken": Exclude<M["type"], Event["type"]> };
 
 /**
- * No constraint if the askers of the messages expect every reply that the events allow. Otherwise it requires a
- * property that no definition has.
+ * No constraint if the askers of the messages expect every reply that the events allow. Otherwise a type that no
+ * definition satisfies, so that the definition does not compile.
  */
 type Replying<M extends Message, Event extends Message> = [Replies<Event>] extends [Replies<M>]
   ? unknown

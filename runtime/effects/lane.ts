@@ -1,25 +1,22 @@
 import { Queue } from "../schedule/queue.js";
 import { TurnoverMap } from "../schedule/turnover-map.js";
 
-/** The limits of a lane: its number of places, and the maximum for each party and for each target of a party. */
+/** The limits of a lane: its number of places, and the maximum for each client and for each target of a client. */
 export interface LaneLimits {
   readonly name: string;
   /** Places of the whole process. */
   readonly places: number;
-  /** Number of places that only a party without a place can take. */
+  /** Number of places that only a client without a place can take. */
   readonly kept: number;
-  /** Maximum places of one party at a time. */
-  readonly perParty: number;
-  /** Maximum places of one party at a time for one target. */
+  /** Maximum places of one client at a time. */
+  readonly perClient: number;
+  /** Maximum places of one client at a time for one target. */
   readonly perTarget: number;
 }
 
-/**
- * The party and target of a place. The party is the client that the work belongs to. The target is the destination of
- * its request.
- */
+/** The client and target of a place: whose work it is, usually a workspace, and the destination of its request. */
 export interface PlaceFor {
-  readonly party: string;
+  readonly client: string;
   readonly target: string;
 }
 
@@ -41,14 +38,14 @@ export interface EffectWait {
 }
 
 /** The kind of limit that a waiter waits for. */
-export type LaneBound = "target" | "party" | "process";
+export type LaneBound = "target" | "client" | "process";
 
 interface Target {
   readonly name: string;
   taken: number;
   /** Cancelled waiters stay in the queue until they reach its front. */
   readonly waiters: Queue<PlaceWaiter>;
-  /** Whether the target is in its party's queue. */
+  /** Whether the target is in its client's queue. */
   isQueued: boolean;
 }
 
@@ -58,30 +55,32 @@ interface Client {
   readonly targets: TurnoverMap<string, Target>;
   /** Targets with waiters that have not reached `perTarget`. They take turns. */
   readonly queue: Queue<Target>;
-  /** The queue that currently serves this party; null for none. The party's entries in other queues are outdated. */
+  /** The queue that currently serves this client; null for none. The client's entries in other queues are outdated. */
   standsIn: Queue<Client> | null;
-  /** All queues that contain this party, including outdated entries. A queue contains it at most once. */
+  /** All queues that contain this client, including outdated entries. A queue contains it at most once. */
   readonly heldBy: Set<Queue<Client>>;
 }
 
 /**
- * Assigns places for work outside the process, so that one party's work cannot block another's. Tracks in memory which
- * parties have places and which wait.
+ * Assigns places for work outside the process, so that one client's work cannot block another's. Tracks in memory which
+ * clients have places and which wait.
  *
- * 1. No party has more places than {@link LaneLimits} allows. Even if parties never release their places, `kept` places
- *    remain for parties without one.
+ * 1. No client has more places than {@link LaneLimits} allows. Even if clients never release their places, `kept` places
+ *    remain for clients without one.
  * 2. A free place is never left unused while a waiter is allowed to take it.
- * 3. Waiting parties without a place go first, then all others in turn. Within a party, targets take turns. Within a
+ * 3. Waiting clients without a place go first, then all others in turn. Within a client, targets take turns. Within a
  *    target, waiters are served in order of arrival.
  */
 export class Lane {
   readonly #clients = new TurnoverMap<string, Client>();
-  /** Parties with a queued target: those that have no place, and the others. */
+  /**
+   * The clients that have a queued target. Clients without a place have a queue of their own, which is served first.
+   */
   readonly #without = new Queue<Client>();
   readonly #with = new Queue<Client>();
   #waiting = 0;
   #taken = 0;
-  /** Number of taken places, without the first place of each party. */
+  /** Number of taken places, without the first place of each client. */
   #further = 0;
   /** Whether the lane is currently granting free places. */
   #granting = false;
@@ -102,14 +101,14 @@ export class Lane {
   take(place: PlaceFor): boolean {
     // While the lane grants free places, new requests must wait their turn.
     if (this.#granting || this.findBound(place) !== null) return false;
-    const client = this.#getClient(place.party);
+    const client = this.#getClient(place.client);
     this.#occupy(client, getTarget(client, place.target));
     return true;
   }
 
   /** Waits for a place. Call it after `take` returned false. */
   wait(waiter: PlaceWaiter): void {
-    const client = this.#getClient(waiter.party);
+    const client = this.#getClient(waiter.client);
     const target = getTarget(client, waiter.target);
     target.waiters.push(waiter);
     waiter.isWaiting = true;
@@ -124,7 +123,7 @@ export class Lane {
 
   /** Returns a place, and grants free places to the next waiters. */
   release(place: PlaceFor): void {
-    const client = this.#getClient(place.party);
+    const client = this.#getClient(place.client);
     const target = getTarget(client, place.target);
     this.#taken -= 1;
     client.taken -= 1;
@@ -143,12 +142,12 @@ export class Lane {
   }
 
   /** Returns the limit that keeps this request from getting a place; null if a place is available. */
-  findBound({ party: name, target }: PlaceFor): LaneBound | null {
-    const { places, kept, perParty, perTarget } = this.limits;
+  findBound({ client: name, target }: PlaceFor): LaneBound | null {
+    const { places, kept, perClient, perTarget } = this.limits;
     const client = this.#clients.get(name);
     if ((client?.targets.get(target)?.taken ?? 0) >= perTarget) return "target";
     const taken = client?.taken ?? 0;
-    if (taken >= perParty) return "party";
+    if (taken >= perClient) return "client";
     return this.#taken < places && (taken === 0 || this.#further < places - kept) ? null : "process";
   }
 
@@ -171,7 +170,7 @@ export class Lane {
   }
 
   #next(queue: Queue<Client>): Client | undefined {
-    // Skip parties that have moved to the other queue, or that have reached a limit.
+    // Skip clients that have moved to the other queue, or that have reached a limit.
     for (let client = queue.take(); client !== undefined; client = queue.take()) {
       client.heldBy.delete(queue);
       if (client.standsIn === queue) return client;
@@ -202,7 +201,7 @@ export class Lane {
     target.taken += 1;
   }
 
-  /** Adds the target to its party's queue if it has waiters and is below its limit. */
+  /** Adds the target to its client's queue if it has waiters and is below its limit. */
   #queue(client: Client, target: Target): void {
     if (!target.isQueued && target.waiters.length > 0 && target.taken < this.limits.perTarget) {
       target.isQueued = true;
@@ -212,7 +211,7 @@ export class Lane {
   }
 
   #stand(client: Client): void {
-    const isReady = client.queue.length > 0 && client.taken < this.limits.perParty;
+    const isReady = client.queue.length > 0 && client.taken < this.limits.perClient;
     const queue = isReady ? (client.taken === 0 ? this.#without : this.#with) : null;
     client.standsIn = queue;
     if (queue === null || client.heldBy.has(queue)) return;

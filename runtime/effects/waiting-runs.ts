@@ -14,21 +14,21 @@ const PREPARED_LASTS_MS = 30_000;
 
 /** An effect that has or waits for a place in a lane. */
 export class RunPlace implements PlaceFor {
-  readonly party: string;
+  readonly client: string;
   readonly target: string;
 
   constructor(
     readonly pending: PendingEffect,
     readonly lane: Lane,
-    { target, party = pending.owner.partition }: Pick<PlaceNeeded, "target" | "party">,
+    { target, client = pending.owner.partition }: Pick<PlaceNeeded, "target" | "client">,
   ) {
     this.target = target;
-    this.party = party;
+    this.client = client;
   }
 
   /** Whether this place matches the needed one. */
-  isFor({ lane, target, party = this.pending.owner.partition }: PlaceNeeded): boolean {
-    return this.lane.limits === lane && this.target === target && this.party === party;
+  isFor({ lane, target, client = this.pending.owner.partition }: PlaceNeeded): boolean {
+    return this.lane.limits === lane && this.target === target && this.client === client;
   }
 }
 
@@ -68,7 +68,7 @@ export class WaitingRuns {
   }
 
   add(waiting: RunPlace, run: PreparedRun, { granted, givenUp }: Outcome): void {
-    const { pending, lane, party, target } = waiting;
+    const { pending, lane, client, target } = waiting;
     const preparedMs = this.#clock.now();
     const bytes = run.place?.bytes ?? 0;
     const patience = run.place?.patience;
@@ -80,7 +80,7 @@ export class WaitingRuns {
             givenUp(patience.output);
           });
     const waiter: PlaceWaiter = {
-      party,
+      client,
       target,
       isWaiting: false,
       granted: () => {

@@ -5,13 +5,13 @@ import type { Change, Key, Reading } from "../../storage/store.js";
 import type { Overlay } from "../turns/overlay.js";
 import type { ReadView } from "./read-view.js";
 
-/** Maximum number of partitions to cache per picture. Beyond it, the least recently read one is dropped. */
+/** Maximum number of partitions to cache per view. Beyond it, the least recently read one is dropped. */
 const MAX_CACHED_PARTITIONS = 64;
 
-/** A picture of one partition. */
+/** The cached view of one partition. */
 interface CachedView {
   readonly value: unknown;
-  /** The number of the batch being committed, if the picture already includes it; otherwise 0 or an earlier number. */
+  /** The number of the batch being committed, if the view already includes it; otherwise 0 or an earlier number. */
   batch: number;
 }
 
@@ -22,16 +22,17 @@ interface Committing {
 }
 
 /**
- * The cached pictures of durable state (see {@link ReadView}). The code that commits batches must call
- * {@link committing} and {@link flushed}.
+ * The cached read views of durable state (see {@link ReadView}). The code that commits batches must call {@link
+ * committing} and {@link flushed}.
  *
- * 1. A picture equals the result of `build` for the rows that are durable now. A batch may be durable before its commit
- *    resolves. The next read detects this by comparing the batch's rows with the store, and applies the batch.
- * 2. Caches a limited number of pictures, and only for partitions that were read.
+ * 1. A cached view equals the result of `build` for the rows that are durable now. A batch may be durable before its
+ *   commit
+ * resolves. The next read detects this by comparing the batch's rows with the store, and applies the batch.
+ * 2. Caches a limited number of views, and only for partitions that were read.
  */
 export class ReadViews {
   readonly #durable: Reading;
-  /** Pictures by kind and partition. */
+  /** Cached views by kind and partition. */
   readonly #cached = new Map<ReadView<unknown>, LRUCache<string, CachedView>>();
   #committing: Committing | null = null;
   #batches = 0;
@@ -62,7 +63,7 @@ export class ReadViews {
     this.#committing = null;
   }
 
-  /** Applies durable changes to the pictures. Drops pictures that cannot apply them. */
+  /** Applies durable changes to the cached views. Drops views that cannot apply them. */
   applied(changes: readonly Change[]): void {
     for (const [view, partitions] of this.#cached) {
       if (partitions.size === 0) continue;
@@ -75,7 +76,7 @@ export class ReadViews {
     }
   }
 
-  /** Applies the batch being committed if it is already durable. Returns false if the picture must be rebuilt. */
+  /** Applies the batch being committed if it is already durable. Returns false if the view must be rebuilt. */
   #catchUp(view: ReadView<unknown>, partition: string, cached: CachedView): boolean {
     if (this.#committing === null || cached.batch === this.#committing.number) return true;
     const changes = listChanges(this.#committing.changes, view, partition);
@@ -104,8 +105,8 @@ function isBuiltFrom({ rows }: ReadView<unknown>, key: Key): boolean {
 }
 
 /**
- * Applies a change. Returns false if that is not possible or throws. In that case the next read rebuilds the picture
- * and reports the error.
+ * Applies a change. Returns false if that is not possible or throws. In that case the next read rebuilds the view and
+ * reports the error.
  */
 function applyChange(view: ReadView<unknown>, { value }: CachedView, change: Change): boolean {
   try {

@@ -32,7 +32,7 @@ const MAX_WRITTEN_ROWS = 2_048;
 const MAX_VERSIONS = 8_192;
 
 /**
- * The durable state with a cache for the rows of some tables, and cached pictures of others. The code that commits
+ * The durable state with a cache for the rows of some tables, and cached read views of others. The code that commits
  * batches must call {@link committing} and {@link flushed}. The cache also holds the rows of the last batch, of any
  * table, because the askers that waited for the batch and the following turns read them next.
  *

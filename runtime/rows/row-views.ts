@@ -8,42 +8,42 @@ import type { RowView } from "./row-view.js";
 /** Index of the first part of a row's id in its key. */
 const ROW_BEGINS = 3;
 
-/** A picture that depends on rows of a table, and the id prefix of these rows. */
+/** A row view that depends on rows of a table, and the id prefix of these rows. */
 interface Watch {
-  readonly picture: RowView<unknown>;
+  readonly view: RowView<unknown>;
   readonly under: Key;
 }
 
 /**
- * The pictures of all actors (see {@link RowView}), indexed by the rows that they are built from.
+ * The cached row views of all actors (see {@link RowView}), indexed by the rows that they are built from.
  *
- * 1. A picture equals the result of `build` for the rows after the latest successful turn.
+ * 1. A cached view equals the result of `build` for the rows after the latest successful turn.
  */
 export class RowViews implements RowMemory {
   /** Watches by table. */
   readonly #watches = new Map<KeyPart | undefined, Watch[]>();
-  /** Picture values by picture, then by partition, then by the actor's name in the partition. */
+  /** Cached values by row view, then by partition, then by the actor's name in the partition. */
   readonly #cached = new Map<RowView<unknown>, Map<string, Map<string, unknown>>>();
 
-  constructor(pictures: Iterable<RowView<unknown>>) {
-    for (const view of pictures) {
+  constructor(rowViews: Iterable<RowView<unknown>>) {
+    for (const view of rowViews) {
       if (this.#cached.has(view)) continue;
       this.#cached.set(view, new Map());
       for (const [table, ...under] of view.rows) {
         const watches = this.#watches.get(table) ?? [];
         this.#watches.set(table, watches);
-        watches.push({ picture: view, under });
+        watches.push({ view, under });
       }
     }
   }
 
   /**
    * Returns the actor's row view. Builds it from `reading` if it is not cached. Throws if no actor type declares the
-   * view in `pictures`.
+   * view in `rowViews`.
    */
   get<View>(view: RowView<View>, self: Address, reading: Reading): View {
     const partitions = this.#cached.get(view);
-    if (partitions === undefined) throw new Error(`${self.kind} asks for a picture that no actor type names`);
+    if (partitions === undefined) throw new Error(`${self.kind} asks for a row view that no actor type declares`);
     const name = toName(self);
     const cached = partitions.get(self.partition) ?? new Map<string, unknown>();
     if (cached.has(name)) return cached.get(name) as View;
@@ -53,18 +53,18 @@ export class RowViews implements RowMemory {
     return built;
   }
 
-  /** Whether a picture may be built from the row. */
+  /** Whether a row view may be built from the row. */
   watches(key: Key): boolean {
     return key[1] === rowSpace && this.#watches.has(key[2]);
   }
 
   /**
-   * Drops the pictures that are built from the rows with these keys, except the pictures of `writer`, which wrote the
+   * Drops the cached views that are built from the rows with these keys, except those of `writer`, which wrote the
    * rows.
    */
   written(keys: Iterable<Key>, writer: Address | null): void {
     for (const key of keys) {
-      for (const { picture: view, under } of this.#watches.get(key[2]) ?? []) {
+      for (const { view, under } of this.#watches.get(key[2]) ?? []) {
         if (under.every((part, index) => key[index + ROW_BEGINS] === part)) this.#drop(view, String(key[0]), writer);
       }
     }
@@ -78,7 +78,7 @@ export class RowViews implements RowMemory {
       );
   }
 
-  /** Drops all pictures of an actor. */
+  /** Drops all cached views of an actor. */
   drop(actor: Address): void {
     const name = toName(actor);
     for (const partitions of this.#cached.values()) {
@@ -87,7 +87,7 @@ export class RowViews implements RowMemory {
     }
   }
 
-  /** Throws if a picture of the actor differs from its rows. */
+  /** Throws if a cached view of the actor differs from its rows. */
   check(actor: Address, reading: Reading): void {
     const name = toName(actor);
     for (const [view, partitions] of this.#cached) {
@@ -96,11 +96,12 @@ export class RowViews implements RowMemory {
       const built = view.build(reading, actor);
       const isSame = view.isSame?.(cached.get(name), built) ?? isDeepStrictEqual(cached.get(name), built);
       const tables = view.rows.map(([table]) => table).join(", ");
-      if (!isSame) throw new Error(`${addressText(actor)} holds another picture of ${tables} than its rows say`);
+      if (!isSame)
+        throw new Error(`${addressText(actor)} has a cached row view of ${tables} that differs from its rows`);
     }
   }
 
-  /** Drops a picture of all actors except the writer. */
+  /** Drops the cached view of all actors except the writer. */
   #drop(view: RowView<unknown>, partition: string, writer: Address | null): void {
     const partitions = this.#cached.get(view);
     const cached = partitions?.get(partition);

@@ -5,7 +5,7 @@ import { Queue } from "./queue.js";
 /** Number of answers to send before the event loop continues. Handling an answer costs its asker about 20 µs. */
 const AT_ONCE = 2;
 /**
- * Number of answers to send before the event loop continues, while only one party is active. It is higher than {@link
+ * Number of answers to send before the event loop continues, while only one client is active. It is higher than {@link
  * AT_ONCE}, because each round of the event loop costs as much as one answer.
  */
 const AT_ONCE_ALONE = 16;
@@ -20,16 +20,16 @@ export class ReleasedAnswers {
   readonly #left = new Queue<Answer>();
   #isPlanned = false;
 
-  /** `isShared` returns whether several parties are active; by default always true. */
+  /** `isShared` returns whether several clients are active; by default always true. */
   constructor(scheduler: Scheduler, isShared: () => boolean = () => true) {
     this.#scheduler = scheduler;
     this.#isShared = isShared;
   }
 
   /**
-   * Queues and sends answers. With `isLater`, the answers wait for work that is already deferred. If that work is the
-   * next batch's commit, a single party gets more work done, because askers handle their answers while that batch is
-   * flushed.
+   * Queues answers and sends them. With `isLater`, sends them after the work that is already deferred, such as the
+   * commit of the next batch. Their askers then work while that batch is flushed, which raises the throughput of a
+   * single client.
    */
   release(answers: readonly Answer[], { isLater = false } = {}): void {
     for (const answer of answers) this.#left.push(answer);

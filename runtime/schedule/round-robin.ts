@@ -1,12 +1,12 @@
 import { Queue } from "./queue.js";
 
-/** Number of parties that keep their empty queues, because most parties soon add items again. */
+/** Number of clients that keep their empty queues, because most clients soon add items again. */
 const MAX_IDLE = 64;
 
-/** Waiting items by party. Parties take turns; within a party, items are served in order of arrival. */
+/** Waiting items by client. Clients take turns; within a client, items are served in order of arrival. */
 export class RoundRobin<Item> {
-  readonly #byParty = new Map<string, Queue<Item>>();
-  /** Queues of the parties that have waiting items. */
+  readonly #byClient = new Map<string, Queue<Item>>();
+  /** Queues of the clients that have waiting items. */
   readonly #turns = new Queue<Queue<Item>>();
   #length = 0;
 
@@ -15,8 +15,8 @@ export class RoundRobin<Item> {
     return this.#length;
   }
 
-  push(party: string, item: Item): void {
-    const own = this.#byParty.get(party) ?? this.#begin(party);
+  push(client: string, item: Item): void {
+    const own = this.#byClient.get(client) ?? this.#begin(client);
     if (own.length === 0) this.#turns.push(own);
     own.push(item);
     this.#length += 1;
@@ -31,12 +31,12 @@ export class RoundRobin<Item> {
     return item;
   }
 
-  #begin(party: string): Queue<Item> {
-    if (this.#byParty.size >= this.#turns.length + MAX_IDLE) {
-      for (const [other, { length }] of this.#byParty) if (length === 0) this.#byParty.delete(other);
+  #begin(client: string): Queue<Item> {
+    if (this.#byClient.size >= this.#turns.length + MAX_IDLE) {
+      for (const [other, { length }] of this.#byClient) if (length === 0) this.#byClient.delete(other);
     }
     const own: Queue<Item> = new Queue();
-    this.#byParty.set(party, own);
+    this.#byClient.set(client, own);
     return own;
   }
 }

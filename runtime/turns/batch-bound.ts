@@ -9,15 +9,18 @@ import type { Overlays } from "./overlays.js";
 const MAX_ROWS = 1_024;
 
 /**
- * Maximum turns in a batch while several parties are active. The synchronous part of the batch's commit takes about 0.1
+ * Maximum turns in a batch while several clients are active. The synchronous part of the batch's commit takes about 0.1
  * milliseconds.
  */
 const SHARED_TURNS = 16;
-/** Maximum turns per millisecond of the last flush, if that gives more than {@link SHARED_TURNS}. */
+/**
+ * While several clients are active, a batch may have this many turns for each millisecond of the last flush, and always
+ * {@link SHARED_TURNS}.
+ */
 const SHARED_TURNS_A_MS = 8;
 
 /**
- * Limits the turns and rows of a batch, and measures the flushes. While several parties are active, batches are small,
+ * Limits the turns and rows of a batch, and measures the flushes. While several clients are active, batches are small,
  * so that the synchronous part of a commit does not block the event loop for long. Slower flushes allow more turns per
  * batch: {@link SHARED_TURNS_A_MS} for each millisecond of flush time.
  */

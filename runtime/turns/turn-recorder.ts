@@ -54,7 +54,7 @@ export class TurnRecorder implements Turn, CoveringReading {
   stopped = false;
   /** Whether the turn wrote or removed a row or a directory entry. */
   wrote = false;
-  /** Keys of written rows that pictures may be built from. */
+  /** Keys of written rows that row views may be built from. */
   readonly watched: Key[] = [];
   /** The rows whose changes the turn published, by key, in their state before the first of these changes. */
   #firstRows = new Map<string, unknown>();
@@ -64,9 +64,9 @@ export class TurnRecorder implements Turn, CoveringReading {
   readonly #options: TurnRecorderOptions;
   readonly #freezes: boolean;
 
-  constructor(identities: Identities, pictures: RowViews, options: TurnRecorderOptions) {
+  constructor(identities: Identities, rowViews: RowViews, options: TurnRecorderOptions) {
     this.#identities = identities;
-    this.#rowViews = pictures;
+    this.#rowViews = rowViews;
     this.#options = options;
     this.#freezes = options.freezes;
   }
@@ -163,8 +163,7 @@ export class TurnRecorder implements Turn, CoveringReading {
       writing.undoTo(writes);
       this.intents.splice(0, this.intents.length, ...intents);
       this.watched.length = watched;
-      // The failed work may have changed the picture in memory. Drop it, so that its next use rebuilds it from the
-      // rows.
+      // The failed work may have changed the cached view. Drop it, so that its next use rebuilds it from the rows.
       this.#rowViews.drop(this.self);
       return false;
     }

@@ -4,7 +4,7 @@ import type { RuntimeOptions } from "../runtime.js";
 export const TURNS_PER_RUN = 256;
 /** Time in which turns of a run may begin, in milliseconds. At least one turn begins. */
 const RUN_MS = 0.5;
-/** Time in which turns of a run may begin while several parties are active, in milliseconds. */
+/** Time in which turns of a run may begin while several clients are active, in milliseconds. */
 const SHARED_RUN_MS = 0.05;
 
 /** Counts the turns taken before the event loop continues. Without a clock, only their number is limited. */

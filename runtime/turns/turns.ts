@@ -34,7 +34,7 @@ export interface TurnParts {
   readonly clock: Clock;
   readonly overlays: Overlays;
   readonly recorder: TurnRecorder;
-  readonly pictures: RowViews;
+  readonly rowViews: RowViews;
   readonly router: MessageRouter;
   readonly undelivered: UndeliveredMessages;
   readonly timers: Timers;
@@ -103,7 +103,7 @@ export class Turns {
   }
 
   #takeTurn(cell: Cell, envelope: Envelope, batch: Batch): boolean {
-    const { recorder, overlays, pictures } = this.#parts;
+    const { recorder, overlays, rowViews } = this.#parts;
     this.#hasCrashed = false;
     overlays.beginTurn();
     recorder.begin(cell.to, this.#parts.clock.now(), overlays);
@@ -112,11 +112,11 @@ export class Turns {
     try {
       next = this.#step(cell, envelope);
       envelopes = next === notTaken ? [] : this.#prepare(cell);
-      if (this.#parts.freezes) pictures.check(cell.to, overlays);
+      if (this.#parts.freezes) rowViews.check(cell.to, overlays);
     } catch (error) {
       this.#hasCrashed = true;
       overlays.discardTurn();
-      pictures.drop(cell.to);
+      rowViews.drop(cell.to);
       recorder.end();
       return this.#crashed(cell, envelope, batch, error);
     }
@@ -126,7 +126,7 @@ export class Turns {
       this.#refuse(cell, envelope, batch);
     } else {
       overlays.keepTurn();
-      if (recorder.watched.length > 0) pictures.written(recorder.watched, cell.to);
+      if (recorder.watched.length > 0) rowViews.written(recorder.watched, cell.to);
       this.#apply(cell, envelope, batch, next, envelopes);
     }
     return true;
@@ -310,7 +310,7 @@ export class Turns {
     for (const name of [...(cell.timers?.keys() ?? [])]) this.#cancelWake(cell, name, batch);
     for (const id of [...(cell.effects ?? [])]) this.#cancelEffect(cell, id, batch);
     cell.clear();
-    this.#parts.pictures.drop(cell.to);
+    this.#parts.rowViews.drop(cell.to);
     batch.touch(cell);
   }
 

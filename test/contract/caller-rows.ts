@@ -347,6 +347,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /": anyone,
   "GET /docs": anyone,
   "GET /docs/explorer.js": anyone,
+  "GET /docs/page.js": anyone,
   "GET /runner.mjs": anyone,
   "GET /runner.mjs.sha256": anyone,
 };

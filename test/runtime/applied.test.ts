@@ -27,7 +27,7 @@ const owner = probe(
     },
     total: ({ puts }, _message, turn) => turn.reply({ total: turn.rowView(sum).total, puts: puts ?? 0 }),
   },
-  { pictures: [sum] },
+  { rowViews: [sum] },
 );
 
 /** Starts a runtime and fills all of its caches. */
@@ -68,7 +68,7 @@ t.test("after a batch of another node every cache says what its rows say", async
     [10, 5],
     "a range",
   );
-  t.same(await ask("total"), { total: 15, puts: 40 }, "a picture, and the actor's state");
+  t.same(await ask("total"), { total: 15, puts: 40 }, "a row view, and the actor's state");
   t.equal(runtime.feed.lastSeq(partition), 3, "the feed");
   await ask("put", { id: "d", n: 1 });
   const entries = runtime.feed.since(partition, "thing/1", 2);
@@ -76,7 +76,7 @@ t.test("after a batch of another node every cache says what its rows say", async
   t.same(harness.fatal, []);
 });
 
-t.test("rows alone drop the picture of an actor that goes on", async (t) => {
+t.test("rows alone drop the row view of an actor that goes on", async (t) => {
   const { ask, lay } = await warm();
   await lay([{ op: "put", key: things.key(partition, "a"), value: { n: 10 } }]);
   t.same(await ask("total"), { total: 12, puts: 2 });

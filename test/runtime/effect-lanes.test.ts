@@ -27,7 +27,7 @@ function placed(lane: LaneLimits, more: { readonly bytes?: number; readonly unti
   return { effect: made, prepared, runs, retarget };
 }
 
-const one: LaneLimits = { name: "one", places: 8, kept: 2, perParty: 4, perTarget: 1 };
+const one: LaneLimits = { name: "one", places: 8, kept: 2, perClient: 4, perTarget: 1 };
 
 t.test("what hangs at one target holds up none of the same actor's other targets, and is said to wait", async (t) => {
   const { effect: work, runs } = placed(one);

@@ -152,7 +152,7 @@ t.test("a turn joins no batch that changes a thousand rows already", async (t) =
   t.same(written, [1_200, 1_200, 400]);
 });
 
-t.test("batches are smaller while several parties are about, and nothing is answered before its flush", async (t) => {
+t.test("batches are smaller while several clients are about, and nothing is answered before its flush", async (t) => {
   let isShared = true;
   const harness = new Harness({ catalogue, isShared: () => isShared });
   await harness.start();
@@ -175,10 +175,10 @@ t.test("batches are smaller while several parties are about, and nothing is answ
   harness.held = null;
   await harness.advance();
   await Promise.all(asks);
-  t.equal(harness.batches.length, 2, "of a party alone all that is left goes together");
+  t.equal(harness.batches.length, 2, "of a client alone all that is left goes together");
 });
 
-t.test("the longer flushes take, the more turns share one while several parties are about", async (t) => {
+t.test("the longer flushes take, the more turns share one while several clients are about", async (t) => {
   let nowMs = 0;
   const harness = new Harness({ catalogue, isShared: () => true, elapsedMs: () => nowMs });
   await harness.start();

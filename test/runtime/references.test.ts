@@ -71,7 +71,7 @@ export const mail = effect<{ readonly to: string }, { readonly sent: boolean }>(
 declare const runtime: Runtime;
 declare const turn: Turn;
 const door = doorRef("ws_1", "1");
-const lane = { name: "mail", places: 1, kept: 0, perParty: 1, perTarget: 1 };
+const lane = { name: "mail", places: 1, kept: 0, perClient: 1, perTarget: 1 };
 const machineOf = <Event extends Message & { readonly turn: Turn }>() =>
   setup({ types: { events: {} as Event } }).createMachine({ initial: "a", states: { a: {} } });
 `;

@@ -25,7 +25,7 @@ export function checkAcknowledged(durable: Reading, told: Told): string[] {
     .map(([op]) => `${op} was acknowledged and is lost`);
 }
 
-/** Checks that cached read pictures match the durable rows. Call it at any time. */
+/** Checks that cached read view match the durable rows. Call it at any time. */
 export function checkReads(reading: Reading, durable: Reading): string[] {
   return partitions
     .filter((partition) => {

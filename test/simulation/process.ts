@@ -27,7 +27,7 @@ interface Life {
 
 /** The process under test. The simulation kills it, fails its disk, stops it, and restarts it on the same disk. */
 export class SimulatedProcess {
-  /** Errors about pictures that differ from their rows. */
+  /** Errors about row views that differ from their rows. */
   readonly complaints: string[] = [];
   lives = 0;
   readonly #world: World;
@@ -87,7 +87,7 @@ export class SimulatedProcess {
   }
 
   #note(error: unknown): void {
-    if (error instanceof Error && /another picture/.test(error.message)) this.complaints.push(error.message);
+    if (error instanceof Error && /that differs from its rows/.test(error.message)) this.complaints.push(error.message);
   }
 
   /** Kills the process, and starts the next one after a random time. */

@@ -18,7 +18,7 @@ export const operations = table<OperationRow>("operation");
 /** The partition of each operation. */
 export const takenAt = directory<{ readonly partition: string }>("taken-at");
 /**
- * The operations of a partition as each of its accounts caches them. After every turn, the runtime compares the picture
+ * The operations of a partition as each of its accounts caches them. After every turn, the runtime compares the row view
  * with the rows.
  */
 export const ledger: RowView<{ count: number; created: number }> = {

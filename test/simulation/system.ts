@@ -86,7 +86,7 @@ export function createCatalogue(tries: Tries, effects: readonly Effect[]): Catal
   const supervision = { attempts: 2, maxRestarts: 4, withinMs: 1_000, backoffMs: 4_000 };
   return {
     actors: [
-      { kind: "account", machine: accountMachine(tries), version: 1, supervision, pictures: [ledger] },
+      { kind: "account", machine: accountMachine(tries), version: 1, supervision, rowViews: [ledger] },
       { kind: "keeper", machine: keeperMachine, version: 1 },
       { kind: "payer", machine: payerMachine, version: 1 },
       { kind: "auditor", machine: auditorMachine, version: 1 },

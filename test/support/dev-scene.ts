@@ -96,13 +96,19 @@ export async function startDev(
   return { lines, url, client, teamId: team?.id ?? "", interrupt, end };
 }
 
+/** A person's home folder, and their repository. */
+interface DevPlace {
+  readonly signalbox: Pick<Signalbox, "home">;
+  readonly repository: string;
+}
+
 /** The person's own folder for the repository. */
-export function ownFolder({ signalbox, repository }: Pick<DevScene, "signalbox" | "repository">): string {
+export function ownFolder({ signalbox, repository }: DevPlace): string {
   return toOwnDevFolder({ env: { HOME: signalbox.home } }, repository);
 }
 
 /** Reads the sign-in for the command line. */
-export function readLogin(scene: Pick<DevScene, "signalbox" | "repository">): {
+export function readLogin(scene: DevPlace): {
   readonly url: string;
   readonly cookie: string;
 } {

@@ -28,12 +28,24 @@ export async function openDocsScene(t: Test, options: DocsOptions = {}): Promise
   const place = await openWorkplace(t, { settings, ...(stations === undefined ? {} : { stations }) });
   const { service, ada, token } = place;
   const reader = openReader(t, readerOptions);
-  const login = { url: service.baseUrl, cookie: ada.credentials.cookie };
-  const logins = { current: service.baseUrl, logins: { [service.baseUrl]: login } };
+  // Not `service.baseUrl`: a test may set `BASE_URL` to an address that does not lead to the service.
+  const url = `http://127.0.0.1:${service.port}`;
+  const login = { url, cookie: ada.credentials.cookie };
+  const logins = { current: url, logins: { [url]: login } };
   writePrivateFile(join(reader.home, ".config/signalbox/logins.json"), logins);
   if (agent !== undefined) {
     const gitUrl = `file://${reader.repository}`;
-    await startRealRunner(t, { url: service.baseUrl, token, gitUrl, command: agent });
+    await startRealRunner(t, { url, token, gitUrl, command: agent });
   }
-  return { ...place, reader, values: { [PAGE_URL]: service.baseUrl } };
+  return { ...place, reader, values: { [PAGE_URL]: url } };
+}
+
+/** Lists the texts of all steps of the team's newest task, oldest run first, without spaces at their ends. */
+export async function listSteps({ ada, teamId, runs }: DocsScene): Promise<readonly string[]> {
+  const read = async (path: string) =>
+    (await ada.request("GET", path)).body?.items as readonly { readonly id: string; readonly text: string }[];
+  const [task] = await read(`/api/teams/${teamId}/tasks?limit=1`);
+  const ids = (await runs(task?.id ?? "")).map(({ id }) => id).reverse();
+  const steps = await Promise.all(ids.map((id) => read(`/api/runs/${id}/steps`)));
+  return steps.flat().map(({ text }) => text.trim());
 }

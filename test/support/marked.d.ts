@@ -9,6 +9,8 @@ declare module "marked" {
     readonly depth?: number;
     readonly lang?: string;
     readonly href?: string;
+    /** The rows of a table, without its header. */
+    readonly rows?: readonly (readonly { readonly text: string }[])[];
     readonly codeBlockStyle?: "indented";
   }
   export function parse(markdown: string): string;

@@ -8,7 +8,7 @@ export type PlainRun = (input: unknown, context: EffectContext & { readonly sign
 
 /** Returns a lane with this many places for all partitions. */
 export function plainLane(places: number): LaneLimits {
-  return { name: "plain", places, kept: 0, perParty: places, perTarget: places };
+  return { name: "plain", places, kept: 0, perClient: places, perTarget: places };
 }
 
 /** Returns an effect with this many concurrent runs. */

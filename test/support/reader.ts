@@ -4,9 +4,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Test } from "tap";
+import { killGroup } from "../../http/runner/process/process-group.js";
 import { type Block, readBlocks } from "./page-blocks.js";
 import { inRepository, layRepository } from "./repository.js";
 import { signalbox } from "./signalbox-command.js";
+import { until } from "./until.js";
 
 /** The result of a block of commands. */
 export interface BlockEnd {
@@ -35,6 +37,8 @@ export interface Reader {
   readonly repository: string;
   /** Runs commands in the reader's terminal. Variables and the current folder carry over to later commands. */
   run(commands: string): Promise<BlockEnd>;
+  /** Ends the programs in the background with SIGTERM, and waits until they have ended. */
+  endBackground(): Promise<void>;
   /**
    * Follows a page from its first code block to its last:
    *
@@ -100,7 +104,8 @@ export function openReader(t: Test, options: ReaderOptions = {}): Reader {
       await after?.(written, end);
     }
   };
-  return { home, repository, run: (commands) => shell.run(commands), follow };
+  const { run, endBackground } = shell;
+  return { home, repository, run, endBackground, follow };
 }
 
 function fill(code: string, values: Readonly<Record<string, string>>): string {
@@ -111,6 +116,8 @@ interface Shell {
   run(commands: string): Promise<BlockEnd>;
   /** Starts commands in the background; resolves when they have printed a line, or ended. */
   start(commands: string): Promise<BlockEnd>;
+  /** Ends what {@link Shell.start} started, and waits for its end. */
+  endBackground(): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -139,13 +146,23 @@ function startShell(folder: string, options: { readonly cwd: string; readonly en
     const [[out, code], [err]] = await ended;
     return { code, out, err };
   };
+  const groups = join(folder, "groups");
+  writeFileSync(groups, "");
+  const listGroups = () => readFileSync(groups, "utf8").split("\n").map(Number);
   const start = async (commands: string): Promise<BlockEnd> => {
     const script = writeScript(commands);
     const log = `${script}.log`;
     const wait = `while [ ! -s '${log}' ] && kill -0 $!; do sleep 0.05; done; cat '${log}'`;
-    return run(`{ trap - ERR; . '${script}'; } >'${log}' 2>&1 </dev/null &\n${wait}`);
+    // With `set -m`, the program gets a process group of its own.
+    const started = `set -m\n{ trap - ERR; . '${script}'; } >'${log}' 2>&1 </dev/null &\nset +m`;
+    return run(`${started}\necho $! >>'${groups}'\n${wait}`);
   };
-  return { run, start, end: () => endGroup(shell, closed) };
+  const endBackground = async () => {
+    for (const group of listGroups()) killGroup(group, "SIGTERM");
+    await run("wait");
+    writeFileSync(groups, "");
+  };
+  return { run, start, endBackground, end: () => endGroups(shell, closed, listGroups) };
 }
 
 /** Resolves with the text before the mark, and the number after it. Rejects if the stream ends first. */
@@ -168,20 +185,29 @@ function readUntil(shell: ChildProcess, name: "stdout" | "stderr", mark: string)
 /** How long programs have to end after SIGTERM, in milliseconds. */
 const GRACE_MS = 5_000;
 
-/** Ends a process and everything that it started. */
-async function endGroup(child: ChildProcess, closed: Promise<unknown>): Promise<void> {
-  const { pid } = child;
-  if (pid === undefined) return;
-  const kill = (signal: NodeJS.Signals) => {
-    try {
-      process.kill(-pid, signal);
-    } catch {
-      // The group has ended.
-    }
-  };
-  kill("SIGTERM");
+/** Ends the shell, and everything that it and its programs in the background started. */
+async function endGroups(
+  child: ChildProcess,
+  closed: Promise<unknown>,
+  listGroups: () => readonly number[],
+): Promise<void> {
+  const { pid = 0 } = child;
+  const groups = [pid, ...listGroups()];
+  for (const group of groups) killGroup(group, "SIGTERM");
   child.stdin?.end();
-  const timer = setTimeout(() => kill("SIGKILL"), GRACE_MS);
+  const timer = setTimeout(() => {
+    for (const group of groups) killGroup(group, "SIGKILL");
+  }, GRACE_MS);
   await closed;
+  await until("the programs in the background to end", () => !groups.some(isAlive));
   clearTimeout(timer);
+}
+
+/** Whether a process group has a process. */
+function isAlive(group: number): boolean {
+  try {
+    return group > 1 && process.kill(-group, 0);
+  } catch {
+    return false;
+  }
 }

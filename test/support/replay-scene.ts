@@ -35,7 +35,11 @@ interface ReplaySceneOptions extends TestServiceOptions {
 
 export async function openReplayScene(t: Test, options: ReplaySceneOptions = {}): Promise<ReplayScene> {
   const { check = null, ...others } = options;
-  const place = await openWorkplace(t, { ...others, stations: [{ ...work, check }, review] });
+  return toReplayScene(await openWorkplace(t, { ...others, stations: [{ ...work, check }, review] }));
+}
+
+/** Connects a runner to a workplace whose line has a work station and another one. */
+export async function toReplayScene<Place extends Workplace>(place: Place): Promise<Place & ReplayScene> {
   const found = await place.ada.request("GET", `/api/resources/workspaces/${place.workspaceId}/lines`);
   const { id: lineId, stations } = listItems(found)[0] as { id: string; stations: { id: string }[] };
   const team = `/api/teams/${place.teamId}`;
@@ -53,6 +57,7 @@ export async function openReplayScene(t: Test, options: ReplaySceneOptions = {})
 }
 
 interface Work {
+  readonly title?: string;
   readonly ending?: RunEnding;
   /** The base commit that the runner reports; null for none. */
   readonly base?: string | null;
@@ -63,9 +68,9 @@ interface Work {
 /** Opens a task and works on it until its run has ended and the task is done or in the inbox. */
 export async function workTask(
   place: ReplayScene,
-  { ending = { kind: "finish", note: "" }, base = "b".repeat(40), diff = "" }: Work = {},
+  { title = "Mend it", ending = { kind: "finish", note: "" }, base = "b".repeat(40), diff = "" }: Work = {},
 ): Promise<{ readonly taskId: string; readonly runId: string }> {
-  const taskId = await place.open({ title: "Mend it" });
+  const taskId = await place.open({ title });
   const job = await place.peer.job();
   const { runId, fence } = job;
   const bases = base === null ? [] : [{ repository: "acme/app", base }];

@@ -57,8 +57,8 @@ export interface TurnTaken {
 }
 
 export interface SteppingOptions {
-  /** The pictures that turns of {@link withTurn} may read. */
-  readonly pictures?: readonly RowView<unknown>[];
+  /** The row views that turns of {@link withTurn} may read. */
+  readonly rowViews?: readonly RowView<unknown>[];
   /** Time of the first turn, in milliseconds since the epoch. */
   readonly now?: number;
   readonly seed?: number;
@@ -83,7 +83,7 @@ export interface Stepping {
 export function stepByHand(type: ActorType, self: Address, options: SteppingOptions = {}): Stepping {
   const stepper = createActorStepper(type);
   const rows = options.rows === undefined ? memoryRows() : directedRows(options.rows);
-  const hand = handTurn(self, rows, { ...options, pictures: type.pictures ?? [] });
+  const hand = handTurn(self, rows, { ...options, rowViews: type.rowViews ?? [] });
   let state: MachineState = stepper.initial(self);
   const stepping: Stepping = {
     now: hand.now,
@@ -119,9 +119,9 @@ interface Hand {
 function handTurn(self: Address, rows: Writing, options: SteppingOptions): Hand {
   const start = options.now ?? Date.parse("2026-01-01T00:00:00.000Z");
   let nowMs = start;
-  const pictures = new RowViews(options.pictures ?? []);
+  const rowViews = new RowViews(options.rowViews ?? []);
   const identities = createIdentities(() => nowMs, seededBytes(options.seed ?? 1));
-  const recorder = new TurnRecorder(identities, pictures, { freezes: true, damageMet: () => undefined });
+  const recorder = new TurnRecorder(identities, rowViews, { freezes: true, damageMet: () => undefined });
   return {
     now: start,
     run(now, work) {
@@ -129,12 +129,12 @@ function handTurn(self: Address, rows: Writing, options: SteppingOptions): Hand 
       const layers = new Overlays(rows);
       layers.beginTurn();
       recorder.begin(self, now, layers);
-      // Rows may change between turns, so each turn builds its pictures anew. After the turn, the pictures must match
+      // Rows may change between turns, so each turn builds its row views anew. After the turn, the views must match
       // the rows.
-      pictures.drop(self);
+      rowViews.drop(self);
       try {
         const next = work(recorder);
-        pictures.check(self, layers);
+        rowViews.check(self, layers);
         if (next === null) return { next, taken: nothingTaken };
         for (const change of layers.close().changes()) {
           if (change.op === "put") rows.put(change.key, change.value);

@@ -14,10 +14,18 @@ export const userName = z
 
 /** The signed-in user and their workspaces. */
 export const sessionSchema = z.strictObject({
-  userId: z.string(),
-  email: z.string(),
-  name: z.string(),
-  workspaces: z.array(z.strictObject({ id: z.string(), slug: z.string(), role: z.string() })),
+  userId: z.string().describe("Id of the signed-in person, `usr_` and a ULID."),
+  email: z.string().describe("Mail address that the person signed in with, in lower case."),
+  name: z.string().describe("Name that other people see; at first from the mail address."),
+  workspaces: z
+    .array(
+      z.strictObject({
+        id: z.string().describe("Id of the workspace, `ws_` and a ULID."),
+        slug: z.string().describe("Unique name of the workspace in paths."),
+        role: z.string().describe("Role in the workspace: `owner`, `admin` or `member`."),
+      }),
+    )
+    .describe("Open workspaces that the person is a member of."),
 });
 
 /** A user with an account. */

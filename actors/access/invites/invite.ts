@@ -9,16 +9,22 @@ export const INVITE_MS = 14 * 24 * 60 * 60 * 1_000;
 /** A pending invite as administrators of the workspace see it. */
 export const inviteSchema = z
   .strictObject({
-    id: z.string(),
-    email: z.string(),
-    role: z.enum(["admin", "member"]),
-    teams: z.array(teamSchema),
-    invitedBy: z.strictObject({ userId: z.string(), name: z.string() }),
-    /** Whether the last mail is being sent, was sent, or failed. */
-    mail: z.enum(["sending", "sent", "not-sent"]),
-    createdAt: z.string(),
-    sentAt: z.string(),
-    expiresAt: z.string(),
+    id: z.string().describe("Id of the invite, `inv_` and a ULID."),
+    email: z.string().describe("Invited mail address, in lower case."),
+    role: z.enum(["admin", "member"]).describe("Role that the person gets in the workspace."),
+    teams: z.array(teamSchema).describe("Teams that the person joins, without teams deleted since."),
+    invitedBy: z
+      .strictObject({
+        userId: z.string().describe("Id of the person who sent the invite."),
+        name: z.string().describe("Current name of the person who sent the invite."),
+      })
+      .describe("The person who first sent the invite; a resend does not change it."),
+    mail: z
+      .enum(["sending", "sent", "not-sent"])
+      .describe("Whether the latest mail is on its way, was sent, or failed."),
+    createdAt: z.string().describe("RFC 3339 time at which the invite was created."),
+    sentAt: z.string().describe("RFC 3339 time of the latest mail of this invite."),
+    expiresAt: z.string().describe("RFC 3339 time at which the link expires: 14 days after `sentAt`."),
   })
   .meta({ title: "invite" });
 

@@ -33,13 +33,18 @@ export function inviteView(reading: Reading, workspaceId: string, invite: Invite
 /** An invite as anyone with its link sees it. */
 export const offerSchema = z
   .strictObject({
-    workspace: z.strictObject({ slug: z.string(), name: z.string() }),
-    invitedBy: z.string(),
-    email: z.string(),
+    workspace: z
+      .strictObject({
+        slug: z.string().describe("Unique name of the workspace in paths."),
+        name: z.string().describe("Title of the workspace for people."),
+      })
+      .describe("Workspace that the invite is for."),
+    invitedBy: z.string().describe("Name of the person who sent the invite."),
+    email: z.string().describe("Invited mail address; only its owner can accept."),
     role: inviteSchema.shape.role,
-    teams: z.array(z.string()),
-    state: z.enum(["open", "expired", "accepted"]),
-    expiresAt: z.string(),
+    teams: z.array(z.string()).describe("Titles of the teams that the person joins."),
+    state: z.enum(["open", "expired", "accepted"]).describe("`open` can be accepted; `expired` and `accepted` cannot."),
+    expiresAt: z.string().describe("RFC 3339 time after which the link cannot be accepted."),
   })
   .meta({ title: "invite-offer" });
 
@@ -85,9 +90,15 @@ export function inviteMailView(
 /** The membership of the user who accepted an invite. */
 export const acceptedInviteSchema = z
   .strictObject({
-    workspace: z.strictObject({ id: z.string(), slug: z.string(), name: z.string() }),
-    role: z.enum(["owner", "admin", "member"]),
-    teams: z.array(teamSchema),
+    workspace: z
+      .strictObject({
+        id: z.string().describe("Id of the workspace, `ws_` and a ULID."),
+        slug: z.string().describe("Unique name of the workspace in paths."),
+        name: z.string().describe("Title of the workspace for people."),
+      })
+      .describe("Workspace that the person joined."),
+    role: z.enum(["owner", "admin", "member"]).describe("Role that the person now has; members keep theirs."),
+    teams: z.array(teamSchema).describe("All teams that the person is now on."),
   })
   .meta({ title: "accepted-invite" });
 

@@ -13,10 +13,15 @@ import { checkScopes, tokenScopes } from "./workspace-token.kind.js";
 const lifetime = "must be 1 to 60 minutes";
 
 const schema = z.strictObject({
-  key: slug,
+  key: slug.describe("Names the trust within its workspace; lowercase words joined by dashes. Fixed after the create."),
   ...trustTerms,
   scopes: tokenScopes,
-  lifetimeMinutes: z.int("must be a whole number").min(1, lifetime).max(60, lifetime).default(15),
+  lifetimeMinutes: z
+    .int("must be a whole number")
+    .min(1, lifetime)
+    .max(60, lifetime)
+    .default(15)
+    .describe("How long a minted token is valid, in minutes; 1 to 60."),
 });
 
 export type TokenTrustFields = z.output<typeof schema>;

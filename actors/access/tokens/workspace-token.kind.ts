@@ -22,15 +22,22 @@ export const tokenScopes = z
   );
 
 const schema = z.strictObject({
-  name: slug,
+  name: slug.describe(
+    "Names the token within its workspace; lowercase words joined by dashes. Fixed after the create.",
+  ),
   scopes: tokenScopes,
-  description: z.string().max(255, "must be at most 255 characters").default(""),
+  description: z
+    .string()
+    .max(255, "must be at most 255 characters")
+    .default("")
+    .describe("Free text about the token's purpose; the only field that an update may change."),
   expiresAt: z.iso
     .datetime({ offset: true, error: "must be an RFC 3339 time" })
     .overwrite(inUtc)
     .refine(isBeforeYear10000, "must lie before the year 10000, also in UTC")
     .nullable()
-    .default(null),
+    .default(null)
+    .describe("RFC 3339 time in the future when the token expires; null for never. Fixed."),
 });
 
 export type WorkspaceTokenFields = z.output<typeof schema>;
@@ -69,7 +76,7 @@ export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
   }),
   added: {
     issuedBy: z.string().describe("The person who issued it; `warnings` say when they left the workspace."),
-    issuedAt: z.iso.datetime(),
+    issuedAt: z.iso.datetime().describe("RFC 3339 time at which the service issued the token."),
   },
 };
 

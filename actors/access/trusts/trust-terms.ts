@@ -52,13 +52,18 @@ const claimName = z
 
 /** The fields of a trust that decide which workload tokens it accepts. Token trusts and runner trusts share them. */
 export const trustTerms = {
-  issuer,
-  audience: word.default("service"),
-  subject: word.refine(namesOwner, "must name an owner before any *: the text before it must contain /"),
+  issuer: issuer.describe(
+    "Exact `iss` of the workload's OIDC token: an https URL without query, at most 255 characters.",
+  ),
+  audience: word.default("service").describe("Value that the OIDC token's `aud` must contain; one word."),
+  subject: word
+    .refine(namesOwner, "must name an owner before any *: the text before it must contain /")
+    .describe("Pattern for the OIDC token's `sub`. `*` matches any text; a `/` must precede it."),
   claims: z
     .record(claimName, word)
     .refine((claims) => Object.keys(claims).length <= MAX_CLAIMS, `must name at most ${MAX_CLAIMS} claims`)
-    .default({}),
+    .default({})
+    .describe("Patterns for further claims of the OIDC token, by claim name; at most 16."),
 } as const;
 
 /** The conditions for the workload tokens that a trust accepts. */

@@ -8,8 +8,8 @@ import { applyingFiles } from "./run-settings.js";
 import { fluxRefs, type RunRef } from "./yaml-runs.js";
 
 /**
- * Returns where CI workflows or Flux run the root module in a folder only at other branches than the one that the edit
- * is merged into, as text for a message; null if one of them may run the branch, or there are none.
+ * If CI workflows or Flux run the root module in a folder, and none of them may run the branch that the edit is merged
+ * into, returns their places, as text for a message. Otherwise returns null.
  */
 export async function otherRunBranch(
   repository: Repository,

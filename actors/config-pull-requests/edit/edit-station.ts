@@ -18,8 +18,8 @@ const MAX_WHOLE_MS = 120_000;
  * `run.signal` aborts.
  *
  * Files come from untrusted authors and can crash or block the parsers. So each edit runs in its own worker thread,
- * which ends with the edit. If the thread crashes, uses more than 256 MB, computes for more than 10 s or takes more than 2 minutes, the edit
- * is refused with `not-proven`.
+ * which ends with the edit. An edit is refused with `not-proven` if its thread crashes, uses more than 256 MB, computes
+ * for more than 10 s or takes more than 2 minutes.
  */
 export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRun): Promise<EditOutcome> {
   const { clock, signal } = run;

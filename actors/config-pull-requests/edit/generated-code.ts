@@ -204,7 +204,7 @@ const MAX_REFERENCES = 200;
 
 /**
  * Returns the files that the locals and globals in generated contents read, also through other locals and through
- * `read_terragrunt_config`. Null for contents that are only a local or global that is not found.
+ * `read_terragrunt_config`. A null entry means content that is only a reference to an unknown local or global.
  */
 function referenceReads(
   repository: Repository,

@@ -112,7 +112,7 @@ function mayCall(
 ): boolean {
   const [begin = ""] = parts;
   if (begin !== null && isRemote(begin)) return mayFetch(parts, of.named, folder);
-  // An unknown beginning may be the address of this repository, as well as a path.
+  // If the start of the source is unknown, the source may be this repository's address instead of a path.
   if (begin === null && mayFetch(parts, of.named, folder)) return true;
   const isLocal = begin === null || from === "module" || !of.isModule || /^\.\.?(\/|$)/.test(begin);
   if (!isLocal) return false;

@@ -38,18 +38,20 @@ interface InstanceProblem {
 }
 
 /**
- * Finds how Terraform instantiates the module of a file. Reports a problem if the repository cannot be searched, if a
- * call creates no instance or uses another commit, if no run applies the module, if generated code or a Terragrunt unit's other files may change the module, or if the
- * module may have more than one instance, because the repository has one of these:
+ * Finds how Terraform instantiates the module of a file. Reports a problem in these cases:
  *
- * - two calls, a call with `count` or `for_each` that may give more than one, a call that an override file may change,
- *   or a caller that has more than one instance itself;
- * - more than one Terragrunt unit, stack unit or stack component that calls it, or two deployments of a stack;
- * - a symlink to the file or to a folder above it;
- * - a backend with many workspaces, a reference to `terraform.workspace`, or two files that are passed to runs by name:
- *   variable files that Terraform does not load automatically, and backend settings;
- * - resources and files of tools that run the module in several workspaces;
- * - a call, although the module is also a root module: it has a backend, a lock file or variable files.
+ * - The repository cannot be searched, or no run applies the module.
+ * - A call creates no instance, or uses another commit.
+ * - Generated code or other files of a Terragrunt unit may change the module.
+ * - The module may have more than one instance, because the repository has one of these:
+ *   - two calls, a call with `count` or `for_each` that may give more than one, a call that an override file may
+ *     change, or a caller that has more than one instance itself;
+ *   - more than one Terragrunt unit, stack unit or stack component that calls it, or two deployments of a stack;
+ *   - a symlink to the file or to a folder above it;
+ *   - a backend with many workspaces, a reference to `terraform.workspace`, or two files that are passed to runs by
+ *     name: variable files that Terraform does not load automatically, and backend settings;
+ *   - resources and files of tools that run the module in several workspaces;
+ *   - a call, although the module is also a root module: it has a backend, a lock file or variable files.
  */
 export async function findInstance(
   repository: Repository,

@@ -45,8 +45,8 @@ export function toUse(name: string, label: string, outer: BlockUse | undefined):
 }
 
 /**
- * Returns the paths that the value of an attribute may name, each as its parts. A command that runs on another machine
- * reads no file that is unknown.
+ * Returns the paths that the value of an attribute may name, each as its parts. Leaves out unknown paths in a command
+ * that runs on another machine.
  */
 export function attributePaths(
   { text, name, value }: { readonly text: string; readonly name: string; readonly value: SyntaxNode },
@@ -136,9 +136,12 @@ interface Word {
 }
 
 /**
- * Splits a command into its words. A shell variable and a wildcard can be any text. The unknown value of an option is
- * no word, as in `--name=${var.name}` and `--name ${var.name}`, unless the option's name is that of a path. A URL with
- * an unknown end is no word either. `before` are parts of the same command, whose words are left out.
+ * Splits a command into its words. A shell variable and a wildcard can be any text. Leaves out:
+ *
+ * - the words of `before`, which are earlier parts of the same command;
+ * - an unknown value of an option, as in `--name=${var.name}` and `--name ${var.name}`, unless the option's name is
+ *   that of a path;
+ * - a URL with an unknown end.
  */
 export function listWords(parts: readonly Part[], before: readonly Part[] = []): readonly (readonly Part[])[] {
   const words = toWords(parts, before);

@@ -105,8 +105,8 @@ function readPaths(
 }
 
 /**
- * Returns a function that gives the locals of the module in a folder, and its variables whose default is a string that
- * no file replaces. A name that is set twice is unknown, and so is a variable that a unit may give with computed inputs.
+ * Returns a function that gives the names of the module in a folder: its locals, and the variables that always have a
+ * string as their default. A name is unknown if it is set twice, or if a unit with computed inputs may set it.
  */
 function toNames(repository: Repository, files: readonly CodeFile[]): (folder: string) => Names {
   type Written = Pick<NamedValue, "text" | "node">;

@@ -63,10 +63,12 @@ function brokenAt(root: SyntaxNode): number {
 }
 
 /**
- * Parses the values of a file. HashiCorp's parser takes time proportional to the square of a heredoc's lines, so long
- * heredocs are replaced by their digests. Heredocs in `service_line` resources are kept, because the edit needs their
- * values. Other long expressions are replaced too, because an edit only compares them. If a heredoc has no end, the
- * parser gets the file only up to the heredoc's first line, because the result is the same error.
+ * Parses the values of a file, after shortening it, because HashiCorp's parser takes time proportional to the square of
+ * a heredoc's lines:
+ *
+ * - Long heredocs and other long expressions are replaced by their digests, because an edit only compares them. Those
+ *   in `service_line` resources are kept, because the edit needs their values.
+ * - After a heredoc without an end, the text is cut at the heredoc's first line. The parser's error is the same.
  *
  * If a digest is missing from the result, the whole file is parsed.
  */

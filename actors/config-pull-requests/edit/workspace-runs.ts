@@ -21,8 +21,8 @@ const RUNNERS: ReadonlyMap<string, string> = new Map([
   ["kubernetes_manifest", "manifest"],
 ]);
 /**
- * Matches attributes in `RUNNERS`. A resource without its attribute and without a `vcs_repo` block runs no module of
- * the repository.
+ * Matches the attributes of `RUNNERS` without which a resource runs no module of the repository, unless it has a
+ * `vcs_repo` block.
  */
 const NEEDS_FOLDER = /^(working_directory|directory|buildspec|manifest)$/;
 /** The arguments for the root module's folder in calls of external modules that create a workspace. */

@@ -12,7 +12,11 @@ import { hookOccurrenceId } from "./fire-hooks.js";
 import { evaluateConditions } from "./lookup-keys.js";
 import { MAX_MATCH_COST, toSubject } from "./match-hooks.js";
 
-const hookOccurrenceSummary = z.strictObject({ id: z.string(), state: z.string(), code: z.string().nullable() });
+const hookOccurrenceSummary = z.strictObject({
+  id: z.string().describe("The id of the firing that the event caused (`occ_…`)."),
+  state: z.string().describe("The current state of that firing, such as `delivered`."),
+  code: z.string().nullable().describe("Why that firing failed, such as `timeout`; null unless it failed."),
+});
 
 const mismatchSchema = z.strictObject({
   condition: z
@@ -31,10 +35,12 @@ const mismatchSchema = z.strictObject({
  */
 export const hookMatchSchema = z
   .strictObject({
-    hookId: z.string(),
-    hook: z.string(),
-    firing: hookOccurrenceSummary.nullable(),
-    notFired: mismatchSchema.nullable(),
+    hookId: z.string().describe("The id of the hook that was compared with the event (`hook_…`)."),
+    hook: z.string().describe("The key of the hook in its team."),
+    firing: hookOccurrenceSummary
+      .nullable()
+      .describe("The firing that the event caused; null if the hook did not fire."),
+    notFired: mismatchSchema.nullable().describe("Why the hook did not fire; null if it fired, or if that is unknown."),
     unknown: z
       .boolean()
       .describe("Whether the result is unknown: the service no longer stores firings for events of that time."),

@@ -11,9 +11,9 @@ export type BindingEvent = IntegrationFields["on"][number]["event"];
 
 export const actionRunStates = ["attempting", "waiting", "done", "failed"] as const;
 export const actionAttemptSchema = z.strictObject({
-  n: z.int(),
-  at: z.string(),
-  tookMs: z.number(),
+  n: z.int().describe("The number of the attempt in its action run, from 1."),
+  at: z.string().describe("When the attempt started, as an RFC 3339 time."),
+  tookMs: z.number().describe("How long the attempt took, in milliseconds."),
   method: z.string().nullable().describe("The method of the request; null if no request was sent."),
   origin: z.string().nullable().describe("The scheme, host and port of the request; null if no request was sent."),
   status: z.int().nullable().describe("The status of the response; null if there was no response."),
@@ -24,7 +24,7 @@ export const actionAttemptSchema = z.strictObject({
       "The first 4 KiB of the response, with secrets masked; JSON text if the response is JSON. Null if there " +
         "was no response, and for all attempts except the last, whose responses are not stored.",
     ),
-  code: z.string().nullable(),
+  code: z.string().nullable().describe("Why the attempt failed, such as `timeout`; null if it succeeded."),
   reason: z
     .string()
     .nullable()
@@ -40,9 +40,9 @@ export const actionAttemptSchema = z.strictObject({
 /** An action run as the API returns it. */
 export const actionRunSchema = z
   .strictObject({
-    id: z.string(),
-    integrationId: z.string(),
-    action: z.string(),
+    id: z.string().describe("The id of the action run (`act_…`)."),
+    integrationId: z.string().describe("The id of the integration that defines the action."),
+    action: z.string().describe("The name of the action in the integration's definition."),
     event: z
       .enum(["task.opened", "task.moved", "task.asked", "task.finished", "task.closed"])
       .nullable()
@@ -51,14 +51,19 @@ export const actionRunSchema = z
       .int()
       .nullable()
       .describe("The index of the binding in `on` when the event occurred; null for a schedule."),
-    taskId: z.string().nullable(),
-    state: z.enum(actionRunStates),
-    begunAt: z.string(),
-    endedAt: z.string().nullable(),
+    taskId: z.string().nullable().describe("The task whose event started the run; null for a schedule."),
+    state: z
+      .enum(actionRunStates)
+      .describe(
+        "`attempting`: a request is under way. `waiting`: a retry is due at `retryAt`. `done`: the request succeeded. " +
+          "`failed`: the last attempt failed.",
+      ),
+    begunAt: z.string().describe("When the action run started, as an RFC 3339 time."),
+    endedAt: z.string().nullable().describe("When the action run ended; null until then."),
     retryAt: z.string().nullable().describe("When the service retries the run; null unless the state is `waiting`."),
     resends: z.string().nullable().describe("The run that this run repeats; null if it is not a repetition."),
     resentAs: z.string().nullable().describe("The latest run that repeats this one; null if there is none."),
-    attempts: z.array(actionAttemptSchema),
+    attempts: z.array(actionAttemptSchema).describe("The requests of the run so far, at most 8, in order."),
   })
   .meta({ title: "action-run" });
 

@@ -35,7 +35,7 @@ export interface EvaluationInput {
  * The lane limits evaluations per workspace and per integration, because an evaluation uses processor time of this
  * process. An expensive delivery mainly delays its own integration.
  */
-const evaluationLane: LaneLimits = { name: "deliveries", places: 8, kept: 6, perParty: 2, perTarget: 1 };
+const evaluationLane: LaneLimits = { name: "deliveries", places: 8, kept: 6, perClient: 2, perTarget: 1 };
 
 export interface EvaluationOptions {
   readonly reading: () => Reading;

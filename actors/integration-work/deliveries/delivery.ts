@@ -19,25 +19,37 @@ export const deliveryEntrySchema = z.strictObject({
       "The index of the entry in `forEach`. Null for an event without `forEach`, and for the result of all entries " +
         "beyond the limit.",
     ),
-  outcome: z.enum(entryOutcomes),
-  taskId: z.string().nullable(),
-  reason: z.string().nullable(),
+  outcome: z
+    .enum(entryOutcomes)
+    .describe(
+      "`opened`: opened a task. `said`: added a note to a task. `unmatched`: no task has its marks. `unrouted`: no line " +
+        "for a new task.",
+    ),
+  taskId: z.string().nullable().describe("The task that the entry opened or added to; null for none."),
+  reason: z.string().nullable().describe("Why the entry failed, or what it could not use; otherwise null."),
 });
 
 /** A delivery as lists return it. */
 export const deliveryItemSchema = z
   .strictObject({
-    id: z.string(),
-    integrationId: z.string(),
-    source: z.enum(deliverySources),
+    id: z.string().describe("The id of the delivery (`dlv_…`)."),
+    integrationId: z.string().describe("The id of the integration that received the delivery."),
+    source: z
+      .enum(deliverySources)
+      .describe("`webhook`: a host sent it. `poll`: the response to a poll. `redelivery`: repeats `redeliveryOf`."),
     key: z
       .string()
       .nullable()
       .describe("Identifies repetitions of the delivery by its sender; null if the delivery has no key."),
-    receivedAt: z.string(),
-    state: z.enum(deliveryStates),
-    reason: z.string().nullable(),
-    endedAt: z.string().nullable(),
+    receivedAt: z.string().describe("When the service stored the delivery, as an RFC 3339 time."),
+    state: z
+      .enum(deliveryStates)
+      .describe(
+        "`accepted`, `working` and `waiting` (for a retry of a lookup) are in progress. `ignored`: no event matches. " +
+          "`unrouted`: no route or line for a task.",
+      ),
+    reason: z.string().nullable().describe("Why the delivery ended in its state, in one sentence; null if it is done."),
+    endedAt: z.string().nullable().describe("When the service finished the delivery; null until then."),
     attempts: z.int().describe("Number of attempts of the lookup that the delivery waits for."),
     retryAt: z.string().nullable().describe("When the service retries the lookup; null unless the state is `waiting`."),
     keyProblem: z
@@ -52,7 +64,7 @@ export const deliveryItemSchema = z
       .int()
       .nullable()
       .describe("The size of the body, in bytes; null if the body was dropped to make space for newer bodies."),
-    redeliveryOf: z.string().nullable(),
+    redeliveryOf: z.string().nullable().describe("The delivery that this one processes again; null if it is new."),
     redeliveredAs: z
       .string()
       .nullable()

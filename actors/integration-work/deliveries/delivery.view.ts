@@ -18,30 +18,35 @@ export const deliverySchema = z
     isCut: z.boolean().describe("Whether the body is longer than 64 KiB, so that `body` is cut."),
     causes: z.array(z.string()).describe("The hook firings and events that caused the delivery, oldest first."),
     skipped: z.int().describe("Number of entries that no `when` accepted."),
-    entries: z.array(deliveryEntrySchema),
+    entries: z.array(deliveryEntrySchema).describe("The results so far, one for each entry that a `when` accepted."),
   })
   .meta({ title: "delivery" });
 
 /** The number of deliveries whose verification failed, and the newest of them. */
 export const refusedDeliveriesSchema = z
   .strictObject({
-    count: z.int(),
-    latest: z.array(
-      z.strictObject({
-        at: z.string(),
-        headers: z.record(z.string(), z.string()),
-        bytes: z.int(),
-        reason: z
-          .enum(deliveryFaults)
-          .nullable()
-          .describe(
-            "Why verification failed. The sender does not see this. Null for deliveries that an earlier release " +
-              "refused.",
-          ),
-      }),
-    ),
+    count: z.int().describe("Number of deliveries that failed verification so far."),
+    latest: z
+      .array(
+        z.strictObject({
+          at: z.string().describe("When the delivery arrived, as an RFC 3339 time."),
+          headers: z.record(z.string(), z.string()).describe("Its headers, without credentials and signatures."),
+          bytes: z.int().describe("The size of its body, in bytes; the body is not stored."),
+          reason: z
+            .enum(deliveryFaults)
+            .nullable()
+            .describe(
+              "Why verification failed. The sender does not see this. Null for deliveries that an earlier release " +
+                "refused.",
+            ),
+        }),
+      )
+      .describe("The latest 20 of these deliveries, newest first."),
   })
-  .meta({ title: "refused-deliveries" });
+  .meta({
+    title: "refused-deliveries",
+    description: "The deliveries whose verification failed, which the service did not process.",
+  });
 
 export function refusedDeliveriesView({ count, latest }: RefusedDeliveries): z.output<typeof refusedDeliveriesSchema> {
   return { count, latest: latest.map((one) => ({ ...one, reason: one.reason ?? null })) };

@@ -26,20 +26,31 @@ import { type EvaluatedEntry, FIRST_PLACE, MAX_DELIVERY_UNITS } from "./evaluate
 import { toEventPlaces } from "./event-places.js";
 
 const raiseSchema = z.strictObject({
-  say: z.string(),
+  say: z.string().describe("The note for a task that is already open; empty for none."),
   opens: z
     .strictObject({
-      lineId: z.string(),
-      station: z.string().nullable().describe("Null for the line's first station."),
-      title: z.string(),
-      description: z.string(),
-      assigneeEmail: z.string().nullable(),
+      lineId: z.string().describe("The line of the new task."),
+      station: z
+        .string()
+        .nullable()
+        .describe("The key of the station where the task starts; null for the line's first station."),
+      title: z.string().describe("The title of the new task, cut to 300 characters."),
+      description: z.string().describe("The description of the new task; empty for none."),
+      assigneeEmail: z.string().nullable().describe("The mail address that the event assigns to; null for none."),
       assignee: z.string().nullable().describe("The team member with that email address; null if there is none."),
     })
-    .nullable(),
-  branch: z.string().nullable(),
-  marks: z.array(z.strictObject({ kind: z.string(), value: z.string() })),
-  channel: z.string().nullable(),
+    .nullable()
+    .describe("The task that the event opens if no open task has one of the marks; null if it opens none."),
+  branch: z.string().nullable().describe("The branch at which the new task's runs start; null for the default branch."),
+  marks: z
+    .array(
+      z.strictObject({
+        kind: z.string().describe("The kind of the mark, as in the definition."),
+        value: z.string().describe("The external object that the mark names."),
+      }),
+    )
+    .describe("The marks that identify the task; a new task gets all of them."),
+  channel: z.string().nullable().describe("The channel of the route that matches; null without such a route."),
   files: z.array(z.string()).describe("The names of the files that would be attached."),
 });
 
@@ -49,11 +60,11 @@ export const tryResultSchema = z
     isVerified: z.boolean().describe("Whether the service would accept the delivery. If not, it answers 401."),
     fault: z.enum(deliveryFaults).nullable().describe("Why verification fails. The sender does not see this."),
     response: z
-      .strictObject({ body: z.unknown() })
+      .strictObject({ body: z.unknown().describe("The body of the response: text as it is, anything else as JSON.") })
       .nullable()
       .describe("The response of `respond`. The service does nothing else with the delivery."),
     responseProblem: z.string().nullable().describe("Why `respond` does not answer, or why its response is empty."),
-    key: z.string().nullable(),
+    key: z.string().nullable().describe("The value of `delivery`, which identifies repetitions; null for none."),
     keyProblem: z
       .string()
       .nullable()
@@ -62,29 +73,36 @@ export const tryResultSchema = z
       .string()
       .nullable()
       .describe("Why `mine` has no value. The service then treats the delivery as caused by others."),
-    state: z.enum(["done", "ignored", "unrouted", "failed"]),
-    reason: z.string().nullable(),
-    entries: z.array(
-      z.strictObject({
-        event: z.int(),
-        item: z.int().nullable(),
-        raise: raiseSchema.nullable().describe("Null if nothing is raised."),
-        outcome: z
-          .enum(["opened", "said", "unmatched", "unrouted"])
-          .nullable()
-          .describe("The outcome with the tasks that are open now; null if nothing is raised."),
-        taskId: z
-          .string()
-          .nullable()
-          .describe(
-            "The open task with one of its marks; null if there is none, or if an earlier entry would open it.",
-          ),
-        reason: z
-          .string()
-          .nullable()
-          .describe("Why no task is raised, which entries are skipped, or which fields have no value."),
-      }),
-    ),
+    state: z
+      .enum(["done", "ignored", "unrouted", "failed"])
+      .describe("The state in which the delivery would end, as in a delivery."),
+    reason: z.string().nullable().describe("Why the delivery would end in this state; null if it would be done."),
+    entries: z
+      .array(
+        z.strictObject({
+          event: z.int().describe("The index of the event in the definition, from 0."),
+          item: z
+            .int()
+            .nullable()
+            .describe("The index of the entry in `forEach`; null for an event without `forEach`."),
+          raise: raiseSchema.nullable().describe("The values that the event raises; null if nothing is raised."),
+          outcome: z
+            .enum(["opened", "said", "unmatched", "unrouted"])
+            .nullable()
+            .describe("The outcome with the tasks that are open now; null if nothing is raised."),
+          taskId: z
+            .string()
+            .nullable()
+            .describe(
+              "The open task with one of its marks; null if there is none, or if an earlier entry would open it.",
+            ),
+          reason: z
+            .string()
+            .nullable()
+            .describe("Why no task is raised, which entries are skipped, or which fields have no value."),
+        }),
+      )
+      .describe("The first 50 entries that raise something or fail, and the first 50 that no `when` accepts."),
     isCut: z.boolean().describe("Whether there are more entries than shown."),
   })
   .meta({ title: "delivery-try" });

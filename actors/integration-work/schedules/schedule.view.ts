@@ -7,7 +7,7 @@ import { listSchedules, type ScheduleRow } from "./schedule.table.js";
 /** The schedule of an action as the integration's run history returns it. */
 export const scheduleSchema = z
   .strictObject({
-    action: z.string(),
+    action: z.string().describe("The name of the scheduled action."),
     nextAt: z.string().nullable().describe("When the schedule runs next; null during a run."),
   })
   .meta({ title: "action-schedule" });

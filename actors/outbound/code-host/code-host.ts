@@ -142,7 +142,7 @@ export function createCodeHost({ settings, outbound, now, log, pause = setTimeou
     },
     administers: (token, account) => isAdministrator({ ask, settings, name, log }, token, account),
     async repositories(installationId, page) {
-      const place = { party: String(installationId), target: name };
+      const place = { client: String(installationId), target: name };
       if (!lane.take(place))
         throw new CodeHostRefused(`Too many requests to ${name} are in progress. Try again later.`);
       try {

@@ -57,9 +57,9 @@ export function createResolve({ configuration, ask, askSystem, usedKind = () => 
       return { addresses: [], error };
     }
   };
-  const lane = new Lane({ name: "names", places: SYSTEM_AT_ONCE, kept: 0, perParty: 1, perTarget: 1 });
+  const lane = new Lane({ name: "names", places: SYSTEM_AT_ONCE, kept: 0, perClient: 1, perTarget: 1 });
   const bySystem = async (host: string): Promise<readonly string[]> => {
-    const place = { party: host, target: host };
+    const place = { client: host, target: host };
     if (!lane.take(place))
       await new Promise<void>((resolve) => lane.wait({ ...place, isWaiting: false, granted: resolve }));
     try {

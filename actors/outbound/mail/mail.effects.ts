@@ -86,8 +86,8 @@ export function mailEffect(options: MailOptions): Effect {
     const mail = mailSchema.parse(typeof input === "string" ? JSON.parse(sealer.open(input)) : input);
     const target = mail.to.slice(mail.to.lastIndexOf("@") + 1).toLowerCase();
     // Sign-in mails belong to no workspace. Limit them per domain, so that one domain cannot block the others.
-    const party = owner.partition === GLOBAL_PARTITION ? `${GLOBAL_PARTITION} ${target}` : owner.partition;
-    return { place: { lane: mailLane, party, target, bytes: mail.text.length }, begin: () => send(mail, id) };
+    const client = owner.partition === GLOBAL_PARTITION ? `${GLOBAL_PARTITION} ${target}` : owner.partition;
+    return { place: { lane: mailLane, client, target, bytes: mail.text.length }, begin: () => send(mail, id) };
   });
 }
 

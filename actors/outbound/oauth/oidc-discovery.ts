@@ -17,15 +17,15 @@ export interface IssuerKeys {
   /**
    * Returns a function that finds the issuer's key for a token's header, by `kid` and `alg`. The function rejects with
    * {@link KeysUnavailable} if there are no keys, with jose's `JWKSNoMatchingKey` if no key fits, and with jose's
-   * `JWKSMultipleMatchingKeys`, which iterates over the keys, if several fit. `party` is the workspace whose trust
+   * `JWKSMultipleMatchingKeys`, which iterates over the keys, if several fit. `client` is the workspace whose trust
    * names the issuer.
    */
-  toKey(issuer: string, party: string): JWTVerifyGetKey;
+  toKey(issuer: string, client: string): JWTVerifyGetKey;
   /**
    * Fetches the keys again, if lookups are left. Call it for a token that names no key and that no cached key verifies,
    * because the issuer may have replaced its keys. Resolves to whether there is a new key set to try.
    */
-  renew(issuer: string, party: string): Promise<boolean>;
+  renew(issuer: string, client: string): Promise<boolean>;
 }
 
 export interface IssuerKeysOptions {
@@ -115,10 +115,10 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
       known.asking = null;
     }
   };
-  const renewed = async (issuer: string, known: Known, party: string): Promise<void> => {
+  const renewed = async (issuer: string, known: Known, client: string): Promise<void> => {
     if (known.asking === null && !mayAsk(known, now())) return;
     if (known.asking === null) {
-      const place = { party, target: issuer };
+      const place = { client, target: issuer };
       if (!lane.take(place)) throw new KeysUnavailable("too many requests for issuers' keys are in progress");
       known.asking = ask(issuer, known, place);
     }
@@ -126,27 +126,27 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   };
 
   return {
-    toKey: (issuer, party) => async (header, token) => {
+    toKey: (issuer, client) => async (header, token) => {
       const known = toKnown(issuer);
       const agedMs = now() - known.fetchedMs;
       if (known.keys !== null && (agedMs < 0 || agedMs >= KEYS_LAST_MS)) known.keys = null;
       const isNew = known.keys === null;
-      if (isNew) await renewed(issuer, known, party);
+      if (isNew) await renewed(issuer, known, client);
       const { keys } = known;
       if (keys === null) throw known.failure ?? new KeysUnavailable("its keys are not available");
       try {
         return await keys(header, token);
       } catch (error) {
         if (!(error instanceof errors.JWKSNoMatchingKey) || isNew) throw error;
-        await renewed(issuer, known, party);
+        await renewed(issuer, known, client);
         if (known.keys === null || known.keys === keys) throw error;
         return known.keys(header, token);
       }
     },
-    renew: async (issuer, party) => {
+    renew: async (issuer, client) => {
       const known = toKnown(issuer);
       const { keys } = known;
-      await renewed(issuer, known, party);
+      await renewed(issuer, known, client);
       return known.keys !== null && known.keys !== keys;
     },
   };

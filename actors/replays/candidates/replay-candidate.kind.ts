@@ -71,10 +71,13 @@ function toResource(reading: Reading, workspaceId: string, replay: ReplayRow): R
 /** Reserved prefixes of candidate names. The service uses them for the candidates that it creates itself. */
 const reservedPrefixes = ["Live config", "Planned change", "With the answer"] as const;
 
-const name = z.string().superRefine((text, context) => {
-  const message = nameFault(text);
-  if (message !== null) context.addIssue({ code: "custom", message });
-});
+const name = z
+  .string()
+  .superRefine((text, context) => {
+    const message = nameFault(text);
+    if (message !== null) context.addIssue({ code: "custom", message });
+  })
+  .describe("Unique name at the station: 1 to 100 characters, without `/` or a reserved prefix.");
 
 function nameFault(text: string): string | null {
   if (text.length < 1 || text.length > 100) return "Candidate name must be 1 to 100 characters.";
@@ -100,9 +103,9 @@ const fingerprint = z.string().describe("A hash of everything that affects a run
 
 /** One difference between two configs of a station. */
 export const configChangeSchema = z.strictObject({
-  part: z.enum(changeParts),
-  name: z.string().nullable(),
-  kind: z.enum(["added", "removed", "changed"]),
+  part: z.enum(changeParts).describe("Part of the config that differs, such as `prompt` or `skill`."),
+  name: z.string().nullable().describe("Which skill, tool or repository differs; null for parts without names."),
+  kind: z.enum(["added", "removed", "changed"]).describe("How the part differs from the earlier config."),
   was: z
     .unknown()
     .describe(
@@ -148,23 +151,25 @@ export const replayCandidateKind: Kind<ReplayCandidateBody> = {
   },
   added: {
     // In responses, the name may also have a reserved prefix.
-    name: z.string(),
-    lineId: z.string(),
-    stationId: z.string(),
-    stationAddress: z.string(),
+    name: z.string().describe("Name of the candidate, 1 to 100 characters, unique at its station."),
+    lineId: z.string().describe("Id of the line that contains the station."),
+    stationId: z.string().describe("Id of the station that the candidate is proposed for."),
+    stationAddress: z.string().describe("Address of that station: `<team key>/<line key>/<station key>`."),
     kind: z.enum(["proposed", "live"]).describe("`live`: the station's config at the start of a replay."),
     fingerprint,
-    changedFrom: z.strictObject({
-      fingerprint,
-      changes: z
-        .array(configChangeSchema)
-        .describe(
-          "The block's changes to the station as it was when the candidate was created. Omits `check`, " +
-            "`diffs`, `timeoutMinutes`, `runners`, `name`, `passesTo` and `alerts`; `warnings` say where the " +
-            "first four differ from the current station.",
-        ),
-    }),
-    createdAt: z.string(),
+    changedFrom: z
+      .strictObject({
+        fingerprint,
+        changes: z
+          .array(configChangeSchema)
+          .describe(
+            "The block's changes to the station as it was when the candidate was created. Omits `check`, " +
+              "`diffs`, `timeoutMinutes`, `runners`, `name`, `passesTo` and `alerts`; `warnings` say where the " +
+              "first four differ from the current station.",
+          ),
+      })
+      .describe("How the proposed block differs from the live station at the create."),
+    createdAt: z.string().describe("RFC 3339 time at which the candidate was created."),
   },
   complete: completeCandidate,
 };

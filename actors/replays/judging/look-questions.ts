@@ -29,7 +29,7 @@ import { prepareVerdict, refuseVerdict, takeVerdict } from "./verdicts.js";
  * Maximum number of a replay's questions that are in progress or wait for the model: a workspace's limit of concurrent
  * requests.
  */
-export const MAX_ASKED = modelLane.perParty;
+export const MAX_ASKED = modelLane.perClient;
 /** Maximum number of questions that one turn prepares or asks again. */
 const MADE_IN_TURN = 1;
 /** Maximum number of copies that one turn skips because they need no question. */

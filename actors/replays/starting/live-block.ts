@@ -21,7 +21,10 @@ const changedFields = Object.fromEntries(
 );
 
 const liveBlock = z
-  .strictObject({ from: z.literal("live"), ...changedFields })
+  .strictObject({
+    from: z.literal("live").describe("Takes every omitted field from the live station."),
+    ...changedFields,
+  })
   .transform(({ from, ...changes }): LiveBlock => ({ from, changes }))
   .meta({ title: "changes of the live station" });
 

@@ -12,7 +12,7 @@ export function noteWarnings({ note, paint }: Terminal, warnings: readonly Searc
 function toText(warning: SearchWarning): string {
   switch (warning.kind) {
     case "noise-unmeasured":
-      return "the noise of the set is unknown: measure it with signalbox replay --candidate live --repeats 3";
+      return "the noise of the set is unknown: measure it with signalbox replay --candidate live --repeats 3 --ceiling <money>";
     case "noisy": {
       const { spread, minGain, neededRepeats, suggestedRepeats } = warning;
       const noise = `copies of the live config differ by ${toPoints(spread)} points, a gain counts from ${toPoints(minGain)}`;

@@ -81,7 +81,7 @@ function toHealth({ noise, saturation, judge, checks, oracle }: ReplaySet["healt
     const { spread, repeats, flippedTasks, suggestedRepeats } = noise;
     const flips = toCount(flippedTasks.length, "task");
     const text = `${toPoints(spread)} points between ${toCount(repeats, "copy", "copies")}, ${flips} had both results`;
-    fields.push(["noise", `${text}, use --repeats ${suggestedRepeats}${few(noise)}`]);
+    fields.push(["noise", `${text}, use --repeats ${Math.max(1, suggestedRepeats)}${few(noise)}`]);
   }
   if (judge !== null) {
     const hint = judge.unstable ? ", unstable" : "";

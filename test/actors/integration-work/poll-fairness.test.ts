@@ -122,7 +122,7 @@ t.test("thousands of polls whose hosts hang leave another workspace's as fast as
   const beside = await pollAtTimes(world);
   const asking = polls.list(world.harness.durable, WORKSPACE).filter(({ state }) => state === "asking");
   t.ok(asking.length > FLOOD / 2, `${asking.length} are being asked`);
-  t.equal(world.asked.most, pollLane.perParty, "and so many at once");
+  t.equal(world.asked.most, pollLane.perClient, "and so many at once");
   // A commit may have to wait for the current one.
   t.ok(beside < 2 * alone, `${beside} ms beside the flood, ${alone} ms alone`);
 });

@@ -287,7 +287,7 @@ t.test("two effects of one name are refused at the start", async (t) => {
 });
 
 t.test("a partition whose effects never end keeps no other's waiting, also after a crash", async (t) => {
-  const lane = { name: "fair", places: 8, kept: 2, perParty: 6, perTarget: 6 };
+  const lane = { name: "fair", places: 8, kept: 2, perClient: 6, perTarget: 6 };
   const { effect: work, runs } = byHand("work", 8, lane);
   const { harness, tell } = await startedWith(work);
   const other = { ...harness.to("worker"), partition: "ws_2" };

@@ -9,7 +9,7 @@ import { stepByHand } from "../../support/turn.js";
 const counts = table<number>("count");
 const rules = table<number>("rule");
 
-/** A picture of all counts, and of the single rule of kind `a`. */
+/** A row view of all counts, and of the single rule of kind `a`. */
 interface Held {
   readonly counts: Map<string, number>;
   readonly rule: number | undefined;
@@ -29,7 +29,7 @@ const held: RowView<Held> = {
 };
 const undeclared: RowView<null> = { rows: [["count"]], build: () => null };
 
-/** An actor that stores counts in rows and in its picture. */
+/** An actor that stores counts in rows and in its row view. */
 const keeper = probe(
   "keeper",
   {
@@ -51,10 +51,10 @@ const keeper = probe(
     ask: (_context, _message, turn) => turn.rowView(undeclared),
     stop: (_context, _message, turn) => turn.stop(),
   },
-  { pictures: [held] },
+  { rowViews: [held] },
 );
 
-/** An actor that writes rows that the keeper's picture is built from, and other rows. */
+/** An actor that writes rows that the keeper's row view is built from, and other rows. */
 const writer = probe("writer", {
   count: (_context, { id, n }, turn) => counts.put(turn, turn.self.partition, String(id), Number(n)),
   rule: (_context, { kind, n }, turn) => rules.put(turn, turn.self.partition, [String(kind), 1], Number(n)),
@@ -84,7 +84,7 @@ function builds(): number {
   return times;
 }
 
-t.test("a picture is built once and then changed by its actor, turn by turn", async (t) => {
+t.test("a row view is built once and then changed by its actor, turn by turn", async (t) => {
   const { ask } = await started();
   t.same(await ask("set", { id: "a", n: 1 }), { counts: { a: 1 }, rule: null });
   t.equal(builds(), 2, "once, and once to compare");
@@ -93,7 +93,7 @@ t.test("a picture is built once and then changed by its actor, turn by turn", as
   t.equal(builds(), 2, "to compare");
 });
 
-t.test("of a turn that throws nothing stays in the picture", async (t) => {
+t.test("of a turn that throws nothing stays in the row view", async (t) => {
   const { ask } = await started();
   await ask("set", { id: "a", n: 1 });
   await t.rejects(ask("fail", { id: "a", n: 7 }), TurnFailed);
@@ -114,7 +114,7 @@ t.test("what another actor writes shows in the next turn, and only rows that it 
   t.equal(builds(), 1, "to compare");
 });
 
-t.test("rows of another partition drop nothing, nor does another partition's picture", async (t) => {
+t.test("rows of another partition drop nothing, nor does another partition's row view", async (t) => {
   const { harness, ask } = await started();
   await ask("set", { id: "a", n: 1 });
   const there = { partition: "ws_2", kind: "keeper", id: "1" };
@@ -124,7 +124,7 @@ t.test("rows of another partition drop nothing, nor does another partition's pic
   t.equal(builds(), 1, "to compare");
 });
 
-t.test("one that leaves memory takes its picture with it, and so does one that ends", async (t) => {
+t.test("one that leaves memory takes its row view with it, and so does one that ends", async (t) => {
   const { harness, ask } = await started(0);
   await ask("set", { id: "a", n: 1 });
   for (let n = 0; n < 3; n++) await harness.ask(harness.to("writer", `w${n}`), { type: "rule", kind: "b", n } as Note);
@@ -139,18 +139,18 @@ t.test("one that leaves memory takes its picture with it, and so does one that e
   t.equal(builds(), 2);
 });
 
-t.test("a picture that its actor did not change with its rows fails the turn, where tests look for it", async (t) => {
+t.test("a row view that its actor did not change with its rows fails the turn, where tests look for it", async (t) => {
   const { ask } = await started();
   await t.rejects(ask("forgetful", { id: "a", n: 1 }), TurnFailed);
   t.same(await ask("show"), { counts: {}, rule: null });
   const byHand = stepByHand(keeper, { partition, kind: "keeper", id: "1" });
-  t.throws(() => byHand.take({ type: "forgetful", id: "a", n: 1 } as Note), /another picture of count, rule/);
+  t.throws(() => byHand.take({ type: "forgetful", id: "a", n: 1 } as Note), /row view of count, rule that differs/);
   byHand.take({ type: "set", id: "a", n: 1 } as Note);
   counts.put(byHand.rows, partition, "b", 2);
   t.same(byHand.take({ type: "show" }).answer, { counts: { a: 1, b: 2 }, rule: null });
 });
 
-t.test("a picture that the actor type does not name is refused", async (t) => {
+t.test("a row view that the actor type does not name is refused", async (t) => {
   const { ask } = await started();
   await t.rejects(ask("ask"), TurnFailed);
 });

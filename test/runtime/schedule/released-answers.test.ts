@@ -35,7 +35,7 @@ t.test("answers are given in their order, a few in each round of the loop", asyn
   t.ok(scheduler.isIdle);
 });
 
-t.test("more are given in a round while one party is about", async (t) => {
+t.test("more are given in a round while one client is about", async (t) => {
   const scheduler = new DrivenScheduler();
   let isShared = false;
   const answers = new ReleasedAnswers(scheduler, () => isShared);

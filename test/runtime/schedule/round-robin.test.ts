@@ -1,7 +1,7 @@
 import t from "tap";
 import { RoundRobin } from "../../../runtime/schedule/round-robin.js";
 
-t.test("parties are served in turn, each its own in order", async (t) => {
+t.test("clients are served in turn, each its own in order", async (t) => {
   const queue = new RoundRobin<string>();
   for (const item of ["a0", "a1", "a2", "b0", "c0", "c1"]) queue.push(item.slice(0, 1), item);
   t.equal(queue.length, 6);

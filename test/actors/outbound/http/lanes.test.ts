@@ -50,15 +50,15 @@ const lanes = [
 t.test("whatever hangs, of 60 workspaces at five hosts each, another workspace has a place at once", async (t) => {
   for (const limits of lanes) {
     const lane = new Lane(limits);
-    for (let party = 0; party < 60; party++) {
-      for (let n = 0; n < 500; n++) lane.take({ party: `ws_${party}`, target: `host-${n % 5}` });
+    for (let client = 0; client < 60; client++) {
+      for (let n = 0; n < 500; n++) lane.take({ client: `ws_${client}`, target: `host-${n % 5}` });
     }
     t.equal(
-      lane.findBound({ party: "ws_59", target: "another" }),
+      lane.findBound({ client: "ws_59", target: "another" }),
       "process",
       `${limits.name} is full for those who hang`,
     );
-    t.ok(lane.take({ party: "quiet", target: "host-0" }), limits.name);
+    t.ok(lane.take({ client: "quiet", target: "host-0" }), limits.name);
   }
 });
 
@@ -70,7 +70,7 @@ t.test(
   "edits of configs compute: a workspace has one at once, however many it wants, and another's begins beside it",
   async (t) => {
     const lane = new Lane(configEditLane);
-    const edit = (party: string, installation: number) => lane.take({ party, target: `code.example ${installation}` });
+    const edit = (client: string, installation: number) => lane.take({ client, target: `code.example ${installation}` });
     t.same([edit("ws_1", 1), edit("ws_1", 1), edit("ws_1", 2)], [true, false, false]);
     t.ok(edit("ws_2", 3));
   },

@@ -38,7 +38,7 @@ interface Platform {
   /** Verifies a token signed with the pair's key; returns the error, or null. */
   verify(
     pair: Pair,
-    as?: { readonly kid?: string; readonly issuer?: string; readonly party?: string },
+    as?: { readonly kid?: string; readonly issuer?: string; readonly client?: string },
   ): Promise<unknown>;
   advance(ms: number): void;
 }
@@ -83,9 +83,9 @@ async function startPlatform(
       answers.set(DISCOVERY, json({ issuer: url, jwks_uri: `${url}/keys` }));
       answers.set("/keys", json({ keys: published }));
     },
-    verify: async ({ privateKey, ...own }, { kid = own.kid, issuer = url, party = "ws_1" } = {}) => {
+    verify: async ({ privateKey, ...own }, { kid = own.kid, issuer = url, client = "ws_1" } = {}) => {
       const token = await new SignJWT({}).setProtectedHeader({ alg: "ES256", kid }).sign(privateKey);
-      return jwtVerify(token, keys.toKey(issuer, party)).then(
+      return jwtVerify(token, keys.toKey(issuer, client)).then(
         () => null,
         (error: unknown) => error,
       );
@@ -269,7 +269,7 @@ t.test("16 issuers are asked at once for a workspace; one more is refused, for a
   await until("all 16 are asked", () => held.length === 16);
   const late = { issuer: issuers[16] ?? "" };
   t.match(toMessage(await platform.verify(first, late)), "too many requests for issuers' keys are in progress");
-  const others = platform.verify(first, { ...late, party: "ws_2" });
+  const others = platform.verify(first, { ...late, client: "ws_2" });
   await until("the other workspace's is asked", () => held.length === 17);
   for (const answer of held) answer();
   t.same(await Promise.all(asked), Array(16).fill(null));

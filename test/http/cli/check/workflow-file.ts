@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
+import { readBlocks } from "../../../support/page-blocks.js";
 
 /** The example workflow for GitHub Actions, as far as tests read it. */
 
@@ -28,7 +29,16 @@ const workflow = z.strictObject({
   }),
 });
 
-export const workflowText = readFileSync("http/cli/check/replay-check.yml", "utf8");
+const PAGE = "docs/checks.md";
+
+/** Returns a file of the page that explains the workflow. */
+export function readPageFile(name: string): string {
+  const block = readBlocks(readFileSync(PAGE, "utf8"), PAGE).find(({ title }) => title === name);
+  if (block === undefined) throw new Error(`${PAGE} has no file ${name}`);
+  return `${block.code}\n`;
+}
+
+export const workflowText = readPageFile(".github/workflows/replay-check.yml");
 export const workflowFile = workflow.parse(parse(workflowText));
 export const job = workflowFile.jobs["replay-check"];
 

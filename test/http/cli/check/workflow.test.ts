@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { parse } from "@cdktn/hcl2json";
 import t from "tap";
 import { tokenTrustKind } from "../../../../actors/access/tokens/workspace-token-trust.kind.js";
@@ -9,7 +8,7 @@ import { makeKeys, startIssuer } from "../../../support/issuer.js";
 import { listItems, replace, workspaceWithTeam } from "../../../support/resources.js";
 import { startTestService } from "../../../support/service.js";
 import { startCiMachine } from "./ci-machine.js";
-import { admits, job, workflowFile, workflowText } from "./workflow-file.js";
+import { admits, job, readPageFile, workflowFile, workflowText } from "./workflow-file.js";
 
 /** Tests the example workflow and its trust, and runs its job with the real command and service. */
 
@@ -40,10 +39,10 @@ t.test("its actions are GitHub's own, each of a major version, and no expression
   t.ok(job["timeout-minutes"] > 300, "the command's own time limit comes first");
 });
 
-const trustText = readFileSync("http/cli/check/trust.tf", "utf8");
+const trustText = readPageFile("acme/replay-check.tf");
 const oneKey = await makeKeys(["ES256"]);
 
-/** Returns the trust next to the workflow, with `issuer` instead of GitHub's token issuer. */
+/** Returns the trust of the page, with `issuer` instead of GitHub's token issuer. */
 async function trustBody(issuer: string): Promise<Readonly<Record<string, unknown>>> {
   const { resource } = await parse("trust.tf", trustText);
   const { workspace_id: _workspace, ...attributes } = resource.service_workspace_token_trust["replay-check"][0];
@@ -119,7 +118,7 @@ t.test("the trust admits the workflow's pull requests, and no push, other workfl
   const trusts = `/api/resources/workspaces/${workspaceId}/token-trusts`;
   const trust = await ada.create(trusts, await trustBody(issuer.url));
   const { hcl } = (await ada.request("GET", `/api/resources/token-trusts/${trust.id}/hcl`)).body ?? {};
-  const here = String(hcl).replaceAll(workspaceId, "<workspace id>");
+  const here = String(hcl).replaceAll(`"${workspaceId}"`, "service_workspace.acme.id");
   const written = here.replaceAll(issuer.url, "https://token.actions.githubusercontent.com");
   t.ok(written.endsWith(`\n\n${trustText}`), "it is written as the service exports it");
   const readStatus = async (of: object) =>

@@ -62,7 +62,7 @@ t.test("an interrupted rebuild is reported at the next start, and run again", as
   };
   await t.rejects(rebuildDirectories(cut, catalogue), /killed/);
   await store.close();
-  await t.rejects(startTestService(t, { folder }), /npm run rebuild-directory/);
+  await t.rejects(startTestService(t, { folder }), /: run signalbox rebuild-directory --data \S+$/);
   t.equal((await run("--data", folder)).code, 0);
   const again = await openLmdbStore({ folder });
   t.same(listEntries(again.reading), before);
