@@ -32,9 +32,11 @@ t.test("every source file that a page names is there: name it as it is called no
 
 const userPages = tracked.filter((path) => path === "README.md" || /^docs\/.*\.md$/.test(path));
 
-t.test("every relative link of README.md and docs/ leads to a file, and every anchor to a heading", async (t) => {
-  const read = new Map(userPages.map((page) => [page, readLinks(readFileSync(page, "utf8"))]));
+t.test("every relative link of a page leads to a file, and every anchor to a heading", async (t) => {
+  const pages = tracked.filter((path) => path.endsWith(".md"));
+  const read = new Map(pages.map((page) => [page, readLinks(readFileSync(page, "utf8"))]));
   t.ok(userPages.length > 5);
+  t.ok(pages.length > userPages.length);
   const broken = [...read].flatMap(([page, { links }]) =>
     links
       .filter((link) => {
@@ -48,6 +50,13 @@ t.test("every relative link of README.md and docs/ leads to a file, and every an
       .map((link) => `${page}: ${link}`),
   );
   t.same(broken, []);
+});
+
+t.test("the index of docs/ links to every page there", async (t) => {
+  const { links } = readLinks(readFileSync("docs/README.md", "utf8"));
+  const wanted = userPages.filter((path) => /^docs\/([\w-]+\.md|[\w-]+\/README\.md)$/.test(path));
+  const missing = wanted.filter((path) => path !== "docs/README.md" && !links.includes(path.slice("docs/".length)));
+  t.same(missing, []);
 });
 
 t.test("links and anchors are read as GitHub shows them", async (t) => {
