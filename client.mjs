@@ -77,34 +77,32 @@ async function generate() {
   }
 }
 
-/** Keeps only what calls need: path and query parameters, required headers, JSON bodies and the responses of success. */
+/** Keeps only what calls and hook receivers need: path and query parameters, required headers, JSON bodies and the responses of success. */
 function shorten(document) {
   const headers = { IfMatch: "If-Match", IdempotencyKey: "Idempotency-Key" };
-  const paths = {};
-  for (const [path, item] of Object.entries(document.paths)) {
-    for (const [method, { operationId, summary, parameters = [], requestBody, responses }] of Object.entries(item)) {
-      const kept = parameters.flatMap((parameter) => {
-        const header = headers[parameter.$ref?.split("/").at(-1)];
-        if (header !== undefined) return { in: "header", name: header, required: true, schema: { type: "string" } };
-        return parameter.in === "path" || parameter.in === "query" ? withoutExample(parameter) : [];
-      });
-      const successes = Object.entries(responses).filter(([status]) => status.startsWith("2"));
-      paths[path] ??= {};
-      paths[path][method] = {
-        operationId,
-        summary,
-        parameters: kept,
-        requestBody: requestBody && { ...requestBody, content: withoutExamples(requestBody.content) },
-        responses: Object.fromEntries(
-          successes.map(([status, { description, content }]) => [
-            status,
-            { description, content: withoutExamples(content) },
-          ]),
-        ),
-      };
-    }
-  }
-  return { ...document, paths, components: { schemas: document.components.schemas } };
+  const shortenParameter = (parameter) => {
+    const header = headers[parameter.$ref?.split("/").at(-1)];
+    if (header !== undefined) return { in: "header", name: header, required: true, schema: { type: "string" } };
+    return parameter.in === "path" || parameter.in === "query" ? withoutExample(parameter) : [];
+  };
+  const shortenOperation = ({ operationId, summary, parameters = [], requestBody, responses }) => ({
+    operationId,
+    summary,
+    parameters: parameters.flatMap(shortenParameter),
+    requestBody: requestBody && { ...requestBody, content: withoutExamples(requestBody.content) },
+    responses: Object.fromEntries(
+      Object.entries(responses)
+        .filter(([status]) => status.startsWith("2"))
+        .map(([status, { description, content }]) => [status, { description, content: withoutExamples(content) }]),
+    ),
+  });
+  const shortenItems = (items) => mapValues(items, (item) => mapValues(item, shortenOperation));
+  const [paths, webhooks] = [shortenItems(document.paths), shortenItems(document.webhooks)];
+  return { ...document, paths, webhooks, components: { schemas: document.components.schemas } };
+}
+
+function mapValues(object, map) {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value)]));
 }
 
 function withoutExamples(content = {}) {

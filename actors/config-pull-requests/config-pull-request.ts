@@ -34,7 +34,7 @@ const reason = z
           "`branch-taken`: the branch contains commits by someone else. `not-proven`: the service could not " +
           "prove that the edited file changes only the wanted values, or that the change has an effect.",
       ),
-    message: z.string(),
+    message: z.string().describe("What went wrong and what to do, in a text for people."),
     attribute: z
       .string()
       .nullable()
@@ -52,29 +52,36 @@ const reason = z
           "characters; `message` then says so.",
       ),
   })
-  .meta({ title: "config-pull-request-refusal" });
+  .meta({ title: "config-pull-request-refusal", description: "Why the service opened no pull request." });
 
 const outcome = {
-  id: z.string(),
-  state: z.enum(configPullRequestStates),
+  id: z.string().describe("The id of the config pull request (`cpr_…`)."),
+  state: z
+    .enum(configPullRequestStates)
+    .describe(
+      "`opening`: the service commits the change and opens the pull request. `opened`: see `url`. `refused`: see " +
+        "`reason`; another pick tries again.",
+    ),
   url: z.string().nullable().describe("The URL of the pull request; null until the pull request is opened."),
   reason: reason.nullable().describe("Why the service opened no pull request; null unless the state is `refused`."),
 };
 
 /** A candidate's config pull request, as shown in its search. */
-export const candidatePullRequestSchema = z.strictObject(outcome).meta({ title: "candidate-pull-request" });
+export const candidatePullRequestSchema = z
+  .strictObject(outcome)
+  .meta({ title: "candidate-pull-request", description: "The config pull request of a picked candidate, in brief." });
 
 /** A config pull request with its details. */
 export const configPullRequestSchema = z
   .strictObject({
     ...outcome,
-    teamId: z.string(),
-    searchId: z.string(),
-    candidateId: z.string(),
-    lineId: z.string(),
-    stationId: z.string(),
-    candidateName: z.string(),
-    stationKey: z.string(),
+    teamId: z.string().describe("The team that the search belongs to."),
+    searchId: z.string().describe("The search that proposed the candidate (`srch_…`)."),
+    candidateId: z.string().describe("The candidate that a person picked (`cand_…`)."),
+    lineId: z.string().describe("The line whose config the pull request changes (`line_…`)."),
+    stationId: z.string().describe("The id of the station whose config the pull request changes."),
+    candidateName: z.string().describe("The name that the search's agent gave the candidate."),
+    stationKey: z.string().describe("The key of the station in its line."),
     repository: z
       .string()
       .nullable()
@@ -89,10 +96,10 @@ export const configPullRequestSchema = z
       .string()
       .nullable()
       .describe("When the code host accepts requests again; null if the pull request does not wait for the code host."),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    createdAt: z.string().describe("When a person first picked the candidate, as an RFC 3339 time."),
+    updatedAt: z.string().describe("When this config pull request last changed, as an RFC 3339 time."),
   })
-  .meta({ title: "config-pull-request" });
+  .meta({ title: "config-pull-request", description: "A pull request that changes a line's config to a candidate's." });
 
 /**
  * Why no pull request was opened, for people. `attribute` and `expression` are null if the reason concerns none.

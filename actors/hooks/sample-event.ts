@@ -33,9 +33,14 @@ const samples: Readonly<Record<WorkEventName, (match: Match) => Readonly<Record<
   "task.moved": () => ({ from: "work", to: "review" }),
 };
 
+/** The parts of a hook that its sample event depends on. */
+interface SampledHook extends Pick<ResourceRow<HookFields>, "workspaceId" | "teamId"> {
+  readonly fields: Pick<HookFields, "on" | "match">;
+}
+
 /** Creates a sample event of the hook's type, with a made-up task, marked as a test. */
 export function createSampleEvent(
-  { workspaceId, teamId, fields: { on, match } }: ResourceRow<HookFields>,
+  { workspaceId, teamId, fields: { on, match } }: SampledHook,
   { occurrence, nowMs }: { readonly occurrence: string; readonly nowMs: number },
 ): WorkEvent {
   const stationKey = match.stations[0] ?? "work";

@@ -13,7 +13,11 @@ const commitFault = "must be a commit: 7 to 64 hex digits";
 const numberFault = "must be a pull request number";
 
 const line = z
-  .strictObject({ repositories: lineSchema.shape.repositories.unwrap() })
+  .strictObject({
+    repositories: lineSchema.shape.repositories
+      .unwrap()
+      .describe("The planned repositories; each must be a repository of the live line."),
+  })
   .optional()
   .describe(
     "The line's repositories as the plan would apply them, each with image and setup; at most 64,000 characters.",
@@ -25,8 +29,14 @@ const reference = z
       .string(commitFault)
       .regex(/^[0-9a-fA-F]{7,64}$/, commitFault)
       .nullable()
-      .optional(),
-    pullRequest: z.int(numberFault).positive(numberFault).nullable().optional(),
+      .optional()
+      .describe("The commit of the planned change: 7 to 64 hex digits."),
+    pullRequest: z
+      .int(numberFault)
+      .positive(numberFault)
+      .nullable()
+      .optional()
+      .describe("The number of the pull request that plans the change."),
   })
   .optional()
   .describe("The commit or pull request of the planned change. The service names the check's candidate after it.");
@@ -40,8 +50,8 @@ const repeats = z
 
 /** The schema of the whole body, for the documentation. */
 export const checkBody = z.strictObject({
-  lineId: z.string(),
-  stationKey: z.string(),
+  lineId: z.string().describe("The id of the line that the change is planned for (`line_…`)."),
+  stationKey: z.string().describe("The key of a work station of the line that a replay set guards."),
   station: proposedBlockSchema,
   line,
   reference,

@@ -103,14 +103,20 @@ function listRoute(runtime: Runtime): Route {
     method: "GET",
     path: "/api/teams/{teamId}/replay-sets/{setId}/replay-checks",
     summary: "List the replay checks of a set, newest first",
+    description: "Shows the verdict of each check; read a single check for its regressions and both sides.",
     access: "any",
     query: z.strictObject({
       before: cursor
         .optional()
         .describe("The id of a check; the service returns older checks. A check of another set returns none."),
-      limit: pageSize(),
+      limit: pageSize().describe("The number of checks."),
     }),
-    answers: { 200: z.strictObject({ items: z.array(listedCheckSchema), next: nextPage("before") }) },
+    answers: {
+      200: z.strictObject({
+        items: z.array(listedCheckSchema).describe("The checks of the set, newest first."),
+        next: nextPage("before"),
+      }),
+    },
     handle: async (request, { workspaceId, set: { id: setId } }) => {
       const { rows, next } = await readListPageInSlices(
         request.query,

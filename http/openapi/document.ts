@@ -7,6 +7,7 @@ import { Examples } from "./examples.js";
 import { toOperation } from "./operation.js";
 import { ProblemResponses } from "./problem-responses.js";
 import { tagGroups, toTag } from "./tags.js";
+import { openBodies, toWebhooks, withWebhookComponents } from "./webhooks.js";
 
 const about = `The API of Signalbox for configuration, tasks, hooks and replays.
 
@@ -68,7 +69,8 @@ export async function createOpenApi(
       tags: [...new Set(routes.flatMap(({ tag }) => tag ?? [])), "Sockets"].map(toTag),
       "x-tagGroups": tagGroups.map(({ name, tags }) => ({ name, tags: Object.keys(tags) })),
       paths,
-      components: { ...toComponents(routes), responses: problems.components },
+      webhooks: toWebhooks(),
+      components: withWebhookComponents({ ...toComponents(routes), responses: problems.components }),
     },
     // A later release of the same API version may add fields, so clients must accept unknown fields in responses.
     {
@@ -78,6 +80,7 @@ export async function createOpenApi(
     },
   );
   await pause();
+  openBodies(document);
   loosenJson(document);
   nameInputs(document, routes);
   await pause();
@@ -181,7 +184,7 @@ function socketOperation(
 /** Adds an example to every JSON body and path parameter that has none, and completes partial examples. */
 function addExamples(document: oas31.OpenAPIObject): void {
   const examples = new Examples(document.components?.schemas ?? {});
-  for (const item of Object.values(document.paths ?? {})) {
+  for (const item of Object.values({ ...document.paths, ...document.webhooks })) {
     for (const operation of [item.get, item.post, item.put, item.patch, item.delete]) {
       if (operation === undefined) continue;
       for (const media of listJsonBodies(operation)) {

@@ -16,7 +16,7 @@ const MAX_LISTED = 200;
 const MAX_LIST_BYTES = 4 * 1024 * 1024;
 
 const listed = z.strictObject({
-  items: z.array(listedReplaySchema),
+  items: z.array(listedReplaySchema).describe("The replays of the set, newest first."),
   next: nextPage("before", " A page has at most 4 MiB."),
 });
 

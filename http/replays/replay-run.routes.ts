@@ -44,6 +44,7 @@ export function replayRunRoutes({ runtime }: { readonly runtime: Runtime }): rea
       method: "GET",
       path: `${RUN}/replay`,
       summary: "Read the replay that a run belongs to, with all data on its copy",
+      description: "The copy has its complete outputs, reasons and claims, which a read of the replay cuts.",
       access: "any",
       answers: { 200: runReplaySchema },
       handle: (_request, found) => ({ status: 200, body: runReplayView(reading, found) }),

@@ -27,8 +27,10 @@ const SETS = "/api/teams/{teamId}/replay-sets";
 /** Number of runs to read between pauses. Each one takes several rows. */
 const RUNS_AT_ONCE = 10;
 
-const listed = z.strictObject({ items: z.array(replaySetSchema) });
-const runsListed = z.strictObject({ items: z.array(replayableRunSchema) });
+const listed = z.strictObject({ items: z.array(replaySetSchema).describe("The replay sets, newest first.") });
+const runsListed = z.strictObject({
+  items: z.array(replayableRunSchema).describe("The ended runs of the station, newest first."),
+});
 
 const ofStation = z.strictObject({
   line: z.string().optional().describe("The line's id; with `station`."),
@@ -68,6 +70,7 @@ function setRoutes(reads: ReplayReads): readonly Route[] {
       method: "GET",
       path: `${STATION}/replay-sets`,
       summary: "List a station's replay sets, newest first",
+      description: "Includes the runs, health and composition of each set.",
       access: "any",
       answers: { 200: listed },
       handle: async (request, { lineId, stationId, ...team }) => {
@@ -78,6 +81,7 @@ function setRoutes(reads: ReplayReads): readonly Route[] {
       method: "GET",
       path: `${SETS}/{setId}`,
       summary: "Read a replay set",
+      description: "Shows its runs, whether each can still be repeated, and how reliable the set's figures are.",
       access: "any",
       answers: { 200: replaySetSchema },
       handle: async (request, { workspaceId, set }) => {

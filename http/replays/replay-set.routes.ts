@@ -23,11 +23,12 @@ const named = z.strictObject({
 });
 const example = { name: "Sent back in September" };
 const addedRuns = z.union([
-  z.strictObject({ runId: z.string() }),
+  z.strictObject({ runId: z.string().describe("The ended run of the station to add (`run_…`).") }),
   z.strictObject({
     runIds: distinct(z.string(), "must name each run once")
       .min(1, "must not be empty")
-      .max(MAX_ENTRIES, `must be at most ${MAX_ENTRIES} runs`),
+      .max(MAX_ENTRIES, `must be at most ${MAX_ENTRIES} runs`)
+      .describe(`The ended runs of the station to add: 1 to ${MAX_ENTRIES} different ids.`),
   }),
 ]);
 const repeatable = { "idempotency-key": "optional" } as const;
@@ -49,11 +50,17 @@ function openRoute({ runtime, sealer }: ReplaySetRoutesOptions): Route {
     path: "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/replay-sets",
     isCheckedFirst: true,
     summary: "Create an empty replay set of a work station",
+    description: "A review station has no replay sets (422). A team can have 100 sets; another one is refused (409).",
     access: "any",
     body: named,
     example,
     headers: repeatable,
-    answers: { 201: { body: z.strictObject({ id: z.string() }), headers: replayedHeader } },
+    answers: {
+      201: {
+        body: z.strictObject({ id: z.string().describe("The id of the new set (`rset_…`).") }),
+        headers: replayedHeader,
+      },
+    },
     problems: ["conflict"],
     handle: async (request, { workspaceId, teamId, lineId, stationId }) => {
       const { caller, body } = request;
@@ -73,6 +80,7 @@ function changeRoutes(runtime: Runtime): readonly Route[] {
       path: SET,
       isCheckedFirst: true,
       summary: "Rename a replay set",
+      description: "Also works after the station left its line. Replays of the set keep their results.",
       access: "any",
       body: named,
       example,
@@ -86,7 +94,7 @@ function changeRoutes(runtime: Runtime): readonly Route[] {
       summary: "Delete a replay set",
       description:
         "Removes all its replays, with their copies, runs, verdicts and figures, and releases what the set " +
-        "stored of its runs. Refused while a replay of the set is in progress.",
+        "stored of its runs. Refused (409) while a replay or a search of the set is in progress.",
       access: "any",
       answers: { 204: null },
       handle: ({ caller, client }, { set: { id: setId }, ...team }) =>
@@ -123,6 +131,9 @@ function entryRoutes({ runtime, sealer }: ReplaySetRoutesOptions): readonly Rout
       method: "DELETE",
       path: `${SET}/entries/{runId}`,
       summary: "Remove a run from a replay set",
+      description:
+        "Existing replays keep their copies of the run. Refused (409) while a search of the set is in progress. Also works " +
+        "after the station left its line.",
       access: "any",
       answers: { 204: null },
       handle: ({ caller, params: { runId = "" } }, { set: { id: setId }, ...team }) =>
@@ -151,6 +162,8 @@ function guardRoutes(runtime: Runtime): readonly Route[] {
       method: "DELETE",
       path: `${SET}/guards-changes`,
       summary: "Stop a replay set from guarding its station's changes",
+      description:
+        "Afterwards, starting a replay check of the station is refused (409) until a set guards its changes.",
       access: "any",
       answers: { 204: null },
       handle: ({ caller, client }, { set: { id: setId }, ...team }) =>

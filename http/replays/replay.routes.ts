@@ -18,8 +18,8 @@ const repeatsFault = "Replay repeats must be from 1 to 5.";
 const amountFault = "must be above 0 and at most 1000";
 
 const money = z.strictObject({
-  amount: z.number().describe("In units of the currency."),
-  currency: z.string().describe("The ISO 4217 code."),
+  amount: z.number().describe("The amount in units of the currency, such as 1.25; not in cents."),
+  currency: z.string().describe("The ISO 4217 code of the currency, such as `EUR`."),
 });
 
 /** A schema as it appears in the OpenAPI document. */
@@ -45,17 +45,19 @@ const asked = z
       description: "The id of a proposed candidate of the set's station, or `live` for the station's current config.",
       override: removeDefault,
     }),
-    ceiling: z.strictObject({
-      amount: z
-        .number("must be a number")
-        .positive(amountFault)
-        .max(MAX_CEILING, amountFault)
-        .describe(
-          "The maximum amount that the replay may spend, including all its copies. A baseline and a replay " +
-            "with the answer that start with it have their own ceilings.",
-        ),
-      currency: currencySchema,
-    }),
+    ceiling: z
+      .strictObject({
+        amount: z
+          .number("must be a number")
+          .positive(amountFault)
+          .max(MAX_CEILING, amountFault)
+          .describe(
+            "The maximum amount that the replay may spend, including all its copies. A baseline and a replay " +
+              "with the answer that start with it have their own ceilings.",
+          ),
+        currency: currencySchema.describe("The ISO 4217 code of the currency, such as `EUR`."),
+      })
+      .describe("The limit on the cost of the replay."),
     repeats: z
       .int(repeatsFault)
       .min(1, repeatsFault)
@@ -74,14 +76,16 @@ const asked = z
 
 const started = z
   .strictObject({
-    id: z.string(),
+    id: z.string().describe("The id of the requested replay (`rep_…`)."),
     ceiling: money.describe(
       "The effective ceiling: raised in proportion to the repeats for a baseline that checks the set.",
     ),
     baseline: z
       .strictObject({
-        id: z.string(),
-        ceiling: money,
+        id: z
+          .string()
+          .describe("The id of the baseline (`rep_…`); the same as the replay's if the replay is the baseline."),
+        ceiling: money.describe("The maximum amount that the baseline may spend."),
         status: z
           .enum(["started", "starting"])
           .describe(
@@ -91,7 +95,7 @@ const started = z
       .nullable()
       .describe("The baseline that started; null if the set has a baseline that covers its runs."),
     oracle: z
-      .strictObject({ ceiling: money })
+      .strictObject({ ceiling: money.describe("The maximum amount that the replay with the answer may spend.") })
       .nullable()
       .describe(
         "The replay with the answer, which starts under this ceiling after the baseline finishes: a replay of " +
@@ -101,8 +105,10 @@ const started = z
     warnings: z
       .array(
         z.strictObject({
-          kind: z.enum(["judging-not-set-up", "judging-outside-ceiling", "other-currency"]),
-          text: z.string(),
+          kind: z
+            .enum(["judging-not-set-up", "judging-outside-ceiling", "other-currency"])
+            .describe("The kind of warning, for programs."),
+          text: z.string().describe("The warning in one sentence, for people."),
         }),
       )
       .describe(
@@ -113,7 +119,7 @@ const started = z
           "divided by the number of copies.",
       ),
   })
-  .meta({ title: "started-replay" });
+  .meta({ title: "started-replay", description: "A started replay, and the replays that start with or after it." });
 
 interface ReplayRoutesOptions {
   readonly runtime: Runtime;

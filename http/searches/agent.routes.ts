@@ -25,30 +25,40 @@ const repeatable = { "idempotency-key": "optional" } as const;
 
 const proposedAnswer = z
   .strictObject({
-    candidates: z.array(z.strictObject({ candidateId: z.string(), name: z.string(), fingerprint: z.string() })),
+    candidates: z
+      .array(
+        z.strictObject({
+          candidateId: z.string().describe("The id of the admitted candidate (`cand_…`)."),
+          name: z.string().describe("The name of the candidate, as the agent gave it."),
+          fingerprint: z.string().describe("The fingerprint of the candidate's config."),
+        }),
+      )
+      .describe("The admitted candidates, in the order of the request."),
     left: z.int().describe("Number of further candidates that this run may propose."),
   })
-  .meta({ title: "proposed-candidates" });
+  .meta({ title: "proposed-candidates", description: "The candidates that the service admitted." });
 const causeAnswer = z
   .strictObject({
-    taskId: z.string(),
+    taskId: z.string().describe("The task whose failure the cause explains (`task_…`)."),
     cause: causeSchema.shape.cause,
     replayRunId: z.string().describe("The replay run that shows the failure."),
   })
-  .meta({ title: "recorded-cause" });
+  .meta({ title: "recorded-cause", description: "A cause that the service recorded." });
 const filesAnswer = z
   .strictObject({
-    files: z.array(
-      z.strictObject({
-        file: z.string().describe("The name for the download address."),
-        path: z.string().describe("The path at which the agent finds the file."),
-        bytes: z.int(),
-        digest: z.string().describe("The SHA-256 digest, in hexadecimal."),
-      }),
-    ),
+    files: z
+      .array(
+        z.strictObject({
+          file: z.string().describe("The name for the download address."),
+          path: z.string().describe("The path at which the agent finds the file."),
+          bytes: z.int().describe("The size of the file, in bytes."),
+          digest: z.string().describe("The SHA-256 digest, in hexadecimal."),
+        }),
+      )
+      .describe("The files that the runner prepares for the agent."),
     leftOut: z.int().describe("Number of files that are left out because of the size limit."),
   })
-  .meta({ title: "search-files" });
+  .meta({ title: "search-files", description: "The files that a search's agent works from." });
 
 const EXAMPLE = { key: "work", name: "Work", kind: "work", prompt: "Read the tests first.", check: "make test" };
 
@@ -186,7 +196,10 @@ const NOTHING: Refusal = { refused: "not-found" };
 const listSchema = z.array(proposalSchema);
 
 /** The body schema for the documentation: several candidates, or one. */
-const proposedSchema = z.union([z.strictObject({ candidates: listSchema }), proposalSchema]);
+const proposedSchema = z.union([
+  z.strictObject({ candidates: listSchema.describe(`The proposed candidates: 1 to ${MAX_PER_RUN}.`) }),
+  proposalSchema,
+]);
 
 /**
  * Reads the candidates of an agent's request, which holds a list or one candidate. Returns the candidates, or their

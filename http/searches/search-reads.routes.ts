@@ -28,7 +28,7 @@ const page = z.strictObject({
 });
 
 const listed = z.strictObject({
-  items: z.array(searchItemSchema),
+  items: z.array(searchItemSchema).describe("The searches, newest first."),
   next: nextPage("before"),
 });
 
@@ -47,6 +47,7 @@ function listRoutes(runtime: Runtime): readonly Route[] {
       method: "GET",
       path: `${STATION}/searches`,
       summary: "List a station's searches, newest first",
+      description: "Read a single search for its iterations and candidates. A station keeps the latest 50 searches.",
       access: "any",
       query: page,
       answers: { 200: listed },
@@ -57,6 +58,7 @@ function listRoutes(runtime: Runtime): readonly Route[] {
       method: "GET",
       path: "/api/teams/{teamId}/searches",
       summary: "List a team's searches, newest first",
+      description: "Lists the searches of all stations. Read a single search for its iterations and candidates.",
       access: "any",
       query: page,
       answers: { 200: listed },
@@ -111,6 +113,7 @@ function runRoute(runtime: Runtime): Route {
     method: "GET",
     path: "/api/teams/{teamId}/search-runs/{runId}",
     summary: "Read a run of a search's agent, with its search, its iteration and its steps",
+    description: "Returns a page of steps: read the next page with `after`.",
     access: "any",
     query: z.strictObject({
       after: z.coerce

@@ -56,21 +56,25 @@ const setId = z
   .string("must be a text")
   .describe("A replay set of the station. The set must have runs of at least 5 different tasks.");
 
-const budget = z.strictObject({
-  iterations: countTo(10, "The maximum number of runs of the search's agent."),
-  perIteration: countTo(5, "The maximum number of candidates that each run of the agent may propose."),
-  ceiling: z.strictObject({
-    amount: z.number("must be a number").meta({
-      description:
-        "The maximum amount that the search may spend: more than 0, with at least 0.01 for each of its replay " +
-        "runs.",
-      maximum: 1_000,
-    }),
-    currency: z.string("must be a text").describe("The ISO 4217 code, in capital letters."),
-  }),
-  concurrency: countTo(10, "Number of replay copies that run at the same time.").default(4),
-  repeats: countTo(5, "Number of copies of each run in each replay.").default(1),
-});
+const budget = z
+  .strictObject({
+    iterations: countTo(10, "The maximum number of runs of the search's agent."),
+    perIteration: countTo(5, "The maximum number of candidates that each run of the agent may propose."),
+    ceiling: z
+      .strictObject({
+        amount: z.number("must be a number").meta({
+          description:
+            "The maximum amount that the search may spend: more than 0, with at least 0.01 for each of its replay " +
+            "runs.",
+          maximum: 1_000,
+        }),
+        currency: z.string("must be a text").describe("The ISO 4217 code, in capital letters."),
+      })
+      .describe("The limit on the cost of the whole search: its replays, their judging and its agent."),
+    concurrency: countTo(10, "Number of replay copies that run at the same time.").default(4),
+    repeats: countTo(5, "Number of copies of each run in each replay.").default(1),
+  })
+  .describe("The limits of the search.");
 
 const objective = toTextChoice(
   objectives,
@@ -83,26 +87,28 @@ const exampleBudget = { iterations: 4, perIteration: 3, ceiling: { amount: 20, c
 
 const repeatable = { "idempotency-key": "optional" } as const;
 
-const agent = z.strictObject({
-  harness: z.string("must be a text").describe("A harness that a runner of the workspace can start."),
-  model: z
-    .string("must be a text")
-    .nullable()
-    .default(null)
-    .meta({ description: "The agent's model; null for the harness's default.", minLength: 1, maxLength: 60 }),
-  effort: toTextChoice(efforts, "The agent's effort level; null for the harness's default."),
-});
+const agent = z
+  .strictObject({
+    harness: z.string("must be a text").describe("A harness that a runner of the workspace can start."),
+    model: z
+      .string("must be a text")
+      .nullable()
+      .default(null)
+      .meta({ description: "The agent's model; null for the harness's default.", minLength: 1, maxLength: 60 }),
+    effort: toTextChoice(efforts, "The agent's effort level; null for the harness's default."),
+  })
+  .describe("The agent that proposes candidates.");
 
 const asked = z.strictObject({ setId, budget, agent, objective });
 
 const started = z
   .strictObject({
-    id: z.string(),
+    id: z.string().describe("The id of the search (`srch_…`)."),
     seedReplayId: z.string().describe("The replay of the live config that becomes the set's baseline."),
     objective: searchItemSchema.shape.objective,
     warnings: z.array(searchWarningSchema).describe("As in an estimate. The search started despite these warnings."),
   })
-  .meta({ title: "started search" });
+  .meta({ title: "started search", description: "A started search, with what makes its result unreliable." });
 
 interface SearchRoutesOptions {
   readonly runtime: Runtime;

@@ -7,6 +7,8 @@ import { pullRequestFacts } from "../../actors/run-facts/pull-request-fact.table
 import { reviewFacts } from "../../actors/run-facts/review-fact.table.js";
 import { startCodeHost } from "../support/code-host.js";
 import { acmeOrg, bobThere, connect, install } from "../support/code-host-scene.js";
+import { hookReceiver } from "../support/hook-receiver.js";
+import { hook, ok } from "../support/hook-scene.js";
 import { startRealRunner } from "../support/real-runner.js";
 import { startTestService } from "../support/service.js";
 import { createShipped, shippedIntegration } from "../support/shipped-integrations.js";
@@ -48,12 +50,17 @@ t.test("an issue becomes a task, its change a pull request, and its merge a fact
   const repository = await codeHost.work.addRepository("acme-inc/app");
   install(codeHost, 7);
   codeHost.repositories.set(7, ["acme-inc/app"]);
-  const settings = { ...codeHost.settings, OUTBOUND_ALLOW: tracker.api.url };
+  const receiver = await hookReceiver(t, ok);
+  const settings = { ...codeHost.settings, OUTBOUND_ALLOW: `${tracker.api.url},${receiver.url}` };
   const service = await startTestService(t, { settings });
   const ada = await service.signIn("ada@example.com");
   const { id: workspaceId } = await ada.create("/api/resources/workspaces", { slug: "acme", name: "Acme" });
   const within = `/api/resources/workspaces/${workspaceId}`;
   const { id: teamId } = await ada.create(`${within}/teams`, { key: "core", name: "Core" });
+  for (const on of ["pull-request.opening", "pull-request.merged"]) {
+    const fields = hook(receiver.url, { key: on.replace(".", "-"), on });
+    await ada.create(`/api/resources/teams/${teamId}/hooks`, fields);
+  }
   const connected = await connect(codeHost, ada, { installationId: 7 });
   t.equal(connected.status, 200, `the installation of ${acmeOrg.login} is connected`);
   codeHost.hooks.url = `${service.baseUrl}/api/code-host/deliveries`;
@@ -128,6 +135,23 @@ t.test("an issue becomes a task, its change a pull request, and its merge a fact
   ]);
   const events = async () => (await list(`/api/teams/${teamId}/events`)).map(({ on }) => on);
   await until("the event of the merge", async () => (await events()).includes("pull-request.merged"));
+  const [opening, merged] = await receiver.arrived(2);
+  const change = { repository: "acme-inc/app", changed: ["login.txt"] };
+  const openedBy = { kind: "integration", key: "tracker", integrationId: integration.id };
+  t.match(opening?.verified, {
+    event: { ...change, branch: pull.head, title: pull.title },
+    run: { id: asked.runId },
+    task: { pullRequest: null, openedBy },
+  });
+  const url = /^http:.*\/acme-inc\/app\/pull\/1$/;
+  t.match(merged?.verified, {
+    event: { ...change, url, mergeCommit: pull.merge_commit_sha },
+    run: null,
+    task: { pullRequest: url },
+  });
+  const bearer = service.withToken(String(merged?.headers["service-callback-token"]));
+  const read = await bearer.request("GET", "/api/hook-callbacks/task");
+  t.match(read.body, { pullRequest: url }, "a callback reads the same");
   t.same((await list(`/api/runs/${asked.runId}/tool-calls`)).map(({ tool, state }) => [tool, state]).sort(), [
     ["comment", "done"],
     ["read_issue", "done"],

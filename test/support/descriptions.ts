@@ -14,7 +14,7 @@ interface Node {
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
-/** Lists all operations, tags, parameters and properties of an OpenAPI document. */
+/** Lists all operations, tags, parameters and properties of an OpenAPI document, and of its webhooks. */
 export function listDescribed(document: Node): readonly Described[] {
   const all: Described[] = [];
   const add = (kind: Described["kind"], place: string, name: string, { description }: Node) => {
@@ -37,7 +37,8 @@ export function listDescribed(document: Node): readonly Described[] {
     for (const media of Object.values(toNode(toNode(holder).content))) walk(toNode(media).schema, place);
   };
   for (const tag of (document.tags as readonly Node[] | undefined) ?? []) add("tag", "tags", String(tag.name), tag);
-  for (const [path, item] of Object.entries(toNode(document.paths))) {
+  const webhooks = Object.entries(toNode(document.webhooks)).map(([name, item]) => [`webhook ${name}`, item] as const);
+  for (const [path, item] of [...Object.entries(toNode(document.paths)), ...webhooks]) {
     for (const method of METHODS) {
       const operation = toNode(item)[method];
       if (!isNode(operation)) continue;

@@ -13,6 +13,7 @@ import { toEventValues, toStepValues } from "../hook-values.js";
 import { whyUnsupported } from "../unsupported-steps.js";
 import { type PreparedCall, prepareCall } from "./call-step.js";
 import { createCallbackToken } from "./callback-token.js";
+import { toDefaultBody } from "./default-body.js";
 import type { UnpreparedRequest } from "./failure-codes.js";
 import type { HookTokenSigner } from "./hook-token.js";
 import { type RecordedRequest, recordRequest } from "./recorded-request.js";
@@ -89,9 +90,7 @@ export function prepareRequest(
   const rendered = renderRequest(step.request, () => expressionNames(reading, delivery, hook, work));
   if ("error" in rendered) return { step: step.name, code: "unwritable", reason: rendered.error };
   const { event, occurrence, on, task, run, test } = work;
-  const body = writeJson(
-    step.request.body === null ? { hook: hook.fields.key, on, occurrence, event, task, run, test } : rendered.body,
-  );
+  const body = writeJson(step.request.body === null ? toDefaultBody(hook.fields.key, work) : rendered.body);
   const proof = createProof(options, hook, { id, body, occurrence, nowMs });
   if (proof === null) return { step: step.name, code: "not-allowed", reason: "it could not be signed" };
   const cause = work.causes.at(-1);

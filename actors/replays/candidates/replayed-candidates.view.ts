@@ -20,25 +20,41 @@ const time = z.iso.datetime();
 /** A team's replayed candidates, by set. */
 export const replayedCandidatesSchema = z
   .strictObject({
-    period: z.strictObject({ name: z.enum(periods), from: time, to: time }),
+    period: z
+      .strictObject({
+        name: z.enum(periods).describe("The requested period: `7d`, `30d` or `90d`."),
+        from: time.describe("The start of the period: the beginning of its first UTC day."),
+        to: time.describe("The end of the period: the time of the request."),
+      })
+      .describe("The period in which the listed replays started."),
     truncated: z
       .boolean()
       .describe(
         `Whether there were more than ${MAX_CANDIDATE_REPLAYS} replays. Only the newest ${MAX_CANDIDATE_REPLAYS} ` +
           "are listed.",
       ),
-    items: z.array(
-      z.strictObject({
-        set: z.strictObject({ id: z.string(), name: z.string() }),
-        lineId: z.string(),
-        stationId: z.string(),
-        stationKey: z.string(),
-        baseline: replaySummarySchema.nullable().describe("The set's current baseline; null if it has none."),
-        replays: z.array(replaySummarySchema).describe("The replays, newest first."),
-      }),
-    ),
+    items: z
+      .array(
+        z.strictObject({
+          set: z
+            .strictObject({
+              id: z.string().describe("The id of the replay set (`rset_…`)."),
+              name: z.string().describe("The current name of the replay set."),
+            })
+            .describe("The replay set of the replays."),
+          lineId: z.string().describe("The line of the set's station (`line_…`)."),
+          stationId: z.string().describe("The id of the station whose runs the set holds."),
+          stationKey: z.string().describe("The key of the station in its line."),
+          baseline: replaySummarySchema.nullable().describe("The set's current baseline; null if it has none."),
+          replays: z.array(replaySummarySchema).describe("The replays of candidates in the period, newest first."),
+        }),
+      )
+      .describe("The sets with replays in the period; the set with the newest replay comes first."),
   })
-  .meta({ title: "replayed candidates" });
+  .meta({
+    title: "replayed candidates",
+    description: "The candidates that a team replayed in a period, by replay set.",
+  });
 
 /** Returns a period that ends at a time and starts at the beginning of its first UTC day. */
 export function toPeriod(name: PeriodName, nowMs: number) {

@@ -17,13 +17,13 @@ const { state, outcome, spent, startedAt, endedAt, queuedAt, fingerprint } = run
 /** A run of a replay with its steps. */
 export const replayRunSchema = z
   .strictObject({
-    id: z.string(),
-    replayId: z.string(),
-    setId: z.string(),
+    id: z.string().describe("The id of the replay run (`run_…`)."),
+    replayId: z.string().describe("The replay that the run belongs to (`rep_…`)."),
+    setId: z.string().describe("The replay set that the replay repeats (`rset_…`)."),
     originalRunId: z.string().describe("The run that this run repeats."),
-    taskId: z.string(),
+    taskId: z.string().describe("The task of the original run (`task_…`)."),
     repeat: z.int().describe("The number of this copy of the original run, from 1."),
-    title: z.string(),
+    title: z.string().describe("The title of the original run's task."),
     state,
     outcome,
     spent,
@@ -31,22 +31,27 @@ export const replayRunSchema = z
     startedAt,
     endedAt,
     fingerprint,
-    stepCount: z.int(),
+    stepCount: z.int().describe("Number of steps of the run in total, not only on this page."),
     steps: z.array(stepSchema).describe("The steps in order; `after` and `limit` select the page."),
     next: z.string().nullable().describe("The `after` parameter for the next page of steps; null when there is none."),
   })
-  .meta({ title: "replay run" });
+  .meta({ title: "replay run", description: "A run of a replay, with a page of its steps." });
 
 /** The config of a replay run. */
 export const replayRunConfigSchema = runConfigSchema
   .extend({
-    runId: z.string(),
+    runId: z.string().describe("The id of the replay run (`run_…`)."),
     fingerprint,
-    skills: z.array(
-      z.strictObject({ key: z.string(), digest: z.string().describe("The SHA-256 digest of the skill's content.") }),
-    ),
+    skills: z
+      .array(
+        z.strictObject({
+          key: z.string().describe("The key of the skill that the agent received."),
+          digest: z.string().describe("The SHA-256 digest of the skill's content."),
+        }),
+      )
+      .describe("The skills that the run's agent received."),
   })
-  .meta({ title: "replay run config" });
+  .meta({ title: "replay run config", description: "The station config that a replay run works with." });
 
 interface Sources extends VisibleReplayRun {
   readonly reading: Reading;

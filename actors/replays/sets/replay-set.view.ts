@@ -19,17 +19,24 @@ const refusalCodes = Object.keys(runRefusals) as [RunRefusalCode, ...RunRefusalC
 const time = z.iso.datetime();
 const outcome = z
   .enum(taskOutcomes)
-  .describe("The outcome of the run in its task. `other` includes a run whose outcome is not known yet.");
+  .describe(
+    "The outcome of the run in its task. `accepted`: its change stayed until the task was done. `sent-back`: a later " +
+      "station returned the task. `asked`: the run asked a person. `failed`: the run failed. `other` includes a run " +
+      "whose outcome is not known yet.",
+  );
 const count = z.int();
 
 /** The fields that a set and the list of a station's runs show for a run. */
 const runShape = {
-  runId: z.string(),
-  taskId: z.string(),
-  title: z.string().describe("The title of the task."),
+  runId: z.string().describe("The id of the ended run (`run_…`)."),
+  taskId: z.string().describe("The task of the run (`task_…`)."),
+  title: z.string().describe("The title of the task; empty if the run is no longer stored."),
   replayable: z.boolean().describe("Whether replays can repeat the run."),
   refusal: z
-    .strictObject({ code: z.enum(refusalCodes), reason: z.string() })
+    .strictObject({
+      code: z.enum(refusalCodes).describe("Why the run cannot be repeated, for programs."),
+      reason: z.string().describe("The explanation of `code` in one sentence, for people."),
+    })
     .nullable()
     .describe("Why replays cannot repeat the run; null if they can."),
   outcome,
@@ -37,7 +44,7 @@ const runShape = {
     .string()
     .nullable()
     .describe("The origin of the task: `person`, `station`, or the key of an integration; null if unknown."),
-  endedAt: time.nullable(),
+  endedAt: time.nullable().describe("When the run ended, as an RFC 3339 time; null if it is no longer stored."),
 };
 
 const entrySchema = z.strictObject({
@@ -50,7 +57,7 @@ const entrySchema = z.strictObject({
         "the set. `pending`: the service looks for a runner that has the commits, for up to 7 days. Null while a " +
         "branch of the repository has the commits, and for a run without commits.",
     ),
-  addedAt: time,
+  addedAt: time.describe("When the run was added to the set, as an RFC 3339 time."),
 });
 
 /** An ended run of a station in lists. */
@@ -58,10 +65,15 @@ export const replayableRunSchema = z
   .strictObject({
     ...runShape,
     inSet: z
-      .array(z.strictObject({ id: z.string(), name: z.string() }))
+      .array(
+        z.strictObject({
+          id: z.string().describe("The id of a replay set that contains the run."),
+          name: z.string().describe("The current name of that replay set."),
+        }),
+      )
       .describe("The replay sets that contain the run."),
-    spent: spentSchema.nullable(),
-    steps: count,
+    spent: spentSchema.nullable().describe("The cost that the run reported; null if it reported none."),
+    steps: count.describe("Number of steps that the run reported."),
     ms: count
       .nullable()
       .describe(
@@ -70,7 +82,42 @@ export const replayableRunSchema = z
       ),
     fingerprint: z.string().describe("The fingerprint of the run's config."),
   })
-  .meta({ title: "replayable-run" });
+  .meta({ title: "replayable-run", description: "An ended run of a station, and whether replays can repeat it." });
+
+const compositionSchema = z.strictObject({
+  outcomes: z
+    .array(
+      z.strictObject({
+        outcome: z.enum(taskOutcomes).describe("An outcome that a run can have in its task."),
+        count: count.describe("Number of runs in the set with this outcome."),
+      }),
+    )
+    .describe("The number of runs with each outcome: all five outcomes, always in the same order."),
+  origins: z
+    .array(
+      z.strictObject({
+        origin: z
+          .string()
+          .describe("The origin of the tasks: `person`, `station`, the key of an integration, or `unknown`."),
+        count: count.describe("Number of runs in the set with this origin."),
+      }),
+    )
+    .describe("The number of runs with each origin, largest number first."),
+  oldest: time.nullable().describe("The earliest end of a run in the set; null while no end is known."),
+  median: time.nullable().describe("The median of the ends of the set's runs; null while no end is known."),
+  newest: time.nullable().describe("The latest end of a run in the set; null while no end is known."),
+  balanceWarning: z
+    .strictObject({
+      dominant: z.enum(taskOutcomes).describe("The outcome that most runs of the set have."),
+      count: count.describe("Number of runs in the set with the dominant outcome."),
+      entries: count.describe("Number of runs in the whole set."),
+    })
+    .nullable()
+    .describe(
+      "Set if one outcome other than `other` covers more than two thirds of the runs, in a set of 6 runs or " +
+        "more; otherwise null.",
+    ),
+});
 
 const { guardsChanges, ...named } = replaySetFields.shape;
 
@@ -85,22 +132,9 @@ export const replaySetSchema = z
     minGain: z
       .number()
       .describe("The smallest gain that counts as real: `minGain` in the line's `replayCheck`, or 0.05 without one."),
-    composition: z.strictObject({
-      outcomes: z.array(z.strictObject({ outcome: z.enum(taskOutcomes), count })),
-      origins: z.array(z.strictObject({ origin: z.string(), count })),
-      oldest: time.nullable(),
-      median: time.nullable(),
-      newest: time.nullable(),
-      balanceWarning: z
-        .strictObject({ dominant: z.enum(taskOutcomes), count, entries: count })
-        .nullable()
-        .describe(
-          "Set if one outcome other than `other` covers more than two thirds of the runs, in a set of 6 runs or " +
-            "more; otherwise null.",
-        ),
-    }),
+    composition: compositionSchema.describe("The outcomes, origins and ages of the set's runs."),
   })
-  .meta({ title: "replay-set" });
+  .meta({ title: "replay-set", description: "A replay set with its runs, its health and its composition." });
 
 type ReplaySetView = Shown<typeof replaySetSchema>;
 type EntryView = Shown<typeof entrySchema>;

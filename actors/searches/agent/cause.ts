@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Refusal } from "../../refusal.js";
-import { failureCauses } from "../rules/reflection.js";
+import { ABOUT_CAUSE, failureCauses } from "../rules/reflection.js";
 
 /** Maximum length of evidence and of a suggestion, in characters. */
 const MAX_TEXT_CHARACTERS = 4_000;
@@ -14,13 +14,21 @@ export const recordsNone: Refusal = {
 
 /** A cause in the form that a reflection's agent records. */
 export const causeSchema = z.strictObject({
-  taskId: z.string().min(1, "must not be empty").max(100, "must be at most 100 characters"),
-  cause: z.enum(failureCauses, "must be config, task, judge, check or infra"),
-  evidence: z.string().regex(/\S/, "must not be empty").max(MAX_TEXT_CHARACTERS, tooLong),
+  taskId: z
+    .string()
+    .min(1, "must not be empty")
+    .max(100, "must be at most 100 characters")
+    .describe("A task that the reflection examines (`task_…`)."),
+  cause: z.enum(failureCauses, "must be config, task, judge, check or infra").describe(ABOUT_CAUSE),
+  evidence: z
+    .string()
+    .regex(/\S/, "must not be empty")
+    .max(MAX_TEXT_CHARACTERS, tooLong)
+    .describe(`Quotes of steps, output or reasons that show the cause, at most ${MAX_TEXT_CHARACTERS} characters.`),
   suggestion: z
     .string()
     .max(MAX_TEXT_CHARACTERS, tooLong)
     .nullable()
     .default(null)
-    .describe("The suggested change to the config; null if there is none."),
+    .describe("The suggested change to the config, at most 4,000 characters; null if there is none."),
 });

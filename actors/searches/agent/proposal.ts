@@ -21,7 +21,7 @@ export const proposalSchema = z.strictObject({
     .max(MAX_HYPOTHESIS_CHARACTERS, tooLong)
     .nullable()
     .default(null)
-    .describe("Why the candidate should do better."),
+    .describe("Why the candidate should do better, in at most 2,000 characters; null for no reason."),
   station: proposedBlockSchema,
 });
 

@@ -11,7 +11,11 @@ export const scoreIntervalSchema = intervalSchema.describe(
 );
 
 const pairs = z
-  .strictObject({ wins: count, losses: count, ties: count })
+  .strictObject({
+    wins: count.describe("Number of tasks whose change the judge prefers to the seed's change."),
+    losses: count.describe("Number of tasks for which the judge prefers the seed's change."),
+    ties: count.describe("Number of compared tasks without a preference."),
+  })
   .nullable()
   .describe(
     "Number of tasks that the judge found better, worse or equally good, side by side with the seed's replay; " +
@@ -41,7 +45,7 @@ export const searchedFiguresSchema = z.strictObject({
 
 /** A candidate's results on the held-out runs. */
 export const heldOutFiguresSchema = z.strictObject({
-  heldOutScore: share,
+  heldOutScore: share.describe("The success rate on the held-out runs, from 0 to 1; null while no task is scored."),
   heldOutInterval: scoreIntervalSchema,
   heldOutScored: count.describe("Number of scored copies of held-out runs."),
   heldOutTasks: count.describe("Number of scored held-out tasks, on which `heldOutScore` is based."),

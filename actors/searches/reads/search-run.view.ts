@@ -6,19 +6,19 @@ import { runRowView } from "../../runs/run-row.view.js";
 import type { StepPage } from "../../runs/run-steps.js";
 import { defineView, type Shown } from "../../view.js";
 import type { VisibleSearchRun } from "../search/search.queries.js";
-import { iterationKinds, searchItemSchema } from "./search-schemas.js";
+import { ABOUT_ITERATION_KIND, iterationKinds, searchItemSchema } from "./search-schemas.js";
 
 const { state, outcome, reason, spent, startedAt, endedAt, queuedAt, fingerprint } = runRowSchema.shape;
 
 /** A run of a search's agent with its steps. */
 export const searchRunSchema = z
   .strictObject({
-    id: z.string(),
-    searchId: z.string(),
-    lineId: z.string(),
-    stationId: z.string(),
+    id: z.string().describe("The id of the agent's run (`run_…`)."),
+    searchId: z.string().describe("The search that the run belongs to (`srch_…`)."),
+    lineId: z.string().describe("The line of the searched station (`line_…`)."),
+    stationId: z.string().describe("The id of the station that the search finds a config for."),
     iteration: z.int().describe("The number of the iteration that the run belongs to."),
-    kind: z.enum(iterationKinds),
+    kind: z.enum(iterationKinds).describe(ABOUT_ITERATION_KIND),
     agent: searchItemSchema.shape.agent,
     state,
     outcome,
@@ -28,11 +28,11 @@ export const searchRunSchema = z
     startedAt,
     endedAt,
     fingerprint,
-    stepCount: z.int(),
+    stepCount: z.int().describe("Number of steps of the run in total, not only on this page."),
     steps: z.array(stepSchema).describe("The steps in order; `after` and `limit` select the page."),
     next: z.string().nullable().describe("The `after` parameter for the next page of steps; null when there is none."),
   })
-  .meta({ title: "search run" });
+  .meta({ title: "search run", description: "A run of a search's agent, with a page of its steps." });
 
 interface Sources extends VisibleSearchRun {
   readonly reading: Reading;

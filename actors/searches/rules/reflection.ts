@@ -5,6 +5,10 @@ import type { SearchEnding } from "./ending.js";
 
 /** Why a task failed, as recorded by a reflecting agent (document 2, "Cause recording body"). */
 export const failureCauses = ["config", "task", "judge", "check", "infra"] as const;
+/** The description of a cause for the API. */
+export const ABOUT_CAUSE =
+  "What caused the failure. `config`: another config could have helped. `task`: the task is impossible or unclear. " +
+  "`judge`, `check`: the judge or the check is wrong. `infra`: a runner, the network or a timeout.";
 export type FailureCause = (typeof failureCauses)[number];
 
 /** The outcome of a reflection (document 2, "Reflection": `outcome`). */
