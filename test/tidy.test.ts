@@ -35,7 +35,7 @@ t.test("code stands in the six folders and nowhere else", async (t) => {
   );
 });
 
-t.test("what is no code stands beside it, in docs/ or at the top: README.md names each folder", async (t) => {
+t.test("what is no code stands beside it, in docs/ or at the top: docs/architecture.md names each folder", async (t) => {
   const known = [...codeFolders, "docs", ".ci"];
   t.same(
     tracked.filter((path) => path.includes("/") && !known.includes(path.split("/")[0] ?? "")),

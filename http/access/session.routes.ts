@@ -190,7 +190,8 @@ function cookie(baseUrl: string, value: string, seconds: number): string {
 
 /**
  * The page reads the token from its address and uses it only when the person clicks the button. So a link checker,
- * which opens every link in a mail, does not use up the token.
+ * which opens every link in a mail, does not use up the token. After the sign-in, a link that ends with
+ * `#/tasks/<id>` continues to the page of this task.
  */
 const script = `
 document.querySelector("button").addEventListener("click", async () => {
@@ -200,6 +201,8 @@ document.querySelector("button").addEventListener("click", async () => {
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ token }),
   });
+  const { hash } = location;
+  if (answer.ok && /^#\\/tasks\\/\\w+$/.test(hash)) return location.replace(hash.slice(1));
   history.replaceState(null, "", "/sign-in/done");
   document.querySelector("p").textContent = answer.ok
     ? "You are signed in."

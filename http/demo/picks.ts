@@ -1,7 +1,7 @@
 import type { Client } from "../client/entry.js";
 import type { CodeHost } from "./code-host/code-host.js";
 import { CONFIG_SOURCE, type Configured } from "./configuration.js";
-import { line } from "./show.js";
+import { line } from "./progress.js";
 import { until } from "./until.js";
 
 /**
@@ -18,7 +18,7 @@ export async function writeConfig(client: Client, { workspaceId }: Configured, c
   const written = Object.fromEntries(files.map(({ path, content }) => [path, content]));
   await codeHost.work.addRepository(CONFIG_SOURCE.repository, written);
   const { repository, path } = CONFIG_SOURCE;
-  line("pick", `the workspace's config is written to ${repository}; its line names ${path} there as its source`);
+  line("pick", `the workspace's config is in ${repository}; the line names the file ${path} there as its source`);
 }
 
 /** Picks a candidate, and prints the pull request with its changes; returns whether it is as expected. */
@@ -35,8 +35,8 @@ export async function showPick(
     client.get("/api/teams/{teamId}/config-pull-requests/{pullRequestId}", {
       path: { teamId, pullRequestId: picked.id },
     });
-  const isOpened = async () => ((await read()).state === "opening" ? "it is opening" : null);
-  await until("the pull request of what was picked was not open", isOpened, signal);
+  const isOpened = async () => ((await read()).state === "opening" ? "the config pull request is opening" : null);
+  await until("the config pull request", isOpened, signal);
   const { state, url, branch, reason } = await read();
   const repository = codeHost.work.repositories.get(CONFIG_SOURCE.repository);
   const pull = codeHost.work.pulls.find(({ head }) => head === branch);
@@ -44,7 +44,7 @@ export async function showPick(
     line("pick", `it is ${state}: ${reason?.code} ${reason?.message}`);
     return false;
   }
-  line("pick", `the best is picked; the service opened "${pull.title}": ${url}`);
+  line("pick", `Ada picks the best candidate; the service opened "${pull.title}": ${url}`);
   for (const text of toSummaryLines(pull.body ?? "")) line("pick", text);
   const diff = await repository.git("diff", `${repository.defaultBranch}...${branch}`);
   for (const text of diff.split("\n").slice(0, MAX_LINES)) line("diff", text);

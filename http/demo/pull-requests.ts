@@ -3,7 +3,7 @@ import type { CodeHost } from "./code-host/code-host.js";
 import type { HostedAccount } from "./code-host/hosted-account.js";
 import type { HostedPull } from "./code-host/hosted-pulls.js";
 import type { Configured } from "./configuration.js";
-import { line } from "./show.js";
+import { line } from "./progress.js";
 import { until } from "./until.js";
 
 /**
@@ -40,7 +40,7 @@ export async function connectCodeHost(
   await client.send("post", "/api/code-host/confirmations", { body: Object.fromEntries(back) });
   line(
     "pull",
-    `the workspace is connected to the code host ${codeHost.name}, whose app reaches ${repositories.join(", ")}`,
+    `the workspace is connected to the code host ${codeHost.name}; its app can access ${repositories.join(", ")}`,
   );
 }
 
@@ -54,9 +54,9 @@ export async function showPullRequest(
   const read = () => client.get("/api/tasks/{taskId}", { path: { taskId } });
   const isPull = (wanted: string) => async () => {
     const { state } = (await read()).pullRequest ?? { state: "not there" };
-    return state === wanted ? null : `it is ${state}`;
+    return state === wanted ? null : `the pull request is ${state}`;
   };
-  await until("the pull request of the issue's task was not open", isPull("open"), signal);
+  await until("the pull request of the issue's task", isPull("open"), signal);
   const { id = "", url } = (await read()).pullRequest ?? {};
   const pull = codeHost.work.pulls.find(({ number }) => url?.endsWith(`/pull/${number}`));
   if (pull === undefined) return false;
@@ -66,14 +66,14 @@ export async function showPullRequest(
   await codeHost.work.review(pull, { state: "APPROVED", body: "Well said.", by: adaThere });
   const isReviewed = async () => {
     const { rounds } = await readPull();
-    return rounds === 1 ? null : `it has ${rounds} rounds of reviews`;
+    return rounds === 1 ? null : `the pull request has ${rounds} reviews`;
   };
-  await until("the pull request was not reviewed", isReviewed, signal);
+  await until("the review of the pull request", isReviewed, signal);
   line("pull", `${adaThere.login} reviewed it at the code host, and merges it`);
   if ((await codeHost.work.merge(pull, adaThere)) === null) return false;
-  await until("the pull request was not merged", isPull("merged"), signal);
+  await until("the merge of the pull request", isPull("merged"), signal);
   const { marks } = await read();
-  line("pull", `the code host told: it is merged; marks of the task: ${Object.keys(marks).sort().join(", ")}`);
+  line("pull", `the code host reports the merge; marks of the task: ${Object.keys(marks).sort().join(", ")}`);
   await showEvent(client, teamId, signal);
   return showFact(pull, await readPull());
 }
@@ -84,9 +84,9 @@ async function showEvent(client: Client, teamId: string, signal: AbortSignal): P
   const isMerge = ({ on }: { readonly on: string }) => on === "pull-request.merged";
   const missing = async () => {
     const items = await read();
-    return items.some(isMerge) ? null : `there are ${items.length} others`;
+    return items.some(isMerge) ? null : `waiting for the merge event after ${items.length} other events`;
   };
-  await until("the event of the pull request's merge was not there", missing, signal);
+  await until("the event of the merge", missing, signal);
   line("event", `pull-request.merged: ${(await read()).find(isMerge)?.event.url}`);
 }
 
@@ -99,6 +99,6 @@ function showFact(
   { rounds, openedAt, firstReviewAt, mergedAt, state }: Schema<"PullRequest">,
 ): boolean {
   const times = `opened ${openedAt}, first review ${firstReviewAt}, merged ${mergedAt}`;
-  line("fact", `#${pull.number}: ${times}, ${rounds} round of reviews`);
+  line("fact", `#${pull.number}: ${times}, ${rounds} review round`);
   return state === "merged" && firstReviewAt !== null && mergedAt === pull.merged_at?.replace("Z", ".000Z");
 }

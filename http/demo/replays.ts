@@ -1,6 +1,6 @@
 import type { Client, Schema } from "../client/entry.js";
 import { BETTER_PROMPT, type Configured, workStation } from "./configuration.js";
-import { line } from "./show.js";
+import { line } from "./progress.js";
 import { until } from "./until.js";
 
 /**
@@ -21,14 +21,14 @@ const CEILING = { amount: 1, currency: "USD" };
  */
 const REPLAYS = 3;
 const WITH_ANSWER =
-  "with the answer: the live config again, told what was accepted, to see how much there is to gain at all";
+  "the live config again, with the accepted change as the answer, to measure the largest possible gain:";
 
 /** Replays the run and prints the results; returns the set's id, or null if the results are unexpected. */
 export async function showReplays(client: Client, configured: Configured, signal: AbortSignal): Promise<string | null> {
   const { teamId, lineId } = configured;
   const setId = await openSet(client, configured);
   line("demo", "");
-  line("demo", `the run of "${FORGOTTEN}" that review sent back is replayed with a prompt that names the index:`);
+  line("demo", `replay: the run of "${FORGOTTEN}" that review sent back, with a prompt that names the index:`);
   const candidate = await client.post("/api/resources/lines/{lineId}/stations/{stationKey}/replay-candidates", {
     path: { lineId, stationKey: workStation.key },
     body: BETTER,
@@ -43,9 +43,11 @@ export async function showReplays(client: Client, configured: Configured, signal
   const areOver = async () => {
     const replays = await list();
     if (replays.length === REPLAYS && replays.every(isOver)) return null;
-    return `they are ${replays.map((replay) => (isOver(replay) ? "over" : replay.state)).join(", ")}`;
+    const settled = replays.reduce((sum, { progress }) => sum + progress.settled, 0);
+    const ended = replays.filter(isOver).length;
+    return `replays: ${settled} of ${REPLAYS} runs ended, ${ended} of ${REPLAYS} results compared`;
   };
-  await until("the replays were not over, with their comparisons,", areOver, signal);
+  await until("the replays", areOver, signal);
   const read = ({ id }: { readonly id: string }) =>
     client.get("/api/teams/{teamId}/replays/{replayId}", { path: { teamId, replayId: id } });
   const replays = await Promise.all((await list()).map(read));
@@ -87,13 +89,13 @@ function show({ candidate, totals, entries }: Schema<"Replay">): void {
   const succeeded = entries.filter(({ result }) => result === "succeeded").length;
   const reason = entries[0]?.judge.reasons[0]?.text ?? "";
   const cost = `${spent.amount} ${spent.currency}`;
-  line("replay", `${candidate.name}: ${succeeded} of ${scored} succeeded, for ${cost}. The judge: ${reason}`);
+  line("replay", `${candidate.name}: ${succeeded} of ${scored} succeeded, for ${cost}. Judge: ${reason}`);
 }
 
 function showGain({ againstBaseline, pairsAgainstBaseline: pairs }: Schema<"Replay">): boolean {
   if (againstBaseline === null || pairs === null) return false;
   const { gain, verdict, few } = againstBaseline;
-  const summary = few ? `${verdict}, though a single task tells little` : verdict;
+  const summary = few ? `${verdict}, but one task is too few to be sure` : verdict;
   line(
     "demo",
     `gain of ${BETTER.name} over the live config: ${gain.toFixed(2)} (${summary}); side by side: ${pairs.wins} win`,

@@ -1,6 +1,6 @@
 import type { Client, Schema } from "../client/entry.js";
 import { type Configured, workStation } from "./configuration.js";
-import { line } from "./show.js";
+import { line } from "./progress.js";
 import { until } from "./until.js";
 
 /**
@@ -23,7 +23,7 @@ export async function showSearch(client: Client, configured: Configured, signal:
   const { teamId, lineId, stationId } = configured;
   const setId = await openSet(client, configured);
   line("demo", "");
-  line("demo", "a search looks for a better prompt over all tasks, with a proposer that needs no model:");
+  line("demo", "search: an agent, which needs no model here, looks for a better prompt over all tasks:");
   const started = await client.post("/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/searches", {
     path: { teamId, lineId, stationId },
     body: { setId, budget: BUDGET, agent: { harness: workStation.harness }, objective: "success" },
@@ -31,11 +31,17 @@ export async function showSearch(client: Client, configured: Configured, signal:
   const read = () => client.get("/api/teams/{teamId}/searches/{searchId}", { path: { teamId, searchId: started.id } });
   const isOver = async () => {
     const search = await read();
-    return hasEnded(search) ? null : `it is ${search.state}`;
+    if (hasEnded(search)) return null;
+    const { items } = await client.get("/api/teams/{teamId}/replay-sets/{setId}/replays", { path: { teamId, setId } });
+    const count = (name: "settled" | "of") => items.reduce((sum, { progress }) => sum + progress[name], 0);
+    return `search: ${count("settled")} of ${count("of")} replay runs ended; the search is ${search.state}`;
   };
-  await until("the search was not over", isOver, signal);
+  await until("the search", isOver, signal);
   const { split, seed, candidates, best, bestBecause, ending, spent } = await read();
-  line("search", `${split.searchedTasks} tasks are searched, ${split.heldOutTasks} are held out, unseen by its agent`);
+  line(
+    "search",
+    `${split.searchedTasks} tasks are searched, ${split.heldOutTasks} are held out and hidden from its agent`,
+  );
   for (const candidate of [seed, ...candidates]) show(candidate);
   line(
     "search",

@@ -1,3 +1,5 @@
+import { line } from "./progress.js";
+
 /** Prints the progress of tasks, hooks and runs to the terminal as it happens, one line per change. */
 
 interface TaskData {
@@ -83,9 +85,4 @@ export class Show {
     this.counts.steps += 1;
     line("step", `${this.#runs.get(runId) ?? runId}: ${step.text.split("\n")[0]}`);
   }
-}
-
-/** Prints a line of the demo's report. */
-export function line(kind: string, text: string): void {
-  console.log(`${kind.padEnd(6)} ${text}`);
 }

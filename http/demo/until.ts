@@ -1,11 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { progress } from "./progress.js";
 
 /**
  * Time limit for each wait of the demo, in milliseconds. A wait normally takes a few seconds, but minutes on a busy
  * machine.
  */
 const LIMIT_MS = 10 * 60_000;
-const POLL_MS = 50;
+const POLL_MS = 100;
 const MINUTE_MS = 60_000;
 
 /** An unexpected result of the demo; the message names the part. */
@@ -13,7 +14,7 @@ export class NotAsItShould extends Error {}
 
 /**
  * Polls until `missing` resolves with null; any other value describes the current state ("it is running"). On timeout,
- * rejects with {@link NotAsItShould}, which names `what` and its last state. On abort, rejects with the signal's
+ * rejects with {@link NotAsItShould}, which names `what` and its last state. Quiet waits print this state every second. On abort, rejects with the signal's
  * reason.
  */
 export async function until(
@@ -27,8 +28,9 @@ export async function until(
     signal.throwIfAborted();
     const state = await missing();
     if (state === null) return;
+    progress.set(what, state);
     if (performance.now() >= endMs) {
-      throw new NotAsItShould(`${what} within ${limitMs / MINUTE_MS} minutes: ${state}`);
+      throw new NotAsItShould(`${what}: not done after ${limitMs / MINUTE_MS} minutes: ${state}`);
     }
     await pause(POLL_MS);
   }
@@ -37,5 +39,5 @@ export async function until(
 /** Returns the result of a part of the demo. For null and false, throws {@link NotAsItShould}, which names the part. */
 export function asItShould<Result>(part: string, result: Result | null | false): Result {
   if (result !== null && result !== false) return result;
-  throw new NotAsItShould(`${part}: this is not how it should have come out`);
+  throw new NotAsItShould(`${part}: the result is not as expected`);
 }

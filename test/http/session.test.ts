@@ -3,6 +3,7 @@ import { signInLinks } from "../../actors/access/accounts/session.table.js";
 import { actorSpace, GLOBAL_PARTITION } from "../../storage/keys.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { startTestService } from "../support/service.js";
+import { signInOnPage } from "../support/sign-in-page.js";
 import { until } from "../support/until.js";
 
 const MINUTE_MS = 60_000;
@@ -207,4 +208,16 @@ t.test("the page behind a link loads nothing from elsewhere, and shows no token 
   t.notMatch(page.text, /https?:\/\//);
   t.notMatch(page.text, new RegExp(token));
   t.equal((await service.anonymous.request("POST", "/api/sessions", { token })).status, 204, "looking used nothing up");
+});
+
+t.test("after the sign-in, the page of a link continues to a task's page and nowhere else", async (t) => {
+  const service = await startTestService(t);
+  const open = async (hash: string) =>
+    signInOnPage(`${service.baseUrl}/sign-in/${await service.linkFor("ada@example.com")}${hash}`);
+  t.match(await open("#/tasks/task_1"), { cookie: /^session=/, next: `${service.baseUrl}/tasks/task_1` });
+  for (const hash of ["", "#", "#//example.com", "#/tasks/../docs", "#javascript:alert(1)", "#/tasks/task_1?a"]) {
+    t.match(await open(hash), { cookie: /^session=/, next: null, text: "You are signed in." }, hash);
+  }
+  const used = `${service.baseUrl}/sign-in/${"x".repeat(43)}#/tasks/task_1`;
+  t.match(await signInOnPage(used), { cookie: "", next: null, text: /used up or too old/ });
 });

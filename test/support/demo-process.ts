@@ -1,20 +1,21 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import type { Test } from "tap";
 
 /** The path of the demo's program. */
 export const demoProgram = fileURLToPath(new URL("../../http/demo/main.js", import.meta.url));
 
-/** A curl command that the demo prints, with which people explore the service. */
-export interface DemoCommand {
-  /** The header's name. */
-  readonly name: string;
-  readonly value: string;
-  readonly url: string;
+/** What the demo prints at its end, for looking around. */
+export interface Sights {
+  /** The link that signs in and opens a task's page. */
+  readonly link: string;
+  /** The commands, in the words of a shell. */
+  readonly commands: readonly string[];
 }
 
 /** The demo in a separate process, with its own folder, also for temporary files. */
@@ -80,12 +81,18 @@ export class Demo {
     return this.child.exitCode;
   }
 
-  /** Returns the exploration commands that the demo printed. */
-  commands(): readonly DemoCommand[] {
-    return this.#out.split("\n").flatMap((line) => {
-      const [, name = "", value = "", url = ""] = /^ *curl -H '([^:]+): ([^']+)' (\S+)$/.exec(line) ?? [];
-      return name === "" ? [] : [{ name, value, url }];
-    });
+  /** Returns the link and the commands that the demo has printed. */
+  sights(): Sights {
+    const links = [...this.#out.matchAll(/^open +(\S+)$/gm)].map(([, link = ""]) => link);
+    const commands = [...this.#out.matchAll(/^ +(node \S+signalbox\.mjs .*)$/gm)].map(([, command = ""]) => command);
+    if (links.length !== 1) throw new Error(`it printed ${links.length} links`);
+    return { link: links[0] ?? "", commands };
+  }
+
+  /** Types a command into a shell in the demo's folder; returns its output. */
+  async type(command: string): Promise<string> {
+    const options = { cwd: this.#folder, env: { PATH: process.env.PATH ?? "", HOME: this.#folder, NO_COLOR: "1" } };
+    return (await promisify(execFile)("sh", ["-c", command], options)).stdout;
   }
 
   /** Returns the processes whose command line or environment names the demo's temporary folder. */

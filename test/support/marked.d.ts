@@ -5,6 +5,8 @@ declare module "marked" {
     readonly type: string;
     readonly text: string;
     readonly raw: string;
+    /** The level of a heading, from 1; absent for other parts. */
+    readonly depth?: number;
     readonly lang?: string;
     readonly href?: string;
     /** The rows of a table, without its header. */

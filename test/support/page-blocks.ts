@@ -5,6 +5,8 @@ export interface Block {
   /** The first word after the fence, such as `sh`; empty if there is none. */
   readonly language: string;
   readonly code: string;
+  /** The headings of the sections that contain the block, from the page's title down. */
+  readonly headings: readonly string[];
   /** The line of the page on which the block's first line stands, from 1. */
   readonly line: number;
   /** The file that the block is, from `title="name"`. */
@@ -21,8 +23,10 @@ export interface Block {
  */
 export function readBlocks(page: string, name: string): readonly Block[] {
   const blocks: Block[] = [];
+  const headings: string[] = [];
   let from = 0;
   walkTokens(lexer(page), (token) => {
+    if (token.type === "heading") headings.splice((token.depth ?? 1) - 1, headings.length, token.text);
     if (token.type !== "code") return;
     if (token.codeBlockStyle === "indented") throw new Error(`${name} has an indented code block: ${token.text}`);
     const [language = "", ...words] = (token.lang ?? "").split(/\s+/);
@@ -34,6 +38,7 @@ export function readBlocks(page: string, name: string): readonly Block[] {
     blocks.push({
       language,
       code: token.text,
+      headings: [...headings],
       line,
       title: /title="([^"]+)"/.exec(info)?.[1] ?? null,
       needs: /needs=(\S+)/.exec(info)?.[1] ?? null,

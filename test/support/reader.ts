@@ -20,6 +20,8 @@ export interface BlockEnd {
 
 /** What a test does while its reader follows a page. */
 export interface Following {
+  /** The heading of the section to follow, with the sections below it. By default, the whole page. */
+  readonly section?: string;
   /** Replacements for texts of the page, such as `<team id>` or the service's address. */
   readonly values?: Record<string, string>;
   /** Called before each block of commands, for what happens in the meantime. It may add to `values`. */
@@ -76,8 +78,9 @@ export function openReader(t: Test, options: ReaderOptions = {}): Reader {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
 
-  const follow: Reader["follow"] = async (page, { values = {}, before, after } = {}) => {
-    const blocks = readBlocks(readFileSync(page, "utf8"), page);
+  const follow: Reader["follow"] = async (page, { section, values = {}, before, after } = {}) => {
+    const all = readBlocks(readFileSync(page, "utf8"), page);
+    const blocks = all.filter(({ headings }) => section === undefined || headings.includes(section));
     t.ok(blocks.length > 0, `${page} has code`);
     for (const written of blocks) {
       const { title, needs, language, isBackground, line } = written;

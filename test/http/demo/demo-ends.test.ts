@@ -3,9 +3,10 @@ import t from "tap";
 import { Demo, demoProgram } from "../../support/demo-process.js";
 import { until } from "../../support/until.js";
 
-t.test("ended in the middle of the work it leaves no process and no folder", async (t) => {
-  const demo = new Demo(t);
+t.test("ended in the middle of the work it leaves no process and no folder; --short opens four tasks", async (t) => {
+  const demo = new Demo(t, ["--short"]);
   t.equal(await demo.endAt(": running at work", "SIGINT"), 130);
+  t.equal(demo.out.match(/: queued at work\n/g)?.length, 4);
   t.same(readdirSync(demo.temporary), []);
   t.same(demo.leftRunning(), []);
 });
@@ -26,14 +27,14 @@ t.test("when the npm that started it is killed by SIGKILL, it ends and leaves no
   t.same(readdirSync(npm.temporary), []);
 });
 
-t.test("asked for help it says what it does and takes, and nothing is begun", async (t) => {
+t.test("--help prints the options and starts nothing", async (t) => {
   const demo = new Demo(t, ["--help"]);
   t.equal(await demo.end(null), 0);
-  t.match(demo.out, /^npm run demo -- \[--exit\]\n[\s\S]*--exit +ends when the work is done/);
+  t.match(demo.out, /^npm run demo -- \[--short\] \[--exit\]\n[\s\S]*--exit +ends when the work is done/);
   t.same(readdirSync(demo.temporary), []);
 });
 
-t.test("an option that it does not have is told of, and nothing is begun", async (t) => {
+t.test("an unknown option is refused and starts nothing", async (t) => {
   const demo = new Demo(t, ["--exti"]);
   t.equal(await demo.end(null), 1);
   t.equal(demo.out, "");

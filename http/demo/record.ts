@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { fileURLToPath } from "node:url";
+import { toTerminalSvg } from "./terminal-svg.js";
+
+/**
+ * `npm run record` runs the short demo, and writes the picture of its output for the README. The picture has the lines
+ * about one task that review sends back, a refused handover, an issue with its pull request, and the summary.
+ */
+const SHOWN = [
+  /^(task|step|move) +Fencing tokens/,
+  /^step .* refused\. Reason:/,
+  /^hook .*: refused$/,
+  /^demo +.*(tasks done|hook firings|refused by)/,
+  /^issue /,
+  /^pull +(its|ada|the code host)/,
+  /^demo +done/,
+];
+
+const program = fileURLToPath(new URL("main.js", import.meta.url));
+// Outside a checkout, the demo makes a small repository.
+const out = execFileSync(process.execPath, [program, "--short", "--exit"], { cwd: tmpdir(), encoding: "utf8" });
+const lines = out.split("\n").filter((line) => SHOWN.some((pattern) => pattern.test(line)));
+writeFileSync("docs/pictures/demo.svg", toTerminalSvg("npm run demo -- --short --exit", lines));
