@@ -35,13 +35,16 @@ t.test("code stands in the six folders and nowhere else", async (t) => {
   );
 });
 
-t.test("what is no code stands beside it, in docs/ or at the top: docs/architecture.md names each folder", async (t) => {
-  const known = [...codeFolders, "docs", ".ci"];
-  t.same(
-    tracked.filter((path) => path.includes("/") && !known.includes(path.split("/")[0] ?? "")),
-    [],
-  );
-});
+t.test(
+  "what is no code stands beside it, in docs/ or at the top: docs/architecture.md names each folder",
+  async (t) => {
+    const known = [...codeFolders, "docs", ".ci"];
+    t.same(
+      tracked.filter((path) => path.includes("/") && !known.includes(path.split("/")[0] ?? "")),
+      [],
+    );
+  },
+);
 
 /**
  * Maximum number of statements and of class and interface members in a file. Lines depend on the formatting, not on how
