@@ -158,7 +158,7 @@ t.test("an area is one folder and one line: its kind, actor, table, topic and mi
   t.equal(first.length, 4, `the first endpoint of an area: ${first.join(", ")}`);
   const next = copy.touchedBy(addNextEndpoint);
   t.equal(next.length, 3, `the next one: ${next.join(", ")}`);
-  // Compile only the new files: the compiler needs long for the imports of both lists.
+  // Compile only the new files. Compiling the imports of both lists takes too long.
   const lists = ["actors/areas.ts", "http/routes/routes.ts"];
   const written = [...toyFiles, ...first, ...next].filter((path) => !lists.includes(path));
   t.same(check(copy, written), []);

@@ -231,7 +231,7 @@ const connectedOnes = {
 };
 
 /**
- * State x message -> the next state (`same` if it does not change), and the answer or the outcome sent to a pending
+ * The next state (`same` if it does not change), by state and message, with the answer or the outcome sent to a pending
  * attempt.
  */
 const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {

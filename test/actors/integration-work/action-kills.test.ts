@@ -51,8 +51,8 @@ async function open(fails: boolean) {
 type World = Awaited<ReturnType<typeof open>>;
 
 /**
- * Kills a process before its n-th commit, and another one after it, for each n until a process ends with fewer commits.
- * Returns the worlds.
+ * For each n, runs a process that is killed before its n-th commit, and one that is killed after it. Stops when a
+ * process ends with fewer than n commits. Returns the worlds.
  */
 async function killEverywhere(fails: boolean, begin: (world: World) => void, lives: (world: World) => Promise<void>) {
   const worlds: World[] = [];

@@ -48,7 +48,7 @@ const people: RunOwner = {
 };
 
 const probeRef = reference<Note>("probe");
-/** `[probe, n]`: the messages to a probe, in order. */
+/** The messages that each probe received, in order. The key is `[probe, n]`. */
 const told = table<Note>("test-told");
 
 /** Records a message to a probe, without its turn. */

@@ -46,8 +46,8 @@ async function stored(rows: readonly Part[]): Promise<Store> {
 }
 
 /**
- * Returns `count` rows. A row is both open and owned by `usr_1` if `isBoth` returns true for its number; others are
- * only one of both.
+ * Returns `count` rows. A row is both open and owned by `usr_1` if `isBoth` returns true for its number. All other rows
+ * are either open or owned by `usr_1`.
  */
 function many(count: number, isBoth: (n: number) => boolean): Part[] {
   return Array.from({ length: count }, (_, n) => ({
@@ -139,7 +139,9 @@ t.test("slices give what one walk gives, whatever is asked for", async () => {
   );
 });
 
-/** A table whose pages are read from intersecting lines of two or three indexes, or from the lines of one. */
+/**
+ * A table whose pages are read from the lines of one index, or from the intersection of lines of two or three indexes.
+ */
 const crossed = indexedTable<Part>("crossed", {
   order: ["id"],
   indexes: {

@@ -77,7 +77,10 @@ t.test("a workspace is opened under its slug, and a repeat returns it", async (t
   t.same(complaints(harness), []);
 });
 
-/** When two processes are killed: one during the first request, the other during the follow-up. */
+/**
+ * When the two processes are killed: the first process during the first request, the second process during the
+ * follow-up.
+ */
 interface Kills {
   /** The commit at which each process is killed, counted from its start. */
   readonly commits: readonly [number, number];

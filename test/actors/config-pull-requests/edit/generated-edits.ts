@@ -35,9 +35,11 @@ const attributes: readonly AttributeName[] = Object.keys(toStation({}))
   .map((name) => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]);
 
 /**
- * Edits a generated workspace in three layouts that imitate hand-written files, changing all attributes of a station at
- * once. With `alone`, also edits the export, and changes each attribute separately in the export and in one of the
- * layouts.
+ * Edits a generated workspace in three layouts that imitate hand-written files. Each edit changes all attributes of a
+ * station.
+ *
+ * With `alone`, also edits the export. In the export and in one of the layouts, it then also changes each attribute
+ * separately.
  */
 export async function editGenerated(seed: number, alone: boolean, tally: Tally): Promise<void> {
   const module = generateModule(createChance(seed));
@@ -45,8 +47,8 @@ export async function editGenerated(seed: number, alone: boolean, tally: Tally):
   const text = module.exported.get("main.tf") ?? "";
   const exported = { text, computed: computedIn(module.blocks, module.live.key), pieces: [], comments: 0 };
   for (const [form, written] of [...layouts, ...(alone ? [exported] : [])].entries()) {
-    // An edit of an object compares only the members that differ. Only the pool makes `runners` a computed value, so an
-    // edit that keeps the pool is possible.
+    // An edit compares only the members of an object that differ. In `runners`, only the pool is computed. So an edit
+    // that keeps the pool is possible.
     const isSamePool = module.live.runners.pool === module.wanted.runners.pool;
     const isComputed = ([, attribute]: AttributeName) =>
       written.computed.includes(attribute) && !(attribute === "runners" && isSamePool);

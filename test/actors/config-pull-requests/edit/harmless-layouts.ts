@@ -6,8 +6,8 @@ import { beside } from "./text-layout.js";
 const MODULE = `${OPEN}path.module}`;
 
 /**
- * Layouts with common code in which a part of a path or of a command is unknown. Some of the code does not read the
- * source's text file; similar code may read it. Also returns the layouts of {@link onceLayouts}.
+ * Layouts with common code in which a part of a path or of a command is unknown. The code does not read the source's
+ * text file. Also layouts with similar code that may read the file, and the layouts of {@link onceLayouts}.
  */
 export function harmlessLayouts(): readonly Layout[] {
   const at = /at lines\/b\.tf:\d/;
@@ -130,7 +130,10 @@ function credentialLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with attributes and words of commands that are no paths of the repository, and with similar paths. */
+/**
+ * Layouts in which attributes and command words are paths of other things than the repository's files, for example of a
+ * URL. Also layouts with similar paths that may name such a file.
+ */
 function otherPathLayouts(): readonly Layout[] {
   const block = (header: string, body: string, isRefused = false) =>
     beside(

@@ -145,8 +145,8 @@ const getSum = (rows: readonly { readonly spent: ModelSpent }[]): string =>
   );
 
 /**
- * Whether the counted calls and cost are those of the received answers, or include an estimate for a lost answer, which
- * is higher than the cost of an answer.
+ * Whether the counted calls and cost are those of the received answers. If an answer was lost, they include an estimate
+ * instead, which is higher than the cost of an answer.
  */
 function isCountedOnce({ calls, cost, isEstimate }: ModelSpent): boolean {
   const amount = cost?.amount ?? 0;
