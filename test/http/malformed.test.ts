@@ -123,7 +123,7 @@ for (const transport of ["uws", "node"] as const) {
         const found = faults.find((fault) => fault !== null);
         if (found !== undefined) throw new Error(`${found}`);
       }),
-      // Shrinking a case with many requests takes minutes; the seed reproduces it.
+      // Do not shrink a failing case: with many requests, this takes minutes. The seed reproduces the case.
       { seed, numRuns: REQUESTS[transport] / AT_ONCE, endOnFailure: true },
     );
     await isUnharmed(t, service);

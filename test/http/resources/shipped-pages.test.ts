@@ -31,7 +31,8 @@ t.test("each page leads to an integration that can be tried", async (t) => {
     t.ok(commands.length > 3);
     let integrationId = "";
     for (const [index, { method, path, headers, body }] of commands.entries()) {
-      // If a page has two definitions, one replaces the other, so each gets its own team.
+      // A page can define one integration twice, as alternatives. Each definition gets its own team, so that both can
+      // be created.
       const { id: teamId } = await owner.create(`/api/resources/workspaces/${workspaceId}/teams`, {
         key: `${name}-${index}`,
         name,
@@ -100,7 +101,7 @@ t.test("what the page of all of them tells is sent as it stands there", async (t
   for (const [index, { method, path, headers, body }] of commands.entries()) {
     const given = body === undefined ? undefined : named(body);
     const reply = await owner.request(method, named(path), given, { "idempotency-key": `page-${index}`, ...headers });
-    // No agent has asked a question.
+    // No agent has asked a question, so the service refuses an answer with 409.
     const isAsExpected = path.endsWith("/answer") ? reply.status === 409 : reply.status >= 200 && reply.status < 300;
     t.ok(isAsExpected, `${method} ${path} answering ${reply.status} ${reply.text}`);
   }
