@@ -1,10 +1,10 @@
 /**
- * The kinds of tasks; `work` is three times as likely as any other. A task's title starts with its kind, and the agent
- * and the people of the test act by it.
+ * The kinds of tasks. `work` is three times as likely as any other kind. A task's title starts with the kind, which
+ * tells the agent and the test's people what to do.
  */
 export const taskKinds = ["work", "work", "work", "ask", "leave", "hand", "long", "code", "veto"] as const;
 
-/** The agent's spending per run, in euros, reported in two parts. */
+/** The amount that the agent spends per run, in euros. It reports the amount in two parts. */
 export const SPENT = 0.02;
 /** Number of steps that the agent reports, numbered from 1. */
 export const STEPS = 5;

@@ -66,7 +66,7 @@ export interface FoundFiring {
 
 interface FoundAttempt {
   readonly n: number;
-  /** The status of the receiver's answer; null without an answer. */
+  /** The status of the receiver's answer; null if the receiver did not answer. */
   readonly status: number | null;
   /** The failure code of the attempt; null if the receiver accepted the request. */
   readonly code: string | null;

@@ -89,7 +89,7 @@ export class NoiseTenant {
   }
 }
 
-/** Connects a runner that claims runs and does nothing with them, for as long as the process lives. */
+/** Connects a runner that claims runs and does not work on them. The runner stays connected until the process exits. */
 async function joinRunner({ baseUrl }: NoiseSite, token: string): Promise<void> {
   const socket = (path: string) =>
     new WebSocket(`${baseUrl.replace("http", "ws")}${path}`, { headers: { authorization: `Bearer ${token}` } });

@@ -6,7 +6,7 @@ import type { Chance } from "../simulation/chance.js";
 import { bobThere, connect, install } from "../support/code-host-scene.js";
 import type { ServiceKeeper } from "./service-keeper.js";
 
-/** How the code host treats requests of the service and of the runners' git. */
+/** How the code host answers requests of the service and of the runners' git. */
 export type CodeHostManner = "well" | "hangs" | "loses answers" | "throttles" | "is down";
 
 /** A pull request in the code host's records. */

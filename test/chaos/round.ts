@@ -18,7 +18,7 @@ export interface RoundReport {
   readonly broken: readonly string[];
 }
 
-/** Minimum duration of the load, and time limit for what must come to rest after it. */
+/** Minimum duration of the load, and the time limit for everything to come to rest after the load, in milliseconds. */
 const LOAD_MS = 3_000;
 const LONGEST_REST_MS = 120_000;
 /** How long a stream follower may lag behind. */
