@@ -44,11 +44,11 @@ t.test("what is no code stands beside it, in docs/ or at the top: README.md name
 });
 
 /**
- * Maximum number of statements and of class and interface members in a file. Lines depend on the formatting, not on how
- * much a file does.
+ * Maximum number of statements and of class and interface members in a file. The limit does not count lines, because
+ * their number depends on the formatting.
  */
 const MOST_STATEMENTS = 320;
-/** Shorter files have fewer statements than the limit, so they are not parsed. */
+/** Files with fewer lines stay below the limit, so the test does not parse them. */
 const FEW_LINES = 200;
 
 t.test("no file has more than 320 statements: split it along its nouns", async (t) => {
@@ -63,7 +63,7 @@ t.test("no file has more than 320 statements: split it along its nouns", async (
 
 /** Maximum length of a function, in lines; {@link listFunctions} defines how to count. */
 const MOST_LINES = 70;
-/** Functions that still need to be split; the list should become empty. */
+/** Functions that still need to be split. The goal is an empty list. */
 const notYet: readonly string[] = [];
 
 t.test("no function is longer than 70 lines: give its parts names", async (t) => {
