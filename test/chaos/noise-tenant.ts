@@ -4,7 +4,7 @@ import { hookSecret } from "../support/hook-receiver.js";
 import { RunnerPeer } from "../support/runner-peer.js";
 import { Refused } from "./refused.js";
 
-/** Places of the runner: more than there are concurrent runs. */
+/** The runner's slots. There are more slots than concurrent runs. */
 const SLOTS = 64;
 const BEAT_MS = 5_000;
 
