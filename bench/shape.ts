@@ -44,7 +44,7 @@ const functionLines = functions.map(({ lines }) => lines);
 const long = functions.filter(({ lines }) => lines > LONG).sort((left, right) => right.lines - left.lines);
 const imports = files.flatMap(listImports);
 const known = new Set(files.map(({ path }) => path));
-/** `client.mjs` generates it, so that it is not among the sources. */
+/** `client.mjs` generates this file, so it is not among the sources. */
 const GENERATED = "http/client/api.ts";
 const missing = imports.filter(({ to }) => !known.has(to) && to !== GENERATED);
 if (missing.length > 0) throw new Error(`not found: ${missing.map(({ from, to }) => `${from} -> ${to}`).join(", ")}`);

@@ -34,7 +34,7 @@ export interface Seed {
   readonly receiver: string;
 }
 
-/** A task that a service worked on, with all its rows: a template for others. */
+/** A task that a service worked on, with all its rows. Other tasks are copies of it. */
 export interface SampleTask {
   readonly task: TaskRow;
   readonly run: RunRow;

@@ -67,7 +67,7 @@ export interface Served {
   readonly extras?: Extras;
 }
 
-/** Creates a deliverer that uses Signalbox's own hook deliveries: one runtime, with this many workspaces. */
+/** Creates a deliverer that uses Signalbox's own hook deliveries, with one runtime and this many workspaces. */
 export async function openServed(
   store: Store,
   url: string,
