@@ -301,7 +301,8 @@ function toRow(more: Partial<CodeHostConnection>): CodeHostConnection {
 }
 
 /**
- * Returns the answer to the sender, or the outcome sent to the pending confirmation attempt; empty if there is neither.
+ * Returns the answer to the sender, or the outcome sent to the pending confirmation attempt. Returns an empty text if
+ * nothing was sent.
  */
 function toTold({ replied, answer, changes }: TurnTaken): string {
   const attempt = changes.find(({ topic }) => topic.startsWith("code-host-attempt/"));

@@ -31,8 +31,8 @@ const task = {
 };
 
 /**
- * Starts a simulated service on a store that contains the integration. The integration's host answers immediately; with
- * `fails`, it answers the first request of each message with 503.
+ * Starts a simulated service on a store that contains the integration. The integration's host answers immediately. With
+ * `fails`, the host answers the first request of each message with 503.
  */
 async function open(fails: boolean) {
   const seen = new Set<string>();

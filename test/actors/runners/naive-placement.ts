@@ -4,7 +4,9 @@ import type { RunnerRow } from "../../../actors/runners/runner.js";
 import type { ClaimRow, QueuedRun, RunNeeds } from "../../../actors/runners/runner.table.js";
 
 /**
- * Placement computed from the rows for each question, run by run and runner by runner: slow, but simple enough to
+ * The rows from which the functions of this file compute placement.
+ *
+ * The functions compute each answer from the rows, run by run and runner by runner. This is slow, but simple enough to
  * verify by reading. Tests compare the product's placement with it.
  */
 export interface PlacementState {

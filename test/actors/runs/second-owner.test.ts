@@ -23,7 +23,7 @@ import { line, lineId, putLine, putPool, teamId, workspaceId } from "../../suppo
 
 /**
  * Run owners other than tasks, without a gate or hooks. Runs of `people` have an assignee who answers their requests;
- * runs of `nobody` have none.
+ * runs of `nobody` have no assignee.
  */
 const nobody: RunOwner = {
   kind: "replay",

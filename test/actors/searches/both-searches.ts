@@ -12,7 +12,10 @@ import type { Shape } from "./rules/simulated-worlds.js";
 export interface EndedSearch {
   readonly ending: string | null;
   readonly state: string;
-  /** The best candidate's name and its mark; null if there is no best candidate, or if it has no mark. */
+  /**
+   * `best` is the best candidate's name, and `mark` is its mark. They are null if there is no best candidate or no
+   * mark.
+   */
   readonly best: string | null;
   readonly mark: string | null;
   /** The amount counted against the ceiling, as a fraction. */
@@ -39,7 +42,7 @@ export interface EndedSearch {
  */
 export type TrueRates = (candidate: string, place: number) => number;
 
-/** All configs have the same success rates; the tasks' rates range from never to always. */
+/** All configs have the same success rates. The rates of the tasks range from 0 to 1. */
 export const NO_GAIN: TrueRates = (_, place) => place;
 
 /** The live config always succeeds; no other config ever succeeds. */

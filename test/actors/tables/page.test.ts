@@ -254,7 +254,7 @@ t.test("where nothing is in common but all lies side by side, no slice reads man
   for (const read of reads) t.ok(read <= MAX_SLICE_COST + 100, `${read} rows were read in one slice`);
 });
 
-/** Wraps a store to count its views, and those that are open. */
+/** Wraps a store to count all views, and the views that are open. */
 function watched(store: Store) {
   const seen = { opened: 0, open: 0 };
   const view = (): View => {
@@ -289,7 +289,7 @@ t.test("a page is read from one view, with other work in between, and the view i
     parts.page(reading, workspaceId, filter, { limit: 5, cursor }),
   );
   setImmediate(other);
-  // A change made meanwhile does not affect the page.
+  // This change happens between two slices. It must not affect the page.
   await store.commit([{ op: "remove", key: [workspaceId, "row", "part", toId(1)] }]);
   t.same(
     (await page).map(({ id }) => id),

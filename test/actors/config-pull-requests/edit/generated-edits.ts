@@ -22,7 +22,7 @@ export interface Tally {
 
 interface Written {
   readonly text: string;
-  /** The attributes whose values in the source are or contain expressions. */
+  /** The attributes whose values in the source are expressions, or contain expressions. */
   readonly computed: readonly string[];
   readonly pieces: readonly Piece[];
   readonly comments: number;
@@ -62,7 +62,7 @@ export async function editGenerated(seed: number, alone: boolean, tally: Tally):
 }
 
 /**
- * Writes the module in one of three forms: a line's stations as objects over several lines, as blocks, or as one-line
+ * Writes the module in one of three forms. The stations of a line are objects over several lines, blocks, or one-line
  * objects.
  */
 function writeByHand(module: GeneratedModule, form: number, seed: number): Written {
@@ -99,7 +99,8 @@ function isKeyed({ entries }: ObjectValue, key: string): boolean {
 
 /**
  * Makes one edit. Returns what is wrong with the outcome; null if nothing is wrong. `computed` lists the changed
- * attributes that the source computes. If there are any, the edit must be refused because of one of them.
+ * attributes whose values in the source are expressions. If there are any, the edit must be refused because of such an
+ * attribute.
  */
 async function editOnce(
   module: GeneratedModule,
@@ -145,7 +146,7 @@ interface Asked {
   readonly wanted: StationBody;
 }
 
-/** Describes what is wrong with an edit; null if it is exact. */
+/** Describes what is wrong with an edit; null if the edit is exact. */
 async function lookUpFault(
   { files, written, live, wanted }: Asked,
   outcome: Extract<EditOutcome, { readonly files: unknown }>,
@@ -179,14 +180,17 @@ async function lookUpFault(
   return isKept ? null : `other bytes are changed: ${main}`;
 }
 
-/** Whether each line of an edited text existed before the edit, or is as the formatter writes it. */
+/** Whether each line of an edited text existed before the edit, or is formatted as the formatter writes it. */
 async function isAligned(text: string, before: string): Promise<boolean> {
   const old = new Set(before.split("\n"));
   const formatted = (await formatText(text)).split("\n");
   return text.split("\n").every((line, index) => old.has(line) || line === formatted[index]);
 }
 
-/** Text without the alignment of equals signs and comments: an edit of a formatted resource aligns them again. */
+/**
+ * Returns the text without the alignment of equals signs and comments, because an edit of a formatted resource aligns
+ * them again.
+ */
 function unaligned(text: string): string {
   return text.replace(/[ \t]+(?==|#|\/[/*])/g, " ");
 }

@@ -213,7 +213,10 @@ function otherPathLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts in which code reads a file that a resource or data source writes, or a similar path. */
+/**
+ * Layouts in which code reads a file that a resource or data source writes. Also layouts in which code reads a similar
+ * path.
+ */
 function writtenFileLayouts(): readonly Layout[] {
   const at = /at lines\/b\.tf:\d/;
   const archive = `data "archive_file" "fn" {\n  type = "zip"\n  source_dir = "${MODULE}/fn"\n  output_path = "${MODULE}/fn.zip"\n}\n`;
@@ -317,8 +320,8 @@ function terragruntReaders(): readonly Layout[] {
 }
 
 /**
- * Layouts with calls whose `count` or `for_each` is an expression. Some create at most one instance; the others may
- * create more.
+ * Layouts with calls whose `count` or `for_each` is an expression. Some calls create at most one instance; the other
+ * calls may create more.
  */
 function onceLayouts(): readonly Layout[] {
   const counted = (more: string, once: boolean) =>

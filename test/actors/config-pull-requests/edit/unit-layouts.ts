@@ -204,7 +204,10 @@ export function runFileLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with two HCL files beside a complete backend: settings of the backend, or the configuration of other tools. */
+/**
+ * Layouts with a complete backend and two HCL files next to it. The files contain settings of the backend, or the
+ * configuration of other tools.
+ */
 function settingLayouts(one: string): readonly Layout[] {
   const complete = (body: string, type = "s3") => `terraform {\n  backend "${type}" {\n    ${body}\n  }\n}\n${one}`;
   const pair = (text: string, backend = complete('bucket = "b"\n    key = "k"')) => ({
@@ -298,7 +301,7 @@ function workspaceLayouts(one: string): readonly Layout[] {
   ];
 }
 
-/** Layouts whose backend has a setting for several workspaces, and layouts with similar settings. */
+/** Layouts whose backend has a setting for several workspaces, and layouts whose backend only has a similar setting. */
 function backendWorkspaces(one: string): readonly Layout[] {
   const backend = (type: string, body: string) => ({
     "main.tf": one,

@@ -50,7 +50,7 @@ const json =
   };
 const DISCOVERY = "/.well-known/openid-configuration";
 
-/** Starts an issuer on the loopback interface with answers that the test sets, and a client of it. */
+/** Starts an issuer on the loopback interface, and a client of the issuer. The test sets the issuer's answers. */
 async function startPlatform(
   t: Test,
   options: { readonly allow?: (url: string) => string; readonly timeoutMs?: number } = {},

@@ -26,8 +26,8 @@ const seed = contender("seed");
 const spent = (amount: number) => ({ ceiling: euro(39), counted: toText(fraction(amount * 100, 100)), underWay: [] });
 
 /**
- * Returns a candidate for each of these iterations. All score lower and cost more than the seed, so that none is on the
- * frontier.
+ * Returns a candidate for each of these iterations. All candidates score lower and cost more than the seed, so none is
+ * on the frontier.
  */
 const useless = (...iterations: readonly number[]) =>
   iterations.map((iteration, n) => contender(`c${n + 1}`, { score: 0.4, cost: 9, iteration }));

@@ -93,7 +93,10 @@ interface Entry {
   readonly spent: Money;
 }
 
-/** A replay or an agent's run in progress. `end` ends it and returns the amount that it counts. */
+/**
+ * A replay or an agent's run in progress. `end` ends the part, and returns the amount that it adds to the counted
+ * amount.
+ */
 interface Part {
   readonly allotted: Money;
   readonly end: () => Fraction;
@@ -295,7 +298,7 @@ export class Simulation {
     return { succeeded, amount: this.#amount(config.costFactor * (faults?.costs ?? 1)) };
   }
 
-  /** Returns the amount counted for an agent's run: its allotment if it reports none. */
+  /** Returns the amount counted for an agent's run. This is its allotment if the run reports no amount. */
   #drawAgent(iteration: number, allotted: Money): Fraction {
     const { draws, faults } = this.#world;
     if (draws !== undefined) return decimal(draws.agentAmount(iteration));

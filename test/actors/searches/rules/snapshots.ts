@@ -18,7 +18,7 @@ import type { Gain, Verdict } from "../../../../actors/statistics/gain.js";
 
 export const euro = (amount: number): Money => ({ amount, currency: "EUR" });
 
-/** Returns a run with this cost, of the task with the same name. */
+/** Returns a run with this cost. The run's task has the same name. */
 export function costed(name: string, cost: number | null): CostedEntry {
   return { runId: `run-${name}`, taskId: name, spent: cost === null ? null : euro(cost) };
 }
