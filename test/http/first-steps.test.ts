@@ -8,7 +8,7 @@ import { until } from "../support/until.js";
 
 /** The main page's commands are sent as printed, in order. */
 
-/** The names of kinds in the page's placeholders, by id prefix, where the two differ. */
+/** The names of kinds in the page's placeholders, by id prefix. Only names that differ from the prefix are listed. */
 const NAMES: Readonly<Record<string, string>> = { ws: "workspace", int: "integration", usr: "user" };
 
 /** The values that a reader puts in place of `<…>`. */

@@ -90,7 +90,7 @@ function named(clients: Readonly<Record<string, Client>>): readonly Sender[] {
 }
 
 /**
- * Whether a request would make later requests pointless: it ends the session, deletes the current version of a
+ * Whether a request would make later requests useless, because it ends the session, deletes the current version of a
  * resource, or removes the owner.
  */
 function isFinal({ method, path, headers }: AnyRequest, known: Known): boolean {

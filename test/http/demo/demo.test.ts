@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import t, { type Test } from "tap";
 import { Demo, type DemoCommand } from "../../support/demo-process.js";
 
-/** Returns the checkouts of the demo's replay runs and of the run that they replay. */
+/** Returns the checkouts that the demo's replay runs left, and those of the run that they replay. */
 async function leftByReplays({ name, value, url }: DemoCommand) {
   const get = async <Body>(address: string) =>
     (await (await fetch(address, { headers: { [name]: value } })).json()) as Body;

@@ -10,7 +10,7 @@ import { EditedFolder, type ExpectedChange } from "./edited-folder.js";
 import { makeWorkspace } from "./generated-workspace.js";
 import { handEdits } from "./hand-edits.js";
 
-/** What happened to generated workspaces. */
+/** The outcomes of applying and editing generated workspaces. */
 export interface Tally {
   unchanged: number;
   edited: number;

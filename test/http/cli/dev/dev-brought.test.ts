@@ -70,7 +70,7 @@ t.test("a token never goes to the service of dev by default", async (t) => {
 t.test("a committed store is refused, and its tasks do not run", async (t) => {
   const scene = openDevScene(t);
   const dev = await scene.start("--command", "sleep", "1");
-  // More tasks than can run at the same time, so that one is queued in the store.
+  // More tasks than can run at the same time, so that one task is queued in the store.
   await Promise.all(["one", "two", "three"].map((name) => openTask(dev, `Run ${name}`)));
   await dev.end();
   const folder = cloneOf(scene);
