@@ -11,7 +11,7 @@ export const STEPS = 5;
 
 /**
  * Returns the agent, a shell script. It writes its process id, run and task to a file, reports numbered steps and
- * spends money. Then it does what its task's title says, for example asks a question.
+ * spends money. Then it acts by the kind of task in the task's title; for example, it asks a question.
  */
 export function agentScript(startsFile: string, toolCaller = "exit 8"): string {
   return `

@@ -86,7 +86,7 @@ export interface Findings {
   readonly starts: readonly AgentStart[];
   /** Pull requests of tasks. */
   readonly pullRequests: readonly FoundPullRequest[];
-  /** The code host's pull requests, and the force pushes that it received. */
+  /** The code host's pull requests (`pulls`), and the force pushes that it received (`forced`). */
   readonly pulls: readonly PullThere[];
   readonly forced: readonly string[];
   /** Ids of tasks that a stream reported. */

@@ -23,7 +23,7 @@ const LOST_ONCE_IN = 5;
 
 const moved = z.object({ ref: z.string(), before: z.string(), after: z.string() });
 
-/** A code host that runners push to and on which the service opens pull requests; it sends the service their events. */
+/** A code host. Runners push to it, and the service opens pull requests on it. It sends its events to the service. */
 export class OutsideCodeHost {
   readonly #host: CodeHost;
   readonly #chance: Chance;

@@ -6,10 +6,10 @@ import type { Ledger } from "./ledger.js";
 
 type Acknowledged = Pick<Ledger, "secrets" | "tasks" | "notes" | "deliveries">;
 
-/** The key of the hook on each of these events. The hook fires on every such event. */
+/** The hooks on these events, by event: the key of the hook that fires on every such event. */
 export const tellers = { "task.opened": "tell-opened", "task.moved": "tell-moved", "run.ended": "tell-ended" } as const;
 
-/** Returns the broken promises; empty if all hold. Everything must have come to rest first. */
+/** Returns the broken promises; empty if all hold. Call it only when no work is in progress. */
 export function listBroken(acknowledged: Acknowledged, found: Findings): readonly string[] {
   return [
     ...checkResources(acknowledged, found),

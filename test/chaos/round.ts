@@ -18,7 +18,10 @@ export interface RoundReport {
   readonly broken: readonly string[];
 }
 
-/** Minimum duration of the load, and the time limit for everything to come to rest after the load, in milliseconds. */
+/**
+ * `LOAD_MS` is the minimum duration of the load. `LONGEST_REST_MS` is the time limit for all work to end after the
+ * load.
+ */
 const LOAD_MS = 3_000;
 const LONGEST_REST_MS = 120_000;
 /** How long a stream follower may lag behind. */

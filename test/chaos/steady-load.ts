@@ -84,7 +84,10 @@ const dayLong = new Set(["idempotency", "seen", "blob", "blob-use", "blob-unused
 export interface Stored {
   /** Number of entries by table, or by space outside of tables. */
   readonly entries: ReadonlyMap<string, number>;
-  /** Number of entries outside of the day-long tables, and of entries in them. */
+  /**
+   * `lasting` is the number of entries outside of the day-long tables. `forADay` is the number of entries in these
+   * tables.
+   */
   readonly lasting: number;
   readonly forADay: number;
 }
