@@ -29,7 +29,7 @@ export type CallerKind =
  */
 export type Row = (caller: CallerKind) => Outcome;
 
-/** The permissions from the reference's tables of roles and scopes. */
+/** The permissions of members (`memberMay`) and of each scope (`scopeMay`), from the reference's tables. */
 const memberMay: readonly Permission[] = ["read", "plan"];
 const scopeMay: Readonly<Record<string, readonly Permission[]>> = {
   read: ["read"],
@@ -332,7 +332,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/expressions/check": (caller) =>
     caller === "nobody" ? 401 : typeof caller === "object" ? needs("plan")(caller) : "passes",
   "GET /api/expressions/positions": anyCredential,
-  // The workspace is in the body, and the request names one that does not exist.
+  // The request's body names the workspace. This request names a workspace that does not exist.
   "POST /api/resources/dry-run": nothingThere,
   "POST /api/sign-in": anyone,
   "POST /api/sessions": ownCredential,
