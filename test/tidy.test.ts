@@ -17,7 +17,7 @@ const sources = tracked
   .map((path) => ({ path, text: readFileSync(path, "utf8") }));
 const product = sources.filter(({ path }) => /^(storage|runtime|actors|http)\//.test(path));
 
-/** Returns the places outside comments that match `pattern`, as `path:line`. */
+/** Returns the lines outside of comments that match `pattern`, as `path:line`. */
 function places(files: readonly { path: string; text: string }[], pattern: RegExp): string[] {
   return files.flatMap(({ path, text }) =>
     text

@@ -33,7 +33,7 @@ function measure(): ReadonlyMap<string, number> {
   return sizes;
 }
 
-/** Starts the installed service, and drains it. Returns its log and the headers of one of its responses. */
+/** Starts the installed service, and drains it. Returns the service's log and the headers of one of its responses. */
 async function serve(): Promise<{ readonly log: string; readonly headers: Headers }> {
   const data = mkdtempSync(join(tmpdir(), "signalbox-installed-"));
   const child = spawn(process.execPath, [join(root, "http/cli/signalbox.mjs"), "serve"], {

@@ -16,7 +16,7 @@ import { until } from "../support/until.js";
 
 const NAME = "format-1";
 const open = (t: Test) => openFixture(t, NAME);
-/** The service's wait after a hook's first attempt, and a runner's lease, in milliseconds. */
+/** `FIRST_WAIT_MS` is the service's wait after a hook's first attempt. `LEASE_MS` is a runner's lease. */
 const FIRST_WAIT_MS = 2_000;
 const LEASE_MS = 30_000;
 

@@ -16,10 +16,16 @@ export interface KillingOptions {
 
 export interface KillingReport {
   readonly kills: number;
-  /** Number of keys whose request to create was answered with 201, and number of resources at the end. */
+  /**
+   * `acknowledged` is the number of keys whose create was answered with 201. `resources` is the number of resources at
+   * the end.
+   */
   readonly acknowledged: number;
   readonly resources: number;
-  /** Number of requests that were cut by a kill, and of those that were answered as a replay. */
+  /**
+   * `cut` is the number of requests that a kill interrupted. `replayed` is the number of requests that were answered as
+   * a replay.
+   */
   readonly cut: number;
   readonly replayed: number;
   /**

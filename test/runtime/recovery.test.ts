@@ -67,7 +67,7 @@ const ask = (runtime: Runtime, partition: string, type: string) =>
 
 /**
  * Creates a store with many partitions, as a stopped process leaves it. One partition has a pending effect, and another
- * one has an undelivered message.
+ * partition has an undelivered message.
  */
 async function left(partitions: number): Promise<Store> {
   const store = createMemoryStore();
