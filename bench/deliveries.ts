@@ -63,8 +63,8 @@ interface Taken {
 }
 
 /**
- * Sends deliveries with these bodies to the bare handler and to a service, alternating, so that other load affects both
- * equally.
+ * Sends deliveries with these bodies to the bare handler and to a service. The two sides alternate, so that other load
+ * affects both equally.
  */
 async function readTaken(uws: Uws, bodies: readonly string[]): Promise<Taken> {
   const bare: TakenFigures[] = [];

@@ -161,7 +161,9 @@ async function figures(store: Store, name: string, filter: object): Promise<(str
   ];
 }
 
-/** Reads pages: every second one from the start of the list, the others from points spread over it. */
+/**
+ * Reads pages. Every second page is from the start of the list. The other pages are from points spread over the list.
+ */
 async function readPages(store: Store, filter: object, count: number): Promise<Times> {
   const times = noTimes();
   for (let n = 0; n < count; n++) {

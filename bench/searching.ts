@@ -27,7 +27,7 @@ const KINDS = 5;
  */
 const HELP = 0.6;
 
-/** One in `helpsOnceIn` edits helps; null means that none does. */
+/** One in `helpsOnceIn` edits helps; null means that no edit helps. */
 const PROPOSERS: readonly { readonly name: string; readonly helpsOnceIn: number | null }[] = [
   { name: "no edit helps", helpsOnceIn: null },
   { name: "one edit of 20 helps", helpsOnceIn: 20 },

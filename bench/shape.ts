@@ -15,9 +15,9 @@ const USAGE = `npm run shape -- [FOLDER] [--test-seconds N] [--time]
   --time            measures it`;
 
 /**
- * Prints the shape of a checkout as Markdown: `node dist/bench/shape.js [FOLDER]`. The default is its own checkout. The
- * folder must be built and may be at another commit. `--test-seconds N` supplies the time of `npm test` there; `--time`
- * measures it.
+ * `node dist/bench/shape.js [FOLDER]` prints the shape of a checkout as Markdown, by default of its own checkout. The
+ * folder must be built and may be at another commit. `--test-seconds N` supplies the duration of the folder's `npm
+ * test`; `--time` measures it.
  */
 const { values, positionals } = readArguments(USAGE, {
   allowPositionals: true,

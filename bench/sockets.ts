@@ -32,7 +32,10 @@ const manyTopics: Scene = {
 
 /** The figures of one side in one round. */
 interface Round extends Arrivals {
-  /** CPU time of the changes, and of the same number of changes without readers, in microseconds. */
+  /**
+   * CPU time in microseconds: `cpuMicros` for the changes, and `silentMicros` for the same number of changes without
+   * readers.
+   */
   readonly cpuMicros: number;
   readonly silentMicros: number;
 }

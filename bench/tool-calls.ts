@@ -38,7 +38,10 @@ interface Round {
  */
 type Calling = (n: number, lane: number) => Promise<void>;
 
-/** Measures tool calls, from the runner's message to its answer, compared with the same HTTP requests made directly. */
+/**
+ * Measures tool calls, from the runner's message to the service's answer. Compares them with the same HTTP requests
+ * made directly.
+ */
 export async function run(): Promise<Table> {
   const receiver = fork(new URL("./support/receiver.js", import.meta.url));
   const [port] = (await once(receiver, "message")) as [number];

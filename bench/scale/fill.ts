@@ -82,7 +82,8 @@ class Filling {
     this.#seed = seed;
     this.#samples = samples;
     this.#rows = new Overlays(store.reading);
-    // The other methods do nothing, because there are no stream readers to notify, and no body loses its references.
+    // The methods for stream readers and messages do nothing: there are no readers to notify, and no body loses its
+    // references.
     this.#into = Object.assign(directedRows(this.#rows), {
       publishRow: () => undefined,
       now: 0,

@@ -62,7 +62,7 @@ export const withExpressions: Extras = {
 };
 
 export interface Served {
-  /** Number of workspaces that share the events, each with its own hook. */
+  /** Number of workspaces that share the events. Each workspace has its own hook. */
   readonly workspaces: number;
   readonly extras?: Extras;
 }

@@ -14,7 +14,7 @@ export interface Load {
   /** The expected status of every answer, or its first digits. */
   readonly status: number;
   /**
-   * Requests per second at an even rate, below the server's capacity. Without it, each connection sends the next
+   * Requests per second at an even rate, below the server's capacity. Without this rate, each connection sends the next
    * request as soon as it has an answer.
    */
   readonly pacedPerSecond?: number;
