@@ -5,8 +5,8 @@ import type { Permission } from "../../actors/permission.js";
  *
  * - `passes`: the request reaches the route's handler.
  * - A number: the service refuses the request with this status.
- * - `has-none`: the service answers 404 and states that the resource lacks what the route is about. The caller can
- *   see the resource.
+ * - `has-none`: the caller can see the resource, but the service answers 404. It states what the resource lacks, for
+ *   example that the integration has no poll.
  */
 export type Outcome = "passes" | "has-none" | 401 | 403 | 404;
 
