@@ -119,7 +119,7 @@ export async function play(folder: string) {
 }
 `;
 
-/** Bundles a file of the copy, and loads it. Packages are those of this repository. */
+/** Bundles a file of the copy with the packages of this repository, and loads it. */
 function load(copy: SourceCopy, path: string): Promise<unknown> {
   const outfile = join(copy.folder, "dist/play.mjs");
   buildSync({

@@ -10,7 +10,7 @@ export interface Stage {
   readonly ports: readonly number[];
   readonly entrypoint: readonly string[];
   readonly command: readonly string[];
-  /** The command of the health check; null for none. */
+  /** The command of the health check; null if the stage has no health check. */
   readonly healthCheck: readonly string[] | null;
   /** The arguments of each `COPY`, from the build context or another stage. */
   readonly copies: readonly string[];

@@ -35,7 +35,7 @@ interface Platform {
   readonly answers: Map<string, Answer>;
   /** Publishes keys, with valid discovery. */
   publish(keys: readonly JWK[]): void;
-  /** Verifies a token signed with the pair's key; returns the error, or null. */
+  /** Verifies a token signed with the pair's key. Returns the error; null if the token is valid. */
   verify(
     pair: Pair,
     as?: { readonly kid?: string; readonly issuer?: string; readonly client?: string },

@@ -116,7 +116,7 @@ export function toPicture(parts: Partial<SearchSnapshot> = {}): SearchSnapshot {
 }
 
 /**
- * Parses the iterations of a search, separated by spaces. Each one is `P` (propose) or `R` (reflect), the number of
+ * Parses the iterations of a search, separated by spaces. An iteration is `P` (propose) or `R` (reflect), the number of
  * admitted candidates, and `!` if it failed or `~` if it is running.
  */
 export function listIterations(text: string): readonly SnapshotIteration[] {
