@@ -19,13 +19,14 @@ const READS = 100_000;
 /** The number of rows that a list read returns. */
 const LIST = 100;
 const SMALL = { status: "working", title: "x".repeat(60), attempts: 2, startedAtMs: 1_790_000_000_000 };
-/** As large as the value of a hook with a condition and a body. */
+/** As large as the stored value of a hook with a condition and a body. */
 const LARGE = { ...SMALL, condition: "x".repeat(300), body: "y".repeat(900) };
 
 type KeyOf = (row: number) => (string | number)[];
 
 /**
- * Measures the cost of checksums: in store reads, compared with reads of values without checksums, and in hook writes.
+ * Measures the cost of checksums. For store reads, it compares values with and without checksums. For hook writes, it
+ * measures the time that the checksums take.
  */
 export async function run(): Promise<Table> {
   const rows = [await sealHooks()];

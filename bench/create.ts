@@ -31,9 +31,9 @@ interface Way {
 }
 
 /**
- * Measures what a durable create costs the process that handles it. The create is a secret with an idempotency key. It
- * is created over HTTP, and through its workspace without HTTP. Then only its rows are written. If `folder` is given,
- * the service built there is measured too.
+ * Measures what a durable create costs the process that handles it. The create is a secret with an idempotency key.
+ * There are three ways to create it: over HTTP, through its workspace without HTTP, and only by writing its rows. If
+ * `folder` is given, the service built there is measured too.
  */
 export async function run(folder?: string): Promise<void> {
   const before = folder === undefined ? null : await CreatingService.open(folder);

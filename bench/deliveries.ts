@@ -21,7 +21,8 @@ const ROUNDS = 9;
 /** Rounds before the counted ones. They compile the code, as in a long-running service. */
 const UNCOUNTED = 6;
 /**
- * Short enough that the deliveries that are accepted but not yet processed stay below an integration's backlog limit.
+ * These times are short, so that accepted deliveries that are not yet processed stay below an integration's backlog
+ * limit.
  */
 const TIMES = { warmUpMs: 150, durationMs: 350 };
 const AT_ONCE = 1_000;
@@ -62,8 +63,8 @@ interface Taken {
 }
 
 /**
- * Sends deliveries with these bodies to the bare handler and to a service, alternating, so that other load affects both
- * equally.
+ * Sends deliveries with these bodies to the bare handler and to a service. The two sides alternate, so that other load
+ * affects both equally.
  */
 async function readTaken(uws: Uws, bodies: readonly string[]): Promise<Taken> {
   const bare: TakenFigures[] = [];
@@ -93,7 +94,8 @@ interface WorkedOff extends BurstFigures {
 }
 
 /**
- * Sends a thousand deliveries at once, each of which opens a task; measures how fast they are accepted and processed.
+ * Sends a thousand deliveries at once, each of which opens a task. Measures how fast the service accepts and processes
+ * them.
  */
 async function readBurst(bodies: readonly string[]): Promise<WorkedOff> {
   const service = await openBenchService("uws");
@@ -148,8 +150,8 @@ async function openBareReceiver(uws: Uws): Promise<Rival> {
 async function loadBy(read: Pick<Load, "port" | "request">): Promise<TakenFigures> {
   const load: Load = { connections: CONNECTIONS, ...TIMES, status: 202, ...read };
   const sent = measureLoad(load);
-  // `measureLoad` has already sent the requests to the load's process, so their serialization does not count as the
-  // receiver's.
+  // `measureLoad` has already sent the requests to the load's process, so the receiver's CPU time does not include
+  // serializing them.
   const begun = process.cpuUsage();
   const figures = await sent;
   const { user, system } = process.cpuUsage(begun);

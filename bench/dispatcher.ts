@@ -18,24 +18,27 @@ import { percentile, printTable } from "./support/table.js";
 
 const FEW = 10;
 const MANY = 1_000;
-/** Queued runs that fit no runner, and the number of their distinct requirements. */
+/** `WAITING` queued runs fit no runner. They have `NEEDS` distinct requirements. */
 const WAITING = 1_000;
 const NEEDS = 20;
 /** Messages of one kind per round. */
 const MESSAGES = 4_000;
 const ROUNDS = 5;
-/** Runs placed at once on {@link MANY} runners with two places each. */
+/** Runs placed at once on {@link MANY} runners with two slots each. */
 const PLACED = 2_000;
 const PLACED_ROUNDS = 3;
 /**
- * How often to read why a run waits, and how often to build the placement from all rows, per round. {@link
+ * Per round, `READS` reads return why a run waits, and `BUILDS` times the placement is built from all rows. {@link
  * READS_AT_ONCE} reads share a turn of the event loop.
  */
 const READS = 10_000;
 const BUILDS = 40;
 const READS_AT_ONCE = 50;
 
-/** Runner labels in addition to `here`: one label shared by a tenth of the runners, or one unique to each runner. */
+/**
+ * The labels of the runners in addition to `here`. `shared`: a tenth of the runners share one label. `own`: each runner
+ * has a unique label.
+ */
 type Labelling = "shared" | "own";
 
 /** CPU time per message or read, in microseconds. */
@@ -47,7 +50,7 @@ interface Measured {
 /** One side of a comparison: a runtime with few or with many runners. */
 interface Side {
   readonly runtime: Runtime;
-  /** Yields one figure after another. Each side yields the same figures. */
+  /** Yields one figure after another. Every side yields the same list of figures. */
   round(): AsyncGenerator<Measured, void, void>;
 }
 
@@ -58,8 +61,11 @@ interface Scene {
 }
 
 /**
- * Measures the dispatcher's CPU time: per message, and per read of the reason why a run waits, while many queued runs
- * fit no runner; then per placed run.
+ * Measures the dispatcher's CPU time:
+ *
+ * - per message, while many queued runs fit no runner
+ * - per read of the reason why a run waits, in the same state
+ * - per placed run
  */
 export async function run(): Promise<void> {
   const rows = [
@@ -175,7 +181,7 @@ async function* takeRound(scene: Scene, suffix: string): AsyncGenerator<Measured
   );
 }
 
-/** Creates new offers of the runners, in rotation. Every second offer of a runner has one place less. */
+/** Creates new offers of the runners, in rotation. Every second offer of a runner has one slot less. */
 function changing(offers: readonly OfferRunner[]): OfferRunner[] {
   return Array.from({ length: MESSAGES }, (_, n) => {
     const offer = offers[n % offers.length];

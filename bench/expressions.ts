@@ -63,7 +63,7 @@ function timed(name: string, once: (n: number) => unknown): (string | number)[] 
   return [name, Math.round(1e6 / micros), micros.toFixed(2)];
 }
 
-/** Hostile expressions: without limits, they would take much time or memory. */
+/** Hostile expressions. Without limits, they would take much time or memory. */
 const endless = {
   "three loops over 10,000": "big.all(a, big.all(b, big.all(c, true)))",
   "45 loops begun, each in another": `${"big.map(v, ".repeat(45)}1${")".repeat(45)}`,

@@ -16,9 +16,12 @@ const DURATION_MS = 5_000;
 const { PRIORITY_LOW } = constants.priority;
 
 /**
- * Measures the read latency of one workspace in one run: alone, while another workspace sends as many requests as it
- * can, and while another service on this machine gets the same load. The last case shows how much of the delay is due
- * to the shared processors.
+ * Measures the read latency of one workspace, in three cases of the same run:
+ *
+ * - The workspace is alone.
+ * - Another workspace sends as many requests as it can.
+ * - Another service on this machine gets the same load. This case shows how much of the delay comes from the shared
+ *   processors.
  */
 export async function run(): Promise<void> {
   for (const transport of ["uws", "node"] as const) {

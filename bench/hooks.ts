@@ -8,7 +8,7 @@ import { printTable } from "./support/table.js";
 const ROUNDS = 5;
 /** Events per round. */
 const EVENTS = 20_000;
-/** The number of events in {@link inspectHookValues}. */
+/** The number of events that {@link inspectHookValues} publishes. */
 export const INSPECTED_EVENTS = 30_000;
 
 export type Put = Extract<Change, { op: "put" }>;

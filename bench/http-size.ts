@@ -10,8 +10,8 @@ const LINES = 1_000;
 const TIMES = 4;
 const AT_ONCE = 64;
 /**
- * Reads and creates per measurement, and the number of measurements. The best measurement counts, because other load
- * disturbs only some of them.
+ * A measurement makes `REQUESTS` reads or `CREATES` creates, and is repeated `ROUNDS` times. The best measurement
+ * counts, because other load disturbs only some measurements.
  */
 const REQUESTS = 2_000;
 const CREATES = 200;
@@ -138,8 +138,8 @@ const hook = (key: string) => ({
 });
 
 /**
- * Creates a team's hooks and lines. With `times` above 1, the team must already have `hooks` and `lines` of them;
- * creates the missing ones up to `times` as many.
+ * Creates a team's hooks and lines. With `times` above 1, the team already has the first `hooks` and `lines`. Then this
+ * function creates the missing ones, so that the team has `times` as many.
  */
 async function fill(
   service: BenchService,

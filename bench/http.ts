@@ -9,7 +9,7 @@ import { percentile, printTable } from "./support/table.js";
 const ROUNDS = 5;
 const WARM_UP_MS = 2_000;
 /**
- * The duration of a round at a fixed pace and at full speed, then the connections at a fixed pace and at full speed.
+ * A round has a fixed pace or full speed. These are the round's duration and its number of connections in both cases.
  */
 const PACED_MS = 1_000;
 const FULL_MS = 500;
@@ -40,10 +40,12 @@ interface Round {
 }
 
 /**
- * Measures reads, lists and creates over HTTP with a token. In the same run it measures a bare uWebSockets.js handler
+ * Measures reads, lists and creates over HTTP with a token. In the same run, it measures a bare uWebSockets.js handler
  * that answers the same bytes, and fastify over an in-memory map. Each server and the load generator have separate
- * processes; the load comes over loopback. Select rows and servers by parts of their names (`uws` is always measured):
- * `HTTP_ROWS=reads,lists HTTP_SERVERS=bare,uws npm run bench -- http`.
+ * processes, connected over loopback.
+ *
+ * Parts of names select the rows and the servers: `HTTP_ROWS=reads,lists HTTP_SERVERS=bare,uws npm run bench -- http`.
+ * The server `uws` is always measured.
  */
 export async function run(): Promise<void> {
   const hasUws = await import("uWebSockets.js").then(
@@ -133,8 +135,8 @@ function toLoad(
 }
 
 /**
- * Starts to replace the exchange's written resource again and again, until `end` is called. Returns null for rivals,
- * and for an exchange without a written resource.
+ * Replaces the exchange's written resource repeatedly, until `end` is called. Returns null for rivals, and for an
+ * exchange without a written resource.
  */
 async function beginWriting(
   { name, opened }: Server,

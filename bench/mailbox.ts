@@ -15,11 +15,11 @@ type Counted = Delivered<Answered<number> & { readonly type: "add" | "pass" }>;
 const ACTORS = 5_000;
 const ASKS = 200_000;
 const IN_FLIGHT = 256;
-/** Actors that send messages to themselves, and how many each of them sends. */
+/** `RINGS` actors send messages to themselves, `PASSES` messages each. */
 const RINGS = 64;
 const PASSES = 2_000;
 
-/** Two states, a counter, and one transition per message, like a frequently used machine. */
+/** A machine with two states, a counter, and one transition per message, like a frequently used machine. */
 const counter = setup({
   types: { context: {} as { readonly count: number }, events: {} as Counted },
   actions: {
@@ -42,7 +42,10 @@ const counter = setup({
   },
 });
 
-/** Measures turns per second on LMDB: asks from outside the runtime, and messages from actors to themselves. */
+/**
+ * Measures turns per second on LMDB. The messages come from outside the runtime (asks), or actors send them to
+ * themselves.
+ */
 export async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = await openLmdbStore({ folder });

@@ -22,7 +22,7 @@ const IN_COMMON = 10;
 const PAGES = 500;
 /** Pages read before counting starts, so that the code is compiled. */
 const WARM_UP = 100;
-/** How often each page is read. The least time of a slice counts, because other processes delayed it least. */
+/** How often each page is read. Of a slice's times, the lowest counts, because other processes delayed it least. */
 const READS = 3;
 const LIMIT = 50;
 const workspaceId = "ws_bench";
@@ -32,7 +32,10 @@ const facets = ["state", "lineId", "station", "assignee"] as const;
 type Facet = (typeof facets)[number];
 type Facets = Pick<TaskRow, Facet>;
 
-/** The facets of tasks in each half. One task in ten has a mix, so that there are many lines, stations and people. */
+/**
+ * The facets of the tasks in each half. One task in ten is in neither half and has other facets, so that there are many
+ * lines, stations and people.
+ */
 const halves: readonly [Facets, Facets] = [
   { state: "done", lineId: "line_a", station: "work", assignee: "usr_a" },
   { state: "inbox", lineId: "line_b", station: "review", assignee: "usr_b" },
@@ -40,7 +43,7 @@ const halves: readonly [Facets, Facets] = [
 const states: readonly TaskState[] = ["queued", "running", "inbox", "done", "closed"];
 const pairs = facets.flatMap((one, index) => facets.slice(index + 1).map((other) => [one, other] as const));
 
-/** One in this many tasks combines a value of each half. */
+/** One in this many tasks has a facet of the first half and a facet of the second half. */
 const APART = Math.floor(TASKS / (pairs.length * IN_COMMON));
 
 function task(n: number): TaskRow {
@@ -158,7 +161,9 @@ async function figures(store: Store, name: string, filter: object): Promise<(str
   ];
 }
 
-/** Reads pages: every second one from the start of the list, the others from points spread over it. */
+/**
+ * Reads pages. Every second page is from the start of the list. The other pages are from points spread over the list.
+ */
 async function readPages(store: Store, filter: object, count: number): Promise<Times> {
   const times = noTimes();
   for (let n = 0; n < count; n++) {

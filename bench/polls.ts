@@ -39,8 +39,8 @@ const answer = Buffer.from(JSON.stringify({ items, next: "20" }));
 const expression = (cel: string) => ["$", `{{ ${cel} }}`].join("");
 
 /**
- * Measures the longest round of the event loop while 10,000 polls fall due within one minute, while all of them are
- * overdue at startup, and in an idle loop. The hosts are simulated in memory; everything else is real, including the
+ * Measures the longest round of the event loop in three cases: 10,000 polls fall due within one minute, all of them are
+ * overdue at startup, and the loop is idle. The hosts are simulated in memory. Everything else is real, including the
  * delivery of a poll whose events match nothing.
  */
 export async function run(): Promise<void> {
@@ -56,7 +56,7 @@ export async function run(): Promise<void> {
       await untilAsked(first, sinceMs);
     });
     await first.stop();
-    // The runtime may start polls before its own clock can be read, so read the time first.
+    // Read the time first: the runtime may start polls before its own clock can be read.
     const sinceMs = Date.now() + AHEAD_MS;
     const second = await start(store, AHEAD_MS);
     const overdue = await watchLoop(() => untilAsked(second, sinceMs));

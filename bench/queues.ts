@@ -11,7 +11,7 @@ const ROUNDS = 3;
 const EVENTS = 6_000;
 const QUEUE_PROCESS = new URL("./queues/queue-process.js", import.meta.url);
 
-/** One row of the table: the process that adds and processes events, and the queue's server. */
+/** One row of the table: the process that adds and processes events, and the server of its queue. */
 interface Side {
   readonly name: string;
   readonly process: ChildProcess;

@@ -7,10 +7,10 @@ import { findUndoneTask } from "./support/undone-task.js";
 
 const TASKS = 60;
 const SLOTS = 16;
-/** The number of counted rounds, and of warm-up rounds before them. Commits are counted in the last warm-up round. */
+/** `WARM_UP` warm-up rounds precede the `ROUNDS` counted rounds. Commits are counted in the last warm-up round. */
 const ROUNDS = 5;
 const WARM_UP = 3;
-/** Steps that an agent reports: as many as in a small task, or none. */
+/** Number of steps that an agent reports: as many as in a small task, or none. */
 const STEPS = [20, 0] as const;
 
 /** The modules that record run inputs, run outcomes and the stays of tasks. */
@@ -131,8 +131,8 @@ async function runTasks(work: Work, steps: number): Promise<void> {
 }
 
 /**
- * The figures of one round. `turns` and `commits` are the recording's shares of the CPU time of the service's main
- * thread. The clients in this process do not count.
+ * The figures of one round. `turns` and `commits` are the shares of the CPU time of the service's main thread that
+ * recording uses. The CPU time of the clients in this process does not count.
  */
 interface Shares {
   readonly turns: number;

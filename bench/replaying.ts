@@ -13,19 +13,23 @@ const RUNS = 50;
 const REPEATS = 5;
 const COPIES = RUNS * REPEATS;
 const STARTS = 8;
-/** The time between two starts, and how long the quiet workspace's reads are measured, in milliseconds. */
+/**
+ * A replay starts every `START_EVERY_MS` milliseconds. Meanwhile, the quiet workspace's reads are measured for
+ * `READ_MS` milliseconds.
+ */
 const START_EVERY_MS = 500;
 const READ_MS = START_EVERY_MS * STARTS;
 /**
- * Places of the runner. Replays may use half of the places, so with these numbers tasks and replays run on equally
- * many.
+ * Number of the runner's slots. Replays may use half of the slots, so with these numbers, tasks and replays can use
+ * equally many.
  */
 const SLOTS = { task: 16, replay: 32 };
 const ROUNDS = 3;
 
 /**
  * Measures the start of a replay of 50 runs with five copies each, and its effect on another workspace's reads. Also
- * measures how many runs per second the dispatcher passes to a runner without work, for tasks and for replays.
+ * measures how many runs per second the dispatcher passes to a runner whose agents do no work, for tasks and for
+ * replays.
  */
 export async function run(): Promise<void> {
   const service = await openBenchService("uws");

@@ -131,7 +131,7 @@ async function measureStarts(stores: readonly Filled[]): Promise<Row[]> {
     for (let round = 0; round <= START_ROUNDS; round++) {
       for (const [at, { folder, seed }] of stores.entries()) {
         const served = await Served.start(folder, seed);
-        // The first round does not count: the starts in it can follow the other kind of end.
+        // The first round does not count, because its starts can follow another kind of end.
         if (round > 0) starts[at]?.push(served.started);
         await served.tell({ type: "settle" });
         await served[end]();

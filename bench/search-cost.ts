@@ -41,8 +41,8 @@ const SECOND_MS = 1_000;
 const caller = { kind: "person", userId: "usr_1", email: "usr_1@example.com", sessionId: "ses_1" } as const;
 
 /**
- * Measures the CPU time per copy in a search compared with a plain replay, and whether the heap grows. The search has
- * 10 x 5 candidates over 50 tasks with three copies each; the runner and the agent take no time.
+ * Measures the CPU time per copy in a search, compared with a plain replay, and whether the heap grows. The search has
+ * 10 iterations with 5 candidates each, over 50 tasks with three copies each. The runner and the agent take no time.
  */
 export async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
@@ -109,7 +109,7 @@ class InstantRunner {
   #said = 0;
   #received = 0;
   #tally = new Tally();
-  /** Search agents that wait, and whether new ones must wait. */
+  /** `#held` are search agents that wait. `#holds` is whether further search agents must wait. */
   #held: readonly Job[] = [];
   #holds = false;
 
@@ -124,7 +124,7 @@ class InstantRunner {
       version: "1",
       labels: [],
       harnesses: ["command"],
-      // Replays may use half of the runner's places.
+      // Replays may use half of the runner's slots.
       slots: 2 * COPIES_AT_ONCE,
       received: 0,
       claims: [],
@@ -135,8 +135,8 @@ class InstantRunner {
   }
 
   /**
-   * Adds the cost of {@link count} and {@link workUntil} during `work` to `tally`, except inside a nested `measure`,
-   * which has its own tally.
+   * Runs `work`, and adds the cost of {@link count} and {@link workUntil} to `tally`. A nested call of `measure` adds
+   * its cost only to its own tally.
    */
   async measure(tally: Tally, work: () => Promise<void>): Promise<void> {
     const outer = this.#tally;

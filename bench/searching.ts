@@ -16,7 +16,7 @@ const TASKS = 50;
 const REPEATS = 3;
 const MIN_GAIN = 0.05;
 const BUDGET = { iterations: 10, perIteration: 5, repeats: REPEATS, ceiling: { amount: 10_000, currency: "EUR" } };
-/** The average cost of a run. A search agent's run costs as much as `AGENT_RUNS` runs. */
+/** The average cost of a run. A run of a search agent costs `AGENT_RUNS` times as much. */
 const COST = 0.1;
 const AGENT_RUNS = 3;
 /** An edit of a config affects one of this many kinds of tasks. */
@@ -27,7 +27,7 @@ const KINDS = 5;
  */
 const HELP = 0.6;
 
-/** One in `helpsOnceIn` edits helps; null means that none does. */
+/** One in `helpsOnceIn` edits helps; null means that no edit helps. */
 const PROPOSERS: readonly { readonly name: string; readonly helpsOnceIn: number | null }[] = [
   { name: "no edit helps", helpsOnceIn: null },
   { name: "one edit of 20 helps", helpsOnceIn: 20 },
@@ -47,9 +47,12 @@ interface Outcome {
 
 /**
  * Compares a search with a random search that has the same proposer and spends no more. The random search edits only
- * the live config and replays every candidate on the whole set. It has two variants, which pick the candidate with the
- * highest success: of those that beat the live config at all, or only of those that beat it beyond noise. Searches are
- * simulated from the rules and random numbers, without actors.
+ * the live config, and replays every candidate on the whole set. It has two variants:
+ *
+ * - The first picks the candidate with the highest success of those that beat the live config.
+ * - The second considers only candidates that beat the live config beyond noise.
+ *
+ * Searches are simulated from the rules and random numbers, without actors.
  */
 export async function run(): Promise<Table> {
   const rows = PROPOSERS.flatMap(({ name, helpsOnceIn }) => {
@@ -140,7 +143,7 @@ function editor(chance: Chance, helpsOnceIn: number | null): Edit {
   };
 }
 
-/** Picks a parent from the per-task frontier. A parent that is best at many tasks is more likely. */
+/** Picks a parent from the per-task frontier. A candidate that is best at many tasks is picked more often. */
 function pickParent(chance: Chance, shown: readonly SimulatedCandidate[]): SimulatedCandidate {
   const tickets = findParents(shown, "success").parents.flatMap(({ candidateId, tasks }) =>
     Array.from({ length: tasks }, () => candidateId),

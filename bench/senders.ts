@@ -9,12 +9,12 @@ import { issueBody, readReceiver, toDeliveryRequest, workedOff } from "./support
 const ROUNDS = 5;
 const FLOOD_CONNECTIONS = 128;
 const QUIET_A_SECOND = 50;
-/** With these times, the deliveries of a burst stay below an integration's backlog limit. */
+/** These times are short, so that the deliveries of a burst stay below an integration's backlog limit. */
 const TIMES = { warmUpMs: 200, durationMs: 700 };
 
 /**
- * Measures the latency of deliveries to one workspace during a burst to another workspace. Both come from the same
- * address, as from a code host. Alternates with measurements without the burst.
+ * Measures the latency of deliveries to one workspace during a burst to another workspace. Both senders have the same
+ * address, as at a code host. Measurements with and without the burst alternate.
  */
 export async function run(): Promise<void> {
   const rows: (string | number)[][] = [];
@@ -81,8 +81,8 @@ async function measureIn(service: BenchService): Promise<{
 }
 
 /**
- * Creates a workspace whose deliveries count in another share of the sender's limit than those of the service's first
- * workspace.
+ * Creates a workspace. Its deliveries and those of the service's first workspace count in different shares of the
+ * sender's limit.
  */
 async function createInOtherShare(service: BenchService): Promise<string> {
   for (let n = 0; ; n++) {

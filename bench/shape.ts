@@ -15,9 +15,9 @@ const USAGE = `npm run shape -- [FOLDER] [--test-seconds N] [--time]
   --time            measures it`;
 
 /**
- * Prints the shape of a checkout as Markdown: `node dist/bench/shape.js [FOLDER]`. The default is its own checkout. The
- * folder must be built and may be at another commit. `--test-seconds N` supplies the time of `npm test` there; `--time`
- * measures it.
+ * `node dist/bench/shape.js [FOLDER]` prints the shape of a checkout as Markdown, by default of its own checkout. The
+ * folder must be built and may be at another commit. `--test-seconds N` supplies the duration of the folder's `npm
+ * test`; `--time` measures it.
  */
 const { values, positionals } = readArguments(USAGE, {
   allowPositionals: true,
@@ -44,7 +44,7 @@ const functionLines = functions.map(({ lines }) => lines);
 const long = functions.filter(({ lines }) => lines > LONG).sort((left, right) => right.lines - left.lines);
 const imports = files.flatMap(listImports);
 const known = new Set(files.map(({ path }) => path));
-/** `client.mjs` generates it, so that it is not among the sources. */
+/** `client.mjs` generates this file, so it is not among the sources. */
 const GENERATED = "http/client/api.ts";
 const missing = imports.filter(({ to }) => !known.has(to) && to !== GENERATED);
 if (missing.length > 0) throw new Error(`not found: ${missing.map(({ from, to }) => `${from} -> ${to}`).join(", ")}`);

@@ -30,9 +30,12 @@ const manyTopics: Scene = {
   changes: 3_000,
 };
 
-/** One side's figures in one round. */
+/** The figures of one side in one round. */
 interface Round extends Arrivals {
-  /** CPU time of the changes, and of the same number of changes without readers, in microseconds. */
+  /**
+   * CPU time in microseconds: `cpuMicros` for the changes, and `silentMicros` for the same number of changes without
+   * readers.
+   */
   readonly cpuMicros: number;
   readonly silentMicros: number;
 }
@@ -67,7 +70,7 @@ async function measureScene(scene: Scene): Promise<void> {
   const own = await openSide("Signalbox", { open: scene.counts, bare: null });
   const sides = [own];
   try {
-    // The service's first changes show which bytes it sends; they do not count.
+    // The first changes show which bytes the service sends. They do not count.
     await own.measure(scene);
     const { topics, silent } = own.world;
     const bare = { topics, silent, text: own.text() };

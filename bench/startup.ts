@@ -28,8 +28,8 @@ interface Started {
 }
 
 /**
- * Measures the time from the start of a process until its first answer at /healthz on an empty store, alternating the
- * programs.
+ * Measures the time from the start of a process until its first answer at /healthz, on an empty store. The programs
+ * alternate.
  */
 export async function run(): Promise<Table> {
   const starts = new Map<string, Started[]>(Object.keys(programs).map((name) => [name, []]));

@@ -7,7 +7,7 @@ import { percentile, printTable } from "./support/table.js";
 import type { TaskPlace, TaskUse } from "./support/task-service.js";
 
 const ROUNDS = 7;
-/** Tasks per round, and the maximum number that run at once. */
+/** Each round runs `TASKS` tasks, at most `SLOTS` of them at once. */
 const TASKS = 150;
 const SLOTS = 16;
 /** Numbers of tasks to open at once. */

@@ -8,7 +8,7 @@ import { RunnerPeer } from "../test/support/runner-peer.js";
 import { openBenchService } from "./support/bench-service.js";
 import { percentile, type Table } from "./support/table.js";
 
-/** Runs whose agents call tools, and open calls per run. */
+/** The agents of `RUNS` runs call tools. Each run has `OPEN_CALLS` open calls. */
 const RUNS = 8;
 const OPEN_CALLS = 8;
 const CALLS = 500;
@@ -18,7 +18,7 @@ const ROUNDS = 3;
 /** Rounds before the counted ones. They compile the code, as in a long-running service. */
 const UNCOUNTED = 2;
 
-/** The duration of each call in milliseconds, and the rate of all of them. */
+/** The duration of each call in milliseconds, and the number of calls per second. */
 interface Timed {
   readonly perSecond: number;
   readonly each: readonly number[];
@@ -33,12 +33,15 @@ interface Round {
 }
 
 /**
- * Makes the call with number `n`. `lane` is the number of the slot for open calls, below {@link RUNS} times {@link
- * OPEN_CALLS}.
+ * Makes the call with number `n`. `lane` is the number of the slot for open calls. It is less than {@link RUNS} times
+ * {@link OPEN_CALLS}.
  */
 type Calling = (n: number, lane: number) => Promise<void>;
 
-/** Measures tool calls, from the runner's message to its answer, compared with the same HTTP requests made directly. */
+/**
+ * Measures tool calls, from the runner's message to the service's answer. Compares them with the same HTTP requests
+ * made directly.
+ */
 export async function run(): Promise<Table> {
   const receiver = fork(new URL("./support/receiver.js", import.meta.url));
   const [port] = (await once(receiver, "message")) as [number];

@@ -69,7 +69,10 @@ t.test("files that share a process have each its own checks, and one that fails 
 
 const { on, off, chdir, umask, cwd } = process;
 
-/** Things that a file can leave behind, by the expected report, each with a function that undoes it. */
+/**
+ * Ways in which a file can leave something behind, by the expected report. Each function leaves something, and returns
+ * a function that removes it.
+ */
 const leaving: Readonly<Record<string, () => () => unknown>> = {
   "keeps up: 1 × Timeout": () => {
     const timer = setInterval(() => 0, 1_000);

@@ -32,9 +32,9 @@ const { values, positionals } = readArguments(USAGE, {
   },
 });
 
-/** Number of files per process; loading the product takes longer than most files. */
+/** Number of files per process. Files share a process, because loading the product takes longer than most files. */
 const TOGETHER: Dealing["together"] = { most: 60, least: 20 };
-/** The slowest folders come first, so that nothing long is left for the end. */
+/** The slowest folders come first, so that no long file runs alone at the end. */
 const FIRST = ["run.", "run-failing.", "processes/", "http/runner/", "simulation/", "contract/", "http/"];
 const SLOWEST_SHOWN = 10;
 

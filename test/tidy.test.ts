@@ -17,7 +17,7 @@ const sources = tracked
   .map((path) => ({ path, text: readFileSync(path, "utf8") }));
 const product = sources.filter(({ path }) => /^(storage|runtime|actors|http)\//.test(path));
 
-/** Returns the places outside comments that match `pattern`, as `path:line`. */
+/** Returns the lines outside of comments that match `pattern`, as `path:line`. */
 function places(files: readonly { path: string; text: string }[], pattern: RegExp): string[] {
   return files.flatMap(({ path, text }) =>
     text
@@ -47,11 +47,11 @@ t.test(
 );
 
 /**
- * Maximum number of statements and of class and interface members in a file. Lines depend on the formatting, not on how
- * much a file does.
+ * Maximum number of statements and of class and interface members in a file. The limit does not count lines, because
+ * their number depends on the formatting.
  */
 const MOST_STATEMENTS = 320;
-/** Shorter files have fewer statements than the limit, so they are not parsed. */
+/** Files with fewer lines stay below the limit, so the test does not parse them. */
 const FEW_LINES = 200;
 
 t.test("no file has more than 320 statements: split it along its nouns", async (t) => {
@@ -66,7 +66,7 @@ t.test("no file has more than 320 statements: split it along its nouns", async (
 
 /** Maximum length of a function, in lines; {@link listFunctions} defines how to count. */
 const MOST_LINES = 70;
-/** Functions that still need to be split; the list should become empty. */
+/** Functions that still need to be split. The goal is an empty list. */
 const notYet: readonly string[] = [];
 
 t.test("no function is longer than 70 lines: give its parts names", async (t) => {

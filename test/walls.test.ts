@@ -6,12 +6,12 @@ import { cruise, type IConfiguration, type ICruiseResult } from "dependency-crui
 import t, { type Test } from "tap";
 import { areaLines, areas } from "../actors/areas.js";
 
-/** The import rules of `npm run lint`, applied to files that break them. */
+/** Tests the import rules of `npm run lint` with files that break them. */
 
 const load = createRequire(import.meta.url);
 const rules: IConfiguration = load(resolve(".dependency-cruiser.cjs"));
 const httpParts: Parts = load(resolve("http/areas.json"));
-/** The folders of http/ that contain no program and that no line of `http/areas.json` names. */
+/** The folders of http/ that are areas: they contain no program, and `http/areas.json` does not list them in a line. */
 const httpAreas = listFolders("http").filter(
   (folder) =>
     !httpParts.lines.some((line) => line.includes(folder)) &&
@@ -22,7 +22,9 @@ const http = {
   programs: httpParts.programs,
 };
 
-/** The parts of http: its layers (`areas` is the layer of all areas), and the allowed imports of each program. */
+/**
+ * The parts of http: its layers, and the imports that each program may have. The layer `"areas"` contains all areas.
+ */
 interface Parts {
   readonly lines: readonly (readonly string[] | "areas")[];
   readonly programs: Readonly<Record<string, readonly string[]>>;

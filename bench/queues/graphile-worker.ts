@@ -7,7 +7,7 @@ import { postgres } from "./servers.js";
 
 const TASK = "deliver";
 const LOCAL_QUEUE = 500;
-/** Of the throughput settings in graphile-worker's documentation, those that used the least CPU time. */
+/** graphile-worker's documentation names several throughput settings. These settings used the least CPU time. */
 const settings = {
   concurrentJobs: IN_FLIGHT,
   maxPoolSize: 25,
@@ -19,8 +19,8 @@ const settings = {
 const addings: readonly Adding[] = ["each alone", "in batches"];
 
 /**
- * graphile-worker settings. graphile-worker removes finished jobs in batches and does not report when such a batch is
- * on disk, so a delivery ends here when the receiver answers.
+ * graphile-worker settings. graphile-worker removes finished jobs in batches, and does not report when a batch is on
+ * disk. So a delivery ends here when the receiver answers.
  */
 export const graphileWorker: readonly QueueSetting[] = addings.map((adding) => ({
   name: `graphile-worker, local queue of ${LOCAL_QUEUE}: added ${adding}, removed in batches`,

@@ -8,7 +8,10 @@ import { postgres } from "./servers.js";
 const QUEUE = "deliveries";
 const WORKERS = 2;
 const BATCH = IN_FLIGHT / WORKERS;
-/** How long a worker that found no job waits, in milliseconds: while jobs are in progress, and while none are. */
+/**
+ * How long a worker that found no job waits, in milliseconds: `EMPTY_MS` while jobs are in progress, `IDLE_MS` while
+ * there are none.
+ */
 const EMPTY_MS = 2;
 const IDLE_MS = 50;
 

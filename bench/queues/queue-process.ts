@@ -6,8 +6,8 @@ import { serveRounds } from "../support/hook-rounds.js";
 import type { Answer } from "./queue.js";
 import { queueSettings } from "./settings.js";
 
-// Adds events to a queue and processes them. Arguments: the setting's name, the receiver's address, the server's
-// address.
+// Adds events to a queue and processes them. The arguments are the setting's name, the receiver's address and the
+// server's address.
 const [name = "", url = "", address = ""] = process.argv.slice(2);
 const setting = queueSettings.find((each) => each.name === name);
 if (setting === undefined) throw new Error(`there is no setting ${name}`);

@@ -6,7 +6,10 @@ export interface Answer {
   readonly body: string;
 }
 
-/** How a queue's worker delivers an event, and the callback for the recorded outcome. */
+/**
+ * The functions that a queue's worker calls: `deliver` delivers an event, and `ended` reports that its outcome was
+ * recorded.
+ */
 export interface Work {
   deliver(work: WorkEvent): Promise<Answer>;
   ended(occurrence: string): void;

@@ -3,8 +3,8 @@ import { parseAllowList } from "../../actors/outbound/http/allow-list.js";
 import type { Reading } from "../../storage/store.js";
 
 /**
- * Verifies that a filled store looks like a service's own store. If the doctor finds faults, throws with the first
- * ones.
+ * Verifies that a filled store looks like a store that a service wrote. Throws with the first faults that the doctor
+ * finds.
  */
 export function checkStore(reading: Reading): void {
   const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });

@@ -34,11 +34,11 @@ const OLD_DAYS = 240;
 export const OLD_TASKS = 300;
 /** Run facts of the steady team, the same number in a store of any size. */
 export const STEADY_FACTS = 1_000;
-/** One in this many tasks has a description stored as a body, was closed, or waits for its assignee. */
+/** One in this many tasks has a description that is stored as a body, was closed, or waits for its assignee. */
 const ONE_IN = { body: 50, closed: 20, inbox: 100 };
 /** One in this many hook occurrences failed, or was delivered at the second attempt. */
 const FIRED_ONE_IN = { failed: 50, retried: 20 };
-/** In each span, only the events of this many latest tasks are recorded: about as many as a team retains. */
+/** In each span, only the events of the latest tasks are recorded: about as many as a team retains. */
 const EVENTS = 1_000;
 const SENTENCE = "What happens, what should happen, and how to see it. ";
 
@@ -82,7 +82,8 @@ class Filling {
     this.#seed = seed;
     this.#samples = samples;
     this.#rows = new Overlays(store.reading);
-    // There are no stream readers to notify, and no body loses its references.
+    // The methods for stream readers and messages do nothing: there are no readers to notify, and no body loses its
+    // references.
     this.#into = Object.assign(directedRows(this.#rows), {
       publishRow: () => undefined,
       now: 0,
@@ -93,7 +94,7 @@ class Filling {
   /** Writes tasks, the oldest first; returns the ids of some of them, evenly spread. */
   async tasks(span: Span): Promise<string[]> {
     const { count } = span;
-    // An odd number: with an even one, the sample would have a larger share of tasks with a body than the whole.
+    // Use an odd number. With an even number, tasks with a body would be more frequent in the sample than in the whole.
     const every = Math.floor(count / 1_000) | 1;
     const ids: string[] = [];
     for (let n = 0; n < count; n++) {
@@ -225,7 +226,7 @@ class Filling {
   }
 }
 
-/** The facts about a task that its run's rows need. */
+/** The facts about a task that the rows of its run need. */
 interface RunOf {
   readonly n: number;
   readonly taskId: string;

@@ -5,9 +5,9 @@ import type { Served } from "./served.js";
 /** An operation measured in stores of different sizes. */
 export interface Operation {
   readonly name: string;
-  /** Called before each round; not measured. */
-  readonly count: number;
   /** How often the operation is repeated in a round. */
+  readonly count: number;
+  /** Called before each round; not measured. */
   readonly prepare?: (side: Side) => Promise<unknown>;
   readonly work: (side: Side, round: number) => Promise<unknown>;
 }
@@ -88,7 +88,7 @@ function open({ served }: Side, line: string, { round, count }: { readonly round
   }));
 }
 
-/** Starts a runner with one place, and waits until it has worked through the queue. */
+/** Starts a runner with one slot, and waits until the runner has worked through the queue. */
 async function workOff({ served }: Side): Promise<void> {
   const runner = await connectRunner(served.port, served.seed.poolToken);
   runner.offer(1);
@@ -110,7 +110,7 @@ function fold({ served }: Side, days: number): Promise<unknown> {
   return served.tell({ type: "facts", workspaceId, teamId, days, times: FOLDS });
 }
 
-/** The operations in a store of workspaces; they act in one of them. */
+/** The operations in a store with many workspaces. Each operation uses one of the workspaces. */
 export const workspaceOperations: readonly Operation[] = [
   reads("a workspace read", ({ served: { seed } }) => `/api/resources/workspaces/${seed.workspaceId}`, READS),
   reads("its teams listed", ({ served: { seed } }) => `/api/resources/workspaces/${seed.workspaceId}/teams`, READS),

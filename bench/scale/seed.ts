@@ -17,7 +17,7 @@ import { type BenchService, openBenchService } from "../support/bench-service.js
 import { IdleRunnerProcess } from "../support/idle-runner-process.js";
 import { findUndoneTask } from "../support/undone-task.js";
 
-/** What clients of a filled store need to know. Plain data. */
+/** The data that clients of a filled store need, as plain values. */
 export interface Seed {
   readonly workspaceId: string;
   readonly userId: string;
@@ -26,7 +26,10 @@ export interface Seed {
   /** The team that has the same number of rows in a store of any size. */
   readonly steadyTeamId: string;
   readonly lineId: string;
-  /** The credentials of one workspace, in a store of any size. */
+  /**
+   * The credentials of one workspace: the owner's cookie, a bearer token, and a pool's token. A store of any size has
+   * them.
+   */
   readonly cookie: string;
   readonly bearer: string;
   readonly poolToken: string;
@@ -34,7 +37,7 @@ export interface Seed {
   readonly receiver: string;
 }
 
-/** A task that a service worked on, with all its rows: a template for others. */
+/** A task that a service worked on, with all its rows. Other tasks are copies of it. */
 export interface SampleTask {
   readonly task: TaskRow;
   readonly run: RunRow;
@@ -57,7 +60,7 @@ export interface Samples {
   readonly attempt: AttemptRow;
 }
 
-/** The line whose tasks trigger hooks, and the line whose tasks do not. */
+/** The keys of two lines: the tasks of `HEARD` trigger hooks, and the tasks of `QUIET` do not. */
 export const HEARD = "heard";
 export const QUIET = "quiet";
 /** The hook's key. */

@@ -105,8 +105,8 @@ async function settle({ runtime }: Service): Promise<void> {
 }
 
 /**
- * Reads the facts of a team's last days `times` times, in pages and in order, as a figure over a period does. `count`
- * is the number of facts in one pass; `completed` is the number of completed runs in all passes.
+ * Reads the facts of a team's last `days` days in order, page by page, like a figure over a period. Repeats this
+ * `times` times. `count` is the number of facts in one pass; `completed` is the number of completed runs in all passes.
  */
 function foldFacts({ runtime }: Service, { workspaceId, teamId, days, times }: Extract<Command, { type: "facts" }>) {
   const from = toDay(runtime.clock.now() - days * DAY_MS);

@@ -58,7 +58,10 @@ export class Served {
     return last;
   }
 
-  /** Returns the CPU microseconds that the service's process uses for some work and everything that follows from it. */
+  /**
+   * Returns the CPU time of the service's process during some work and everything that follows from it, in
+   * microseconds.
+   */
   async measure(work: () => Promise<unknown>): Promise<number> {
     await this.tell({ type: "settle" });
     const before = Number(await this.tell({ type: "cpu" }));
@@ -100,7 +103,7 @@ export class Served {
   }
 }
 
-/** Reads a store's file, so that no read of the service waits for the disk. */
+/** Reads a store's file, so that the service's reads do not wait for the disk. */
 export function warm(folder: string): void {
   const file = openSync(join(folder, DATA_FILE), "r");
   const bytes = Buffer.alloc(READ_BYTES);

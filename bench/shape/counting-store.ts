@@ -15,7 +15,7 @@ export interface CountingStore {
   readonly store: Store;
   /** Returns and resets the counts. */
   take(): RowCount;
-  /** Number of batches that are being committed, and of all batches so far. */
+  /** `underWay` is the number of batches that are being committed. `begun` is the number of all batches so far. */
   readonly state: { readonly underWay: number; readonly begun: number };
 }
 

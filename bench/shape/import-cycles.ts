@@ -1,9 +1,9 @@
 import type { Import } from "../../test/support/source-code.js";
 
 /**
- * Returns the strongly connected components of an import graph (Tarjan) with two or more files, or with one file that
- * imports itself. Each contains at least one cycle. The files of each are sorted by path, and the largest component is
- * first.
+ * Returns the strongly connected components of an import graph, by Tarjan's algorithm. Only components with a cycle
+ * count: they have two or more files, or one file that imports itself. The largest component is first. The files of
+ * each component are sorted by path.
  */
 export function findImportCycles(imports: readonly Import[]): readonly (readonly string[])[] {
   const next = new Map<string, Set<string>>();

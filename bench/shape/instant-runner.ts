@@ -3,7 +3,7 @@ import WebSocket from "ws";
 
 /** A runner that starts and completes each run as soon as its job arrives. */
 export interface InstantRunner {
-  /** Changes the number of offered places. */
+  /** Changes the number of offered slots. */
   offer(slots: number): void;
   /** Returns the number of runs that the runner has ended. */
   runs(): number;
@@ -16,7 +16,10 @@ interface Frame {
   readonly message?: { readonly type: string; readonly job?: { readonly runId: string; readonly fence: number } };
 }
 
-/** Connects with a pool's token, offering no places. Uses no product code, so it works with any release. */
+/**
+ * Connects with a pool's token. At first, the runner offers no slots. It uses no product code, so it works with any
+ * release.
+ */
 export async function connectRunner(port: number, poolToken: string): Promise<InstantRunner> {
   const headers = { authorization: `Bearer ${poolToken}` };
   const socket = new WebSocket(`ws://127.0.0.1:${port}/api/runner`, { headers });

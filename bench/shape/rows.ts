@@ -11,7 +11,7 @@ export interface Written {
   readonly count: RowCount;
 }
 
-/** An action is complete when there was no commit for this time, in milliseconds. */
+/** An action is complete when the service made no commit for this time, in milliseconds. */
 const QUIET_MS = 300;
 
 /** Starts the service built in a checkout, and counts the rows that each action writes, one action after another. */

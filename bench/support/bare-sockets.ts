@@ -9,8 +9,9 @@ interface Reader {
 }
 
 /**
- * Opens a minimal change service: it answers a POST to a topic's path, and sends the topic's readers the same bytes as
- * Signalbox, with that change's title. It checks no credential, stores nothing, and evaluates nothing per reader.
+ * Opens a minimal change service. It answers a POST to a topic's path, and sends the topic's readers the same bytes as
+ * Signalbox, with the title of the posted change. It checks no credential, stores nothing, and evaluates nothing per
+ * reader.
  */
 export async function openBareSockets({
   topics,

@@ -23,7 +23,7 @@ export async function listTokens(service: BenchService, workspaceId: string, cou
   return tokens;
 }
 
-/** Returns the bytes of a request head with a token. */
+/** Returns a request head as bytes: the lines, and a token. */
 export function bytes(token: string, lines: readonly string[]): string {
   return `${[...lines, "Host: 127.0.0.1", `Authorization: Bearer ${token}`].join("\r\n")}\r\n\r\n`;
 }

@@ -4,8 +4,8 @@ import { type Deliverer, type Figures, measure } from "./hook-events.js";
 import { percentile } from "./table.js";
 
 /**
- * The module of a process that delivers events in one of the measured ways ({@link HookSide}). Arguments: the side's
- * name, the receiver's address.
+ * The module of a process that delivers events in one of the measured ways ({@link HookSide}). Its arguments are the
+ * side's name and the receiver's address.
  */
 export const HOOK_PROCESS = new URL("./hook-process.js", import.meta.url);
 

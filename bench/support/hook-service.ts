@@ -62,12 +62,12 @@ export const withExpressions: Extras = {
 };
 
 export interface Served {
-  /** Number of workspaces that share the events, each with its own hook. */
+  /** Number of workspaces that share the events. Each workspace has its own hook. */
   readonly workspaces: number;
   readonly extras?: Extras;
 }
 
-/** Creates a deliverer that uses Signalbox's own hook deliveries: one runtime, with this many workspaces. */
+/** Creates a deliverer that uses Signalbox's own hook deliveries, with one runtime and this many workspaces. */
 export async function openServed(
   store: Store,
   url: string,

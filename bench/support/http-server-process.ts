@@ -22,8 +22,8 @@ export interface ServerUsage {
 }
 
 /**
- * How long the client that filled the workspace still counts as active. The process waits this long before the load
- * begins.
+ * How long a client counts as active after its last request, in milliseconds. The process waits this long before the
+ * load starts, so that the client that filled the workspace no longer counts.
  */
 const ABOUT_MS = 10_000;
 

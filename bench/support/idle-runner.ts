@@ -6,7 +6,7 @@ import {
   serviceFrameSchema,
 } from "../../actors/runners/protocol.js";
 
-/** Where the runner connects, how many places it has, and what its agents report. */
+/** Where the runner connects, how many slots it has, and what its agents report. */
 export interface IdleRunner {
   readonly port: number;
   readonly poolToken: string;
@@ -27,9 +27,9 @@ const LONGEST_WAIT_MS = 60_000;
 const SAID = "Read the file, changed what it says about the case, and ran the tests again. ".repeat(3);
 
 /**
- * Starts a runner whose agents do nothing but report: each run starts and ends immediately and costs one cent. The
- * runner renews its lease, and connects once. If the connection closes or no run arrives for a minute, the runner
- * reports the reason to its parent and exits.
+ * Starts a runner whose agents only report. Each run starts and ends immediately, and costs one cent. The runner
+ * connects once and renews its lease. If the connection closes, or no run arrives for a minute, the runner reports the
+ * reason to its parent and exits.
  */
 function begin({ port, poolToken, slots, steps = 0, outcome = "completed" }: IdleRunner): void {
   const headers = { authorization: `Bearer ${poolToken}` };

@@ -2,8 +2,8 @@ import { connect, type Socket } from "node:net";
 import { percentile } from "./table.js";
 
 /**
- * The requests, their target and their duration. `{n}` in a request is replaced by a nine-digit number, a different one
- * for each request. Several requests are sent in rotation.
+ * The requests, their target and their duration. If there are several requests, they are sent in rotation. `{n}` in a
+ * request is replaced by a nine-digit number, which differs for each request.
  */
 export interface Load {
   readonly port: number;
@@ -14,7 +14,7 @@ export interface Load {
   /** The expected status of every answer, or its first digits. */
   readonly status: number;
   /**
-   * Requests per second at an even rate, below the server's capacity. Without it, each connection sends the next
+   * Requests per second at an even rate, below the server's capacity. Without this rate, each connection sends the next
    * request as soon as it has an answer.
    */
   readonly pacedPerSecond?: number;
@@ -87,7 +87,8 @@ class Connection {
 const PACE_MS = 1;
 
 /**
- * Lets free connections send due requests; returns a function to report a free connection, and one that stops the pace.
+ * Lets free connections send due requests. Returns two functions: one reports a free connection, and one stops the
+ * pace.
  */
 function pace(perSecond: number): { readonly free: (connection: Connection) => void; readonly end: () => void } {
   const free: Connection[] = [];

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { open } from "lmdb";
 import type { Change } from "../../storage/store.js";
 
-/** An order to write the rows of creates through LMDB's binding alone, with this many creates per batch. */
+/**
+ * An order to write the rows of creates through LMDB's binding without the service. Each batch has the rows of
+ * `perBatch` creates.
+ */
 export interface RowsOrder {
   readonly changes: readonly Change[];
   readonly perBatch: number;
@@ -34,7 +37,7 @@ async function write({ changes, perBatch, durationMs }: RowsOrder): Promise<Rows
   return { micros: user + system, creates: creates - before.creates };
 }
 
-/** Writes the rows under new keys. */
+/** Writes the rows of one create. New keys prevent it from overwriting earlier rows. */
 function writeRows(changes: readonly Change[]): void {
   creates += 1;
   for (const change of changes) {

@@ -12,11 +12,12 @@ const WRITERS = 64;
 const LATE_MS = 30_000;
 
 /**
- * A command to the readers' process: open the sockets, write changes, or close. The first command opens the sockets.
+ * A command to the readers' process: open the sockets, write changes, or close. The first command must open the
+ * sockets.
  */
 export type ReadersOrder = { readonly open: SocketWorld } | Writes | { readonly ask: "close" };
 
-/** Changes to write: in rotation to all topics, or all to the topic without readers. */
+/** The changes to write. They go to all topics in rotation, or all go to the topic without readers. */
 interface Writes {
   readonly changes: number;
   readonly perSecond: number;
@@ -24,8 +25,8 @@ interface Writes {
 }
 
 /**
- * The outcome of some changes. `p50Ms` and `p99Ms` are times from a change's answer until a reader has its message, in
- * milliseconds.
+ * The outcome of some changes. `p50Ms` and `p99Ms` are percentiles of the time from the answer to a write until a
+ * reader has the change's message, in milliseconds.
  */
 export interface Arrivals {
   readonly messages: number;
@@ -34,7 +35,7 @@ export interface Arrivals {
   readonly failed: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Times from when the write was due, before its request, until a reader has its message. */
+  /** Percentiles of the time from the moment when a write was due until a reader has the message. */
   readonly fromRequest: { readonly p50Ms: number; readonly p99Ms: number };
   /** From the first write until the last message, in seconds. */
   readonly seconds: number;
@@ -43,7 +44,10 @@ export interface Arrivals {
 const DIGITS = toTitle(0).length - toTitle(0).indexOf("0");
 const MARK = Buffer.from(toTitle(0).slice(0, -DIGITS));
 
-/** All readers of a world. Also writes the changes, so that one clock measures a write's answer and its arrival. */
+/**
+ * All readers of a world. This class also writes the changes, so that one clock measures the answer to a write and the
+ * arrival of its messages.
+ */
 class Readers {
   readonly #world: SocketWorld;
   readonly #sockets: WebSocket[] = [];
@@ -51,15 +55,15 @@ class Readers {
   #written = 0;
   #topics: readonly SocketTopic[] = [];
   /**
-   * The number of the first change in this run. The two lists have an entry for each change of the run, in order: when
-   * its answer arrived, and when its messages arrived.
+   * The number of the first change in this run. `#answeredMs` and `#arrivedMs` have an entry for each change of the
+   * run, in order: the time of its answer, and the times of its messages.
    */
   #first = 0;
   #answeredMs: number[] = [];
   #arrivedMs: number[][] = [];
   /**
-   * The message of the first change of the latest run with readers, with its title set to number 0. A bare server sends
-   * this text.
+   * The message of the first change in the latest run with readers. Its title is replaced by the title of change 0. A
+   * bare server sends this text.
    */
   text = "";
 

@@ -1,4 +1,4 @@
-/** Where to write changes, and who reads them: the readers' process gets this about a service. */
+/** What the readers' process needs to know about a service: where to write changes, and who reads them. */
 export interface SocketWorld {
   readonly port: number;
   /** The path for the sockets. */

@@ -61,8 +61,8 @@ export function toDeliveryRequest(path: string, body: string): string {
 }
 
 /**
- * Waits until the integration has no waiting or running delivery. Reads without a request, because a second client
- * would make the service shorten its scheduling rounds for ten seconds.
+ * Waits until the integration has no waiting or running delivery. It reads without a request: a request would be a
+ * second client, and the service would shorten its scheduling rounds for ten seconds.
  */
 export async function workedOff({ runtime }: BenchService, { workspaceId, id }: Receiver): Promise<void> {
   const key = cellKey(deliveryIntakeRef(workspaceId, id));

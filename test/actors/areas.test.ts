@@ -119,7 +119,7 @@ export async function play(folder: string) {
 }
 `;
 
-/** Bundles a file of the copy, and loads it. Packages are those of this repository. */
+/** Bundles a file of the copy with the packages of this repository, and loads it. */
 function load(copy: SourceCopy, path: string): Promise<unknown> {
   const outfile = join(copy.folder, "dist/play.mjs");
   buildSync({
@@ -158,7 +158,7 @@ t.test("an area is one folder and one line: its kind, actor, table, topic and mi
   t.equal(first.length, 4, `the first endpoint of an area: ${first.join(", ")}`);
   const next = copy.touchedBy(addNextEndpoint);
   t.equal(next.length, 3, `the next one: ${next.join(", ")}`);
-  // Compile only the new files: the compiler needs long for the imports of both lists.
+  // Compile only the new files. Compiling the imports of both lists takes too long.
   const lists = ["actors/areas.ts", "http/routes/routes.ts"];
   const written = [...toyFiles, ...first, ...next].filter((path) => !lists.includes(path));
   t.same(check(copy, written), []);

@@ -12,7 +12,7 @@ import { flipBytes, migratedFixture } from "./flipping.js";
 
 const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
 
-/** Returns the doctor's findings in a store, and the findings that remain after repair. */
+/** Returns the doctor's findings in a store (`found`), and the findings that remain after the repair (`left`). */
 async function examine(store: Store): Promise<{ readonly found: readonly string[]; readonly left: readonly string[] }> {
   const look = async (repairs: boolean) => {
     const whats: string[] = [];

@@ -28,15 +28,15 @@ export async function migratedFixture(
 /** Counts of store copies, each with one flipped bit, by outcome. */
 interface Flips {
   copies: number;
-  /** Copies whose opening failed. */
+  /** Copies that could not be opened. */
   refused: number;
   /** Copies in which no read failed and no row was missing. */
   whole: number;
   /** Copies in which at least one read failed. */
   damaged: number;
-  /** Copies in which a row was missing and no read of it failed. */
+  /** Copies in which a row was missing, but no read of it failed. */
   lacking: number;
-  /** Reads that returned a value that was never written: the byte's position and the key. */
+  /** Reads that returned a value that was never written, each as the flipped byte's position and the key. */
   wrong: string[];
   /** Byte positions of copies with missing rows in which the doctor finds nothing. */
   unnoticed: number[];

@@ -32,8 +32,8 @@ const rows = new Map(
 const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
 const sources = createDependentSources(kinds);
 /**
- * Derived rows that `stored.md` names with their table. The document names no index entries: it says once that index
- * entries are removed with their rows.
+ * Derived rows that `stored.md` names together with their table. Index entries are not among them: the document states
+ * once that they are removed with their rows.
  */
 const derived = sources.flatMap(({ dependentTables }) => dependentTables).filter((name) => rows.has(name));
 const spaces = Object.values(keys).filter((space) => space !== keys.GLOBAL_PARTITION && space !== keys.rowSpace);

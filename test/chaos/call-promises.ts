@@ -21,8 +21,11 @@ export function* checkDeliveries(
 }
 
 /**
- * Checks the promises about calls: no call is made twice. A call that is done arrived once, a call that failed with a
- * code of {@link MAYBE_MADE} may have arrived, and no other call arrived.
+ * Checks the promises about calls. No call is made twice, and the tracker received the right calls:
+ *
+ * - A call that is done arrived once.
+ * - A call that failed with a code of {@link MAYBE_MADE} may have arrived.
+ * - No other call arrived.
  */
 export function* checkCalls(tasks: readonly FoundTask[], comments: readonly string[]): Generator<string> {
   const arrived = new Map<string, number>();

@@ -8,11 +8,11 @@ import { untilServed } from "./until-served.js";
 import type { World } from "./world.js";
 
 const target = "clients";
-/** Duration of a fault: how long sockets are not read, or two other workspaces are busy. */
+/** Duration of a fault, in milliseconds. During a fault, sockets are not read, or two other workspaces are busy. */
 const LASTS_MS = 2_500;
 const SOCKETS = 20;
 const NEIGHBOURS = 2;
-/** Concurrent requests of each busy workspace, and the total number of its requests. */
+/** Each busy workspace sends `REQUESTS` requests, `AT_ONCE` of them at the same time. */
 const AT_ONCE = 6;
 const REQUESTS = 120;
 
@@ -59,8 +59,8 @@ async function deafClients(world: World, chance: Chance): Promise<void> {
 }
 
 /**
- * Two workspaces send requests as fast as they can: they open tasks, which fire hanging hooks, and list the hook
- * firings. If a restart interrupts a request, the request is repeated to the next process.
+ * Two workspaces send requests as fast as they can. They open tasks, which fire hanging hooks, and list the hook
+ * firings. If a restart interrupts a request, the workspace repeats the request to the next process.
  */
 async function noisyNeighbours(world: World, chance: Chance): Promise<void> {
   const end = performance.now() + LASTS_MS;
@@ -82,7 +82,7 @@ async function noisyNeighbours(world: World, chance: Chance): Promise<void> {
   await Promise.all(Array.from({ length: NEIGHBOURS }, () => loud().catch(notServed)));
 }
 
-/** Waits, then calls `letGo`; also calls it if the world ends first. */
+/** Waits for the duration of a fault, then calls `letGo`. If the world ends first, calls `letGo` then. */
 async function held({ onEnd }: World, letGo: () => void): Promise<void> {
   onEnd.add(letGo);
   await pause(LASTS_MS);

@@ -12,9 +12,13 @@ export interface FoundPulls {
 }
 
 /**
- * Checks the promises about pull requests: no push was forced, each task and each branch has at most one open pull
- * request, the service and the code host know the same pull requests, the change of each finished task is in one, and
- * each merge produced one event.
+ * Checks the promises about pull requests:
+ *
+ * - No push was forced.
+ * - Each task and each branch has at most one open pull request.
+ * - The service and the code host know the same pull requests.
+ * - The change of each finished task is in a pull request.
+ * - Each merge produced one event.
  */
 export function* checkPullRequests(found: FoundPulls): Generator<string> {
   const { tasks, pullRequests, pulls, forced } = found;
@@ -38,8 +42,8 @@ export function* checkPullRequests(found: FoundPulls): Generator<string> {
 }
 
 /**
- * Finds pull requests of the service that have another branch or state at the code host, or do not exist there. Leaves
- * out those that failed.
+ * Finds pull requests of the service that do not exist at the code host, or that have another branch or state there.
+ * Leaves out failed pull requests.
  */
 export function* checkUnsettled({
   pullRequests,

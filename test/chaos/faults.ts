@@ -16,7 +16,7 @@ const faults: readonly Fault[] = [
   ...clientFaults,
 ];
 
-/** Returns the faults that this machine supports, and one line about each that it does not. */
+/** Returns the faults that this machine supports, and one line about each fault that it does not support. */
 export async function findFaults(): Promise<{
   readonly faults: readonly Fault[];
   readonly skipped: readonly string[];

@@ -66,7 +66,7 @@ export interface FoundFiring {
 
 interface FoundAttempt {
   readonly n: number;
-  /** The status of the receiver's answer; null without an answer. */
+  /** The status of the receiver's answer; null if the receiver did not answer. */
   readonly status: number | null;
   /** The failure code of the attempt; null if the receiver accepted the request. */
   readonly code: string | null;
@@ -86,7 +86,7 @@ export interface Findings {
   readonly starts: readonly AgentStart[];
   /** Pull requests of tasks. */
   readonly pullRequests: readonly FoundPullRequest[];
-  /** The code host's pull requests, and the force pushes that it received. */
+  /** The code host's pull requests (`pulls`), and the force pushes that it received (`forced`). */
   readonly pulls: readonly PullThere[];
   readonly forced: readonly string[];
   /** Ids of tasks that a stream reported. */

@@ -30,11 +30,16 @@ const PACE_MS = { secrets: 25, tasks: 150, changes: 500, notes: 70, deliveries: 
 const CREATORS = 6;
 const PAGE = 200;
 
-/** The load of people and programs. Every write to the service has its own key and is repeated until it is answered. */
+/**
+ * The load of people and programs. Every write to the service has its own key. A client repeats the write until the
+ * service answers it.
+ */
 export class Load {
   readonly #options: LoadOptions;
   #keys = 0;
-  /** Tasks that were retried. A task that is always refused is retried only once, so that it comes to rest. */
+  /**
+   * Tasks that were retried. A task whose runs are always refused is retried only once, so that it stays in the inbox.
+   */
   readonly #retried = new Set<string>();
 
   constructor(options: LoadOptions) {
@@ -75,7 +80,7 @@ export class Load {
     }
   }
 
-  /** Returns the open tasks, except those at rest in the inbox because they are always refused. */
+  /** Returns the open tasks. Leaves out tasks that stay in the inbox because their runs are always refused. */
   async listOpen(): Promise<readonly FoundTask[]> {
     const { client, teamId } = this.#options;
     const lists = ["queued", "running", "inbox"].map((state) =>
@@ -146,7 +151,7 @@ export class Load {
     }
   }
 
-  /** Whether a task is one that is always refused and was already retried. */
+  /** Whether the task stays in the inbox: its runs are always refused, and it was already retried. */
   #isAtRest({ id, title }: FoundTask): boolean {
     return title.startsWith("veto") && this.#retried.has(id);
   }

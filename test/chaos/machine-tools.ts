@@ -31,7 +31,10 @@ function whyNoMount(): string | null {
   }
 }
 
-/** Tests attaching to one of this process's children, as the fault does: some kernels allow only a parent to attach. */
+/**
+ * Tests whether strace can attach to a child of this process, as the fault does. Some kernels allow only a parent to
+ * attach.
+ */
 async function whyNoStrace(): Promise<string | null> {
   if (spawnSync("strace", ["--version"]).error !== undefined) return "strace is not installed";
   const sleeper = new ChildProgram(spawn("sleep", ["5"], { stdio: "ignore" }));

@@ -2,10 +2,14 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /**
- * A hook receiver in a separate process, on every loopback address. Requests to `/hang` are never answered, those to
- * `/refuse` refuse the event, and all others are accepted. The receiver sends its port to its parent, and the number of
- * hanging requests once the number is stable. For each other request it sends the path and the arrival time in
- * milliseconds since 1970.
+ * A hook receiver in a separate process, on every loopback address:
+ *
+ * - It never answers requests to `/hang`.
+ * - It refuses the events of requests to `/refuse`.
+ * - It accepts the events of all other requests.
+ *
+ * The receiver sends its port to its parent. It sends the number of hanging requests once the number is stable. For
+ * each other request, it sends the path and the arrival time in milliseconds since 1970.
  */
 const QUIET_MS = 2_000;
 let hanging = 0;

@@ -4,7 +4,7 @@ import { hookSecret } from "../support/hook-receiver.js";
 import { RunnerPeer } from "../support/runner-peer.js";
 import { Refused } from "./refused.js";
 
-/** Places of the runner: more than there are concurrent runs. */
+/** The runner's slots. There are more slots than concurrent runs. */
 const SLOTS = 64;
 const BEAT_MS = 5_000;
 
@@ -89,7 +89,7 @@ export class NoiseTenant {
   }
 }
 
-/** Connects a runner that claims runs and does nothing with them, for as long as the process lives. */
+/** Connects a runner that claims runs and does not work on them. The runner stays connected until the process exits. */
 async function joinRunner({ baseUrl }: NoiseSite, token: string): Promise<void> {
   const socket = (path: string) =>
     new WebSocket(`${baseUrl.replace("http", "ws")}${path}`, { headers: { authorization: `Bearer ${token}` } });

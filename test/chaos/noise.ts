@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { ServiceProcess } from "../processes/service-process.js";
 import { NoiseTenant } from "./noise-tenant.js";
 
-/** Noise of one or more workspaces while another one is quiet. */
+/** One or more workspaces make noise while another workspace is quiet. */
 export interface NoiseScene {
   readonly name: string;
   readonly workspaces: number;
@@ -19,7 +19,7 @@ export interface NoiseScene {
   readonly isSameHost: boolean;
 }
 
-/** The scenes that outbound lanes must withstand. */
+/** The scenes in which outbound lanes must protect the quiet workspace. */
 export const noiseScenes: readonly NoiseScene[] = [
   {
     name: "three with 5,000 hanging hooks on after events",

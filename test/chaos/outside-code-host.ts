@@ -6,7 +6,7 @@ import type { Chance } from "../simulation/chance.js";
 import { bobThere, connect, install } from "../support/code-host-scene.js";
 import type { ServiceKeeper } from "./service-keeper.js";
 
-/** How the code host treats requests of the service and of the runners' git. */
+/** How the code host answers requests of the service and of the runners' git. */
 export type CodeHostManner = "well" | "hangs" | "loses answers" | "throttles" | "is down";
 
 /** A pull request in the code host's records. */
@@ -23,7 +23,7 @@ const LOST_ONCE_IN = 5;
 
 const moved = z.object({ ref: z.string(), before: z.string(), after: z.string() });
 
-/** A code host that runners push to and on which the service opens pull requests; it sends the service their events. */
+/** A code host. Runners push to it, and the service opens pull requests on it. It sends its events to the service. */
 export class OutsideCodeHost {
   readonly #host: CodeHost;
   readonly #chance: Chance;

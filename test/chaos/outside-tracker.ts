@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type ApiFault, type LoopbackApi, startLoopbackApi } from "../../http/demo/loopback-api.js";
 import { expr } from "../support/integration.js";
 
-/** How the tracker treats requests of the service. */
+/** How the tracker answers requests of the service. */
 export type TrackerManner = "well" | "hangs" | "resets" | "throttles" | "answers junk";
 
 const faults: Readonly<Record<Exclude<TrackerManner, "well">, ApiFault>> = {

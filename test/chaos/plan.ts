@@ -47,8 +47,8 @@ export function toSeed(...parts: readonly number[]): number {
 }
 
 /**
- * Returns the index of the first fault with a target that is new in the round, else of the first fault that is not in
- * the round.
+ * Returns the index of the first fault whose target is new in the round. If there is none, returns the index of the
+ * first fault that is not in the round.
  */
 function indexOfNext(left: readonly PlannedFault[], round: readonly PlannedFault[]): number {
   const taken = new Set(round.map(({ target }) => target));

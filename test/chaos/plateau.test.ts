@@ -4,7 +4,7 @@ import { passHours } from "../support/retention-pass.js";
 import { startTestService } from "../support/service.js";
 import { countStored, SteadyLoad, type Stored } from "./steady-load.js";
 
-/** Tables with their own limits, which this small load does not reach. */
+/** Tables with limits of their own. This small load does not reach the limits, so the tables keep growing. */
 const bounded = ["feed"];
 
 t.test("under a steady load what is stored stays as much as it was", async (t) => {

@@ -14,10 +14,13 @@ export interface ReplayPlan {
 }
 
 const CEILING = { amount: 1_000, currency: "EUR" };
-/** Time limit for the runs and for the replay to come to rest. */
+/** Time limit for the runs, and for the replay, to come to rest, in milliseconds. */
 const LONGEST_REST_MS = 240_000;
 const LOOK_MS = 250;
-/** Range of the time between two kills; most kills occur while copies run. */
+/**
+ * The time between two kills is between `SHORTEST_KILL_MS` and `LONGEST_KILL_MS`, so that most kills occur while copies
+ * run.
+ */
 const SHORTEST_KILL_MS = 200;
 const LONGEST_KILL_MS = 4_000;
 

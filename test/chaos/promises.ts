@@ -6,10 +6,10 @@ import type { Ledger } from "./ledger.js";
 
 type Acknowledged = Pick<Ledger, "secrets" | "tasks" | "notes" | "deliveries">;
 
-/** The key of the hook on each of these events. The hook fires on every such event. */
+/** The hooks on these events, by event: the key of the hook that fires on every such event. */
 export const tellers = { "task.opened": "tell-opened", "task.moved": "tell-moved", "run.ended": "tell-ended" } as const;
 
-/** Returns the broken promises; empty if all hold. Everything must have come to rest first. */
+/** Returns the broken promises; empty if all hold. Call it only when no work is in progress. */
 export function listBroken(acknowledged: Acknowledged, found: Findings): readonly string[] {
   return [
     ...checkResources(acknowledged, found),
@@ -52,7 +52,7 @@ function* checkNotes({ notes }: Acknowledged, found: Findings): Generator<string
   }
 }
 
-/** Checks that every run ended exactly once, and that at most one agent worked on it, and none on a vetoed run. */
+/** Checks that every run ended exactly once and had at most one agent, and that a vetoed run had no agent. */
 function* checkRuns(task: FoundTask, { events, hasAllEvents, starts }: Findings): Generator<string> {
   for (const run of task.runs) {
     const which = `run ${run.id} of task ${task.id} ${task.title}`;
@@ -98,7 +98,7 @@ function* checkOutside({ tasks, firings, starts, streamed, arrivals }: Findings)
   }
 }
 
-/** Checks that there is one event of each task's opening, and that the hook of each event fired. */
+/** Checks that each task has exactly one event of its opening, and that each event fired its hook. */
 function* checkEvents({ events, firings, tasks, hasAllEvents }: Findings): Generator<string> {
   const opened = twice(events.filter(({ on }) => on === "task.opened").map(({ taskId }) => taskId));
   if (opened.length > 0) yield `twice: opened tasks ${opened}`;
@@ -139,8 +139,11 @@ function* checkFirings({ firings, arrivals }: Findings): Generator<string> {
 }
 
 /**
- * Checks that requests with the same id are equal and signed, that each belongs to a listed attempt, and that each
- * answered attempt arrived.
+ * Checks the requests that arrived:
+ *
+ * - Requests with the same id are equal and signed.
+ * - Each request belongs to a listed attempt.
+ * - Each answered attempt arrived.
  */
 function* checkArrivals({ firings, arrivals }: Findings): Generator<string> {
   const digests = new Map<string, string>();

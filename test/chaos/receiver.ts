@@ -18,8 +18,8 @@ export interface HookArrival {
   readonly isSigned: boolean;
   readonly taskId: string;
   /**
-   * Whether the request was answered with success. For an event with `after` timing, the status is enough. An event
-   * with `before` timing needs a complete answer.
+   * Whether the receiver answered the request with success. For an event with `after` timing, the status is enough. For
+   * an event with `before` timing, the answer must be complete.
    */
   isTaken: boolean;
 }
@@ -29,7 +29,10 @@ interface HookBody {
   readonly task: { readonly id: string; readonly title: string };
 }
 
-/** What a receiver needs to write a note: the address, token and task from a hook request, and the request's id. */
+/**
+ * The data that a receiver needs to write a note: the address, token and task from a hook request, and the request's
+ * id.
+ */
 export interface Callback {
   readonly url: string;
   readonly token: string;
@@ -41,8 +44,9 @@ const TRICKLE_MS = 100;
 const webhook = new Webhook(hookSecret);
 
 /**
- * A hook receiver on its own port. It answers in the current manner, but never on the path `/hang`. The manner `well`
- * accepts all requests, except that on the path `/ask` it refuses events of tasks whose title starts with `veto`.
+ * A hook receiver on its own port. It answers in the current manner, but never answers requests to the path `/hang`. In
+ * the manner `well`, it accepts all requests with one exception: on the path `/ask`, it refuses events of tasks whose
+ * title starts with `veto`.
  */
 export class Receiver {
   readonly arrivals: HookArrival[] = [];
@@ -138,8 +142,8 @@ function toHeader(request: IncomingMessage, name: string): string {
 }
 
 /**
- * Whether the signature equals that of the reference library. Uses the time in the request, because the service's clock
- * is stepped.
+ * Whether the signature equals that of the reference library. The check uses the time in the request, because the
+ * service's clock is stepped.
  */
 function isSigned(request: IncomingMessage, text: string): boolean {
   const at = new Date(Number(toHeader(request, "webhook-timestamp")) * 1_000);

@@ -1,6 +1,6 @@
 import type { Reply } from "../processes/service-process.js";
 
-/** An unexpected answer. */
+/** The error for an unexpected answer of the service. */
 export class Refused extends Error {
   readonly status: number;
 

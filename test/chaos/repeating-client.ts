@@ -15,7 +15,8 @@ interface Sending {
 }
 
 /**
- * A client that repeats a request under its key until it is answered, through any number of restarts of the service.
+ * A client that repeats each request under its key until the service answers, through any number of restarts of the
+ * service.
  */
 export class RepeatingClient {
   readonly #service: Pick<ServiceKeeper, "request">;
@@ -36,8 +37,8 @@ export class RepeatingClient {
   }
 
   /**
-   * Sends a write and returns its answer, success or refusal. May repeat a successful write: the second answer must
-   * have the same status and id, and be marked as a replay.
+   * Sends a write and returns the answer: a success or a refusal. Sometimes repeats a successful write. Then the second
+   * answer must have the same status and id, and be marked as a replay.
    */
   async post(path: string, body: unknown, key: string): Promise<Reply> {
     const answer = await this.#untilAnswered("POST", path, body, { key });
@@ -55,7 +56,9 @@ export class RepeatingClient {
     return this.#untilAnswered("POST", path);
   }
 
-  /** Sends a delivery of another system, without a session, until it is answered, and sometimes repeats it. */
+  /**
+   * Sends a delivery of another system, without a session, until the service answers. Sometimes repeats the delivery.
+   */
   async deliver(path: string, body: unknown, headers: Readonly<Record<string, string>>): Promise<Reply> {
     const answer = await this.#untilAnswered("POST", path, body, { headers });
     if (isSuccess(answer)) this.#ledger.acknowledge();

@@ -77,8 +77,8 @@ function* checkCopies({ state, totals, entries }: FoundReplay, { runIds, repeats
 }
 
 /**
- * Checks that no run had two agents, that no copy exceeded its attempts, and that every copy with an agent's result had
- * an agent.
+ * Checks that no run had two agents, and that no copy exceeded its attempts. If an agent produced a copy's result, the
+ * copy must have had an agent.
  */
 function* checkAttempts({ entries }: FoundReplay, { starts, copyOf }: Outside): Generator<string> {
   const attempts = new Map<string, number>();
@@ -111,8 +111,8 @@ function* checkSpending({ entries, totals }: FoundReplay): Generator<string> {
 }
 
 /**
- * Checks that each verdict is an answer of the model, that no answer counts twice, and that each copy that succeeded
- * has a verdict.
+ * Checks the verdicts: each is an answer of the model, no answer counts twice, and each copy that succeeded has a
+ * verdict.
  */
 function* checkVerdicts({ entries }: FoundReplay, { given }: Outside): Generator<string> {
   const told = entries.flatMap((copy) => [copy.judge, copy.secondJudge].flatMap((verdict) => verdict?.reasons ?? []));

@@ -18,7 +18,10 @@ export interface RoundReport {
   readonly broken: readonly string[];
 }
 
-/** Minimum duration of the load, and time limit for what must come to rest after it. */
+/**
+ * `LOAD_MS` is the minimum duration of the load. `LONGEST_REST_MS` is the time limit for all work to end after the
+ * load.
+ */
 const LOAD_MS = 3_000;
 const LONGEST_REST_MS = 120_000;
 /** How long a stream follower may lag behind. */

@@ -7,8 +7,8 @@ const USAGE = `npm run noise -- [--tries 300] [--scene N]
   --scene N  one scene, from 0; without it all`;
 
 /**
- * Lets workspaces make noise next to a quiet one, and exits with 1 if that delays the quiet one too much: `node
- * dist/test/chaos/run-noise.js [--tries 300] [--scene 0]`.
+ * `node dist/test/chaos/run-noise.js [--tries 300] [--scene 0]` lets workspaces make noise next to a quiet workspace.
+ * Exits with 1 if the noise delays the quiet workspace's requests too much.
  */
 const { values } = readArguments(USAGE, {
   options: { tries: { type: "string", default: "300" }, scene: { type: "string" } },

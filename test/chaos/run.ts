@@ -93,7 +93,7 @@ function playOneSearch(): Promise<void> {
   return playIn((opened) => playSearch(opened, SEARCH, seed));
 }
 
-/** Plays in a separate world, whose folder stays if a promise was broken. */
+/** Runs `play` in a new world. If a promise was broken, the world's folder stays. */
 async function playIn(play: (opened: ReplayWorld) => Promise<readonly string[]>): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), "signalbox-chaos-"));
   const begunMs = performance.now();
@@ -121,8 +121,8 @@ function wholeNumber(name: string, text: string, least: number): number {
 }
 
 /**
- * Stops every started process, and keeps no folder, because there are no findings. Processes that are stopping may
- * still write for a moment.
+ * Stops every started process, and removes the folder, because there are no findings. The removal retries, because
+ * processes that are stopping may still write for a moment.
  */
 function breakOff(code: number): void {
   endPrograms();
@@ -171,7 +171,7 @@ function brokenOff(error: unknown): RoundReport {
   return { acknowledged: 0, restarts: 0, isWhole: false, broken };
 }
 
-/** Keeps the store and stops using it, so that each loss is reported once. */
+/** Keeps the folder of the store, and uses another store from now on. So each loss is reported only once. */
 function leaveBroken(left: World, broken: readonly string[]): void {
   for (const line of broken) console.log(`  ${line}`);
   left.keepLogs();

@@ -7,8 +7,8 @@ import { BEYOND_LEASE_MS, type World } from "./world.js";
 
 const target = "runners";
 /**
- * Number of attempts to find a runner with a living agent, the pause between them, and how many of the latest agents to
- * check in each.
+ * To find a runner with a living agent, a fault makes up to `MOST_LOOKS` attempts, with `LOOK_MS` between them. Each
+ * attempt checks the latest `LATEST_STARTS` agents.
  */
 const MOST_LOOKS = 40;
 const LOOK_MS = 50;
@@ -23,7 +23,7 @@ export const runnerFaults: readonly Fault[] = [
   { name: "runner asleep", target, play: asleep },
 ];
 
-/** Kills one runner with SIGKILL and starts it again. The other continues. */
+/** Kills one runner with SIGKILL and starts it again. The other runner keeps running. */
 async function killed(world: World, chance: Chance): Promise<void> {
   const { restart } = await hostAtWork(world, chance);
   await pause(chance.between(0, 300));

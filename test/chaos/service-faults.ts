@@ -8,12 +8,12 @@ import { BEYOND_LEASE_MS, type World } from "./world.js";
 
 const target = "service";
 const MIB = 2 ** 20;
-/** Free space of the small disk in addition to the store's size, in MiB, and the bytes left after filling it. */
+/** The small disk is larger than the store by this many MiB. When it is filled, `LEFT_BYTES` bytes stay free. */
 const SMALL_ROOM_MIB = 4;
 const LEFT_BYTES = 128 * 1024;
-/** How long a service that cannot write may take to report the failure. */
+/** Time limit for a service that cannot write to exit, in milliseconds. */
 const LATEST_END_MS = 15_000;
-/** How long a kill waits for an answer. */
+/** How long a kill waits for the next acknowledgement, in milliseconds. */
 const LATEST_ANSWER_MS = 500;
 const A_LONG_TEXT = 40_000;
 
@@ -36,8 +36,8 @@ export const serviceFaults: readonly Fault[] = [
 ];
 
 /**
- * Kills the service with SIGKILL, up to three times in a row, each time after it has worked for a moment: immediately
- * after an acknowledgement, or at any time.
+ * Kills the service with SIGKILL, up to three times in a row. Before each kill, the service works for a moment. Some
+ * kills follow immediately after an acknowledgement; others come at any time.
  */
 async function killed({ service, ledger }: World, chance: Chance): Promise<void> {
   const times = chance.between(1, 3);

@@ -5,7 +5,10 @@ import type { Reading } from "../../storage/store.js";
 import { remove, workspaceWithTeam } from "../support/resources.js";
 import type { Client, Reply, TestService } from "../support/service.js";
 
-/** A steady load whose traces must disappear: it creates and deletes secrets and tokens, and opens and closes tasks. */
+/**
+ * A steady load that must leave nothing behind in the store. It creates and deletes secrets, issues and revokes tokens,
+ * and opens and closes tasks.
+ */
 export class SteadyLoad {
   readonly #ada: Client;
   readonly workspaceId: string;
@@ -72,8 +75,8 @@ function expect(reply: Reply, status: number): Reply {
 }
 
 /**
- * Tables whose rows live for at least a day under any settings: they recognize repeats, or hold bodies that may be used
- * again.
+ * Tables whose rows live for at least a day under any settings. The rows identify repeated requests, or hold bodies
+ * that may be used again.
  */
 const dayLong = new Set(["idempotency", "seen", "blob", "blob-use", "blob-unused"]);
 
@@ -81,7 +84,10 @@ const dayLong = new Set(["idempotency", "seen", "blob", "blob-use", "blob-unused
 export interface Stored {
   /** Number of entries by table, or by space outside of tables. */
   readonly entries: ReadonlyMap<string, number>;
-  /** Number of entries outside of the day-long tables, and of entries in them. */
+  /**
+   * `lasting` is the number of entries outside of the day-long tables. `forADay` is the number of entries in these
+   * tables.
+   */
   readonly lasting: number;
   readonly forADay: number;
 }

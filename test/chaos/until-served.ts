@@ -2,8 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Refused } from "./refused.js";
 
 /**
- * All tries take a minute together. This is much longer than a service needs to return after a kill, a move or a full
- * disk.
+ * All tries together take a minute. This is much longer than a service needs to start again after a kill, a move or a
+ * full disk.
  */
 const TRIES = 240;
 const PAUSE_MS = 250;

@@ -16,8 +16,8 @@ import { ServiceKeeper } from "./service-keeper.js";
 import { StreamFollower } from "./stream-follower.js";
 
 /**
- * The lease of a claim, in seconds. Longer than any pause of a busy machine, and shorter than the faults that must
- * outlast it.
+ * The lease of a claim, in seconds. It is longer than any pause of a busy machine, and shorter than the faults that
+ * must outlast it.
  */
 const LEASE_SECONDS = 2;
 /** Duration of faults that must outlast every lease. */
@@ -56,7 +56,7 @@ export class World {
   readonly load: Load;
   readonly hosts: readonly Host[];
   readonly followers: readonly StreamFollower[];
-  /** Called at the end in any case; each function undoes a fault. */
+  /** The world calls these functions when it ends. Each function undoes a fault. */
   readonly onEnd = new Set<() => void>();
   readonly #callbacks = new Set<Promise<void>>();
 

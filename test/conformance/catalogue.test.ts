@@ -16,7 +16,7 @@ interface Catalogued {
   readonly all: string;
   /** The pattern of a resource's address, in a workspace `acme` with a team `core`. */
   readonly address: RegExp;
-  /** Null for a kind that is not exported. */
+  /** The kind's name in the export's path; null for a kind that is not exported. */
   readonly exported: string | null;
   /** Whether the kind has no updates. */
   readonly isNeverReplaced?: true;

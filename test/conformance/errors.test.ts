@@ -18,7 +18,7 @@ import { type Client, type Reply, startTestService } from "../support/service.js
 const base = "/api/resources";
 const everyProblem = ["type", "title", "status", "detail"];
 
-/** Members of some problems in addition to the common four. */
+/** Members that some problems have in addition to the four members of every problem. */
 const further: Readonly<Record<string, string>> = {
   invalid: "errors",
   "moved-on": "currentVersion",

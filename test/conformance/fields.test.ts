@@ -182,7 +182,7 @@ t.test("a hook has the fields, defaults and bounds of its tables", async (t) => 
     when: null,
     vars: {},
     steps: [{ name: "tell", call: null, with: null, request: { url, headers: {}, body: null, from: "service" } }],
-    // Beyond the reference.
+    // The reference does not contain `health`.
     health: { delivered: 0, refused: 0, failed: 0, waiting: 0, nextRetryAt: null },
     signing: { secretVersion: 1 },
     failure: "continue",

@@ -1,8 +1,12 @@
 import type { Permission } from "../../actors/permission.js";
 
 /**
- * The expected outcome of a caller's request. `passes`: the request reaches the route's handler. A number: it is
- * refused with this status. `has-none`: a 404 that says that a resource visible to the caller has no such thing.
+ * The expected outcome of a caller's request:
+ *
+ * - `passes`: the request reaches the route's handler.
+ * - A number: the service refuses the request with this status.
+ * - `has-none`: the caller can see the resource, but the service answers 404. It states what the resource lacks, for
+ *   example that the integration has no poll.
  */
 export type Outcome = "passes" | "has-none" | 401 | 403 | 404;
 
@@ -10,7 +14,7 @@ export type Outcome = "passes" | "has-none" | 401 | 403 | 404;
 export type CallerKind =
   | "owner"
   | "admin"
-  /** A member on the team, and a member on no team. */
+  /** A `teammate` is on the team. A `member` is on no team. */
   | "teammate"
   | "member"
   | "stranger"
@@ -25,7 +29,7 @@ export type CallerKind =
  */
 export type Row = (caller: CallerKind) => Outcome;
 
-/** The permissions from the reference's tables of roles and scopes. */
+/** The permissions of members (`memberMay`) and of each scope (`scopeMay`), from the reference's tables. */
 const memberMay: readonly Permission[] = ["read", "plan"];
 const scopeMay: Readonly<Record<string, readonly Permission[]>> = {
   read: ["read"],
@@ -50,7 +54,7 @@ function row(inside: Inside): Row {
   return (caller) => {
     if (caller === "nobody") return 401;
     if (caller === "stranger") return 404;
-    // A route that requires a signed-in user rejects a token before it looks for anything.
+    // A route that requires a signed-in user rejects a token before it looks up the resource.
     if (caller === "token of elsewhere") return inside.token === 401 ? 401 : 404;
     if (typeof caller === "string") return inside[caller];
     return typeof inside.token === "function" ? inside.token(caller.scopes) : inside.token;
@@ -74,12 +78,14 @@ const administers = row({ ...leads, teammate: 403, member: 403, token: 403 });
 const leadsAlone = row({ ...leads, teammate: 404, member: 404, token: 404 });
 /** Visible to the owner, admins, the team's members and tokens: the results of a team's work. */
 const outcomes = row({ ...leads, teammate: "passes", member: 404, token: "passes" });
-/** Actions of team members on the team's tasks. The owner created the team, so is a member; the admin is not. */
+/**
+ * Only for members of the task's team. The owner created the team, so the owner is a member. The admin is not a member.
+ */
 const teamWork = row({ owner: "passes", admin: 403, teammate: "passes", member: 403, token: 401 });
-/** As {@link teamWork}, and for tokens that may open tasks. */
+/** Like {@link teamWork}, and also for tokens that may open tasks. */
 const opening: Row = (caller) =>
   typeof caller === "object" || caller === "token of elsewhere" ? needs("work")(caller) : teamWork(caller);
-/** As {@link teamWork}. A token may close only a task that it opened; no token opened this task. */
+/** Like {@link teamWork}. A token may close only a task that it opened, and no token opened this task. */
 const closing: Row = (caller) => (typeof caller === "object" ? 403 : opening(caller));
 /** Only for the task's assignee. The assignee is the owner, who opened the task. */
 const assignees = row({ owner: "passes", admin: 403, teammate: 403, member: 403, token: 401 });
@@ -155,7 +161,7 @@ const noSearchRun = noReplayRun;
 /** Visible to callers who may read results. The answer says that the integration has no poll. */
 const noPoll: Row = (caller) => (outcomes(caller) === "passes" ? "has-none" : outcomes(caller));
 
-/** Like {@link noPoll}, for a change, which also requires `configure`. */
+/** Like {@link noPoll}, but the route changes the poll, so it also requires `configure`. */
 const noPollToChange: Row = (caller) =>
   configure(caller) === 403 && outcomes(caller) === "passes" ? 403 : noPoll(caller);
 
@@ -298,7 +304,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/tasks/{taskId}/runs": outcomes,
   "GET /api/find/{id}": outcomes,
   "GET /api/inbox": anyCredential,
-  // The task of the request does not wait for a person.
+  // The task of the request waits for no person, so it is not in the inbox.
   "GET /api/inbox/{id}": nothingThere,
   "GET /api/runs/{runId}": outcomes,
   "GET /api/runs/{runId}/diff": outcomes,
@@ -326,7 +332,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/expressions/check": (caller) =>
     caller === "nobody" ? 401 : typeof caller === "object" ? needs("plan")(caller) : "passes",
   "GET /api/expressions/positions": anyCredential,
-  // The workspace is in the body, and the request names one that does not exist.
+  // The request's body names the workspace. This request names a workspace that does not exist.
   "POST /api/resources/dry-run": nothingThere,
   "POST /api/sign-in": anyone,
   "POST /api/sessions": ownCredential,

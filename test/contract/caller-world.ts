@@ -42,7 +42,7 @@ export interface Asker {
 export interface World {
   readonly service: TestService;
   readonly workspaceId: string;
-  /** The ids in the workspace, by the path parameter or the collection that they stand for. */
+  /** The ids in the workspace, by path parameter or by collection. */
   readonly ids: Readonly<Record<string, string>>;
   readonly askers: readonly Asker[];
   /** The token of a runner pool in the workspace. */
@@ -70,8 +70,8 @@ const scopesOf: Readonly<Record<string, readonly Scope[]>> = {
   "a token to read": ["read"],
   "a token to plan": ["plan"],
   "a token to configure": ["configure"],
-  // Each of the scopes `secrets`, `runners` and `trusts` requires another scope, so these tokens also have `read`, the
-  // smallest one.
+  // A token with the scope `secrets`, `runners` or `trusts` requires a second scope. These tokens have `read`, the
+  // smallest scope.
   "a token for secrets": ["read", "secrets"],
   "a token for runners": ["read", "runners"],
   "a token for trusts": ["read", "trusts"],

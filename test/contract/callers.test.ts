@@ -61,7 +61,6 @@ async function complaintsAbout({ world, asker: { client, name }, route, wanted }
   return complaints;
 }
 
-/** Checks the rows one after the other. */
 async function checkRows(t: Test, rows: readonly Asked[]): Promise<void> {
   const complaints: string[] = [];
   for (const row of rows) complaints.push(...(await complaintsAbout(row)));

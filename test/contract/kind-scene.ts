@@ -28,8 +28,8 @@ export interface KindScene {
   /** Returns the path of a resource. */
   readonly one: (resource: { readonly id: unknown } | null | undefined) => string;
   /**
-   * Creates another team in the workspace, and for kinds that belong to a station a line in that team. Returns the path
-   * for creating a resource there.
+   * Creates another team in the workspace. For kinds that belong to a station, also creates a line in that team.
+   * Returns the path for creating a resource there.
    */
   readonly inTeam: (key: string) => Promise<string>;
 }

@@ -1,9 +1,11 @@
 import type { AnyStateMachine, StateNode } from "xstate";
 
 /**
- * The transitions of a machine, by state. Each row names an event (the class of a message, if the actor classifies its
- * messages) and the possible next states, separated by `" | "`. `same` stays in the state. `not taken` means that
- * guards may reject the event. `any` applies to every state. An event without a row is not taken.
+ * The transitions of a machine, by state. The state `any` stands for every state.
+ *
+ * Each row has an event and the possible next states, separated by `" | "`. If the actor classifies its messages, the
+ * event is the class of a message. The next state `same` means that the machine stays in the state. `not taken` means
+ * that guards may reject the event. The machine does not take an event without a row.
  */
 export interface MachineTable {
   readonly any?: Rows;

@@ -49,7 +49,7 @@ export async function openLists(t: Test): Promise<ListWorld> {
       steps: [{ name: "post", request: { url: "https://hooks.example.com/in" } }],
     });
   }
-  // From here on, no host is allowed: the hooks fail at once and are not retried.
+  // From here on, no host is allowed, so the hooks fail immediately and the service does not retry them.
   service.allow("");
   const integration = await owner.create(`${within}/integrations`, {
     integration: "tracker",
@@ -90,7 +90,10 @@ async function openTasks(owner: Client, teamId: string): Promise<readonly Readon
   return opened;
 }
 
-/** Returns the firings of three hooks on three tasks, once all have ended: no host is allowed. */
+/**
+ * Returns the firings of three hooks on three tasks, once all firings have ended. They fail, because no host is
+ * allowed.
+ */
 function endedFirings(owner: Client, teamId: string) {
   return until("the firings ended", async () => {
     const found = listItems(await owner.request("GET", `/api/teams/${teamId}/hook-occurrences?state=failed`));

@@ -33,7 +33,7 @@ const COUNT = 3;
 
 type Rows = ReturnType<typeof memoryRows>;
 
-/** Writes three rows of each list that the API alone does not fill. Returns the ids of the runs with steps. */
+/** Writes three rows of each list that the API alone cannot fill. Returns the ids of the runs that have steps. */
 export async function storeEveryList(filling: Filling): Promise<{ replayRunId: string; searchRunId: string }> {
   const { service, store, known } = filling;
   const { workspaceId } = known;

@@ -36,7 +36,7 @@ t.test("every list that takes `before` or `after` declares a `next` that is a te
   t.ok(lists.length >= 24, `${lists.length} lists`);
 });
 
-/** The member of each answer that holds the items, where it is not `items`. */
+/** The name of the member that holds the items, for each answer in which it is not `items`. */
 const members: Readonly<Record<string, string>> = {
   "GET /api/teams/{teamId}/events/{occurrence}/hooks": "hooks",
   "GET /api/teams/{teamId}/replay-runs/{runId}": "steps",

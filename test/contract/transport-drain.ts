@@ -148,7 +148,8 @@ export function drainConformance(t: Test, create: CreateTransport): void {
     const connection = await connect();
     connection.send(["GET / HTTP/1.1", "Host: a"]);
     t.equal((await connection.answer()).status, 200);
-    // Close on the server side first. The operating system remembers a connection on the side that closes it first.
+    // Close on the server side first. The operating system keeps the state of a closed connection on the side that
+    // closes first.
     await transport.close(0);
     await connection.end();
     const made = () => {

@@ -315,7 +315,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
   t.test("requests sent without waiting are answered in their order, or the connection ends", async (t) => {
     const { connect } = await listen(t, create, {
       request: async ({ path }) => {
-        // Earlier requests take longer.
+        // The handler takes longer for earlier requests, so it completes later requests first.
         for (let turns = 10 - (Number(path.slice(1)) || 0); turns > 0; turns--)
           await new Promise((go) => setImmediate(go));
         return text(path);

@@ -180,7 +180,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     const message = "x".repeat(1024 * 1024);
     const socket = opened[0] as Socket;
     let sent = 0;
-    // The kernel's buffers take the first bytes. Only the rest counts as buffered.
+    // The kernel's buffers accept the first bytes. Only the remaining bytes count as buffered.
     while (socket.bufferedBytes < 4 * 1024 * 1024 && sent < 48) {
       socket.send(message);
       sent += 1;

@@ -11,7 +11,7 @@ const isLoading = await import("uWebSockets.js").then(
 );
 if (!isLoading) t.plan(0, "skipped: uWebSockets.js has no binary that loads on this machine");
 else {
-  // Import outside the check above: an error in the transport itself must not skip the tests.
+  // Import the transport outside the check above. An error in the transport itself must not skip the tests.
   const loaded = await import("../../http/transport/uws-transport.js");
   requestConformance(t, loaded.createUwsTransport);
   socketConformance(t, loaded.createUwsTransport);

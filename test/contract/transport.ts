@@ -13,7 +13,7 @@ import { RawConnection } from "../support/raw-connection.js";
 export type CreateTransport = (handlers: TransportHandlers) => Transport;
 
 /**
- * The handlers behind the transport in one test. An answer that is not a promise is sent in the same tick as its
+ * The handlers that a test puts behind the transport. An answer that is not a promise is sent in the same tick as its
  * request.
  */
 export interface Behind {

@@ -6,7 +6,7 @@ import { declareRunner, type RunnerFlags } from "../../http/runner/command-line.
 import { type RunnerWish, readWish } from "../../http/runner/read-wish.js";
 import type { Config } from "../../http/wire/config.js";
 
-/** What the deployment examples have in common, and how the product reads it. */
+/** Reads the deployment examples of `docs/deploy/` as the product reads them. */
 
 /** The host name that readers replace. */
 export const HOST = "signalbox.example";
@@ -30,7 +30,7 @@ export function readSettings(environment: Environment): Config {
   return readConfig(environment);
 }
 
-/** Reads the arguments of `signalbox runner` as the runner does. Throws for wrong ones. */
+/** Reads the arguments of `signalbox runner` as the runner does. Throws if an argument is invalid. */
 export function readRunner(words: readonly string[]): RunnerWish {
   const [name, ...args] = words;
   if (name !== "runner") throw new Error(`${words.join(" ")} does not start a runner`);
@@ -40,7 +40,7 @@ export function readRunner(words: readonly string[]): RunnerWish {
   });
 }
 
-/** Whether a path is below one of these folders, and not one of them. */
+/** Whether a path is inside one of these folders. A folder is not inside itself. */
 export function isBelow(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => {
     const rest = relative(folder, path);

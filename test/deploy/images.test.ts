@@ -7,7 +7,7 @@ import { startTestService } from "../support/service.js";
 import { example, isBelow, PORT, readRunner, readSettings, release } from "./deployment.js";
 import { readStages } from "./images.js";
 
-/** The Dockerfile and the Compose file, against the product. No test builds or runs them. */
+/** Compares the Dockerfile and the Compose file with the product. No test builds or runs the images. */
 
 interface ComposeService {
   readonly image: string;

@@ -1,7 +1,7 @@
 import { DockerfileParser, type Instruction } from "dockerfile-ast";
 import { example } from "./deployment.js";
 
-/** A stage of the Dockerfile, with what it inherits from the stages that it builds on. */
+/** A stage of the Dockerfile. It includes the instructions of the stages that it builds on. */
 export interface Stage {
   readonly base: string;
   readonly user: string | null;
@@ -10,13 +10,13 @@ export interface Stage {
   readonly ports: readonly number[];
   readonly entrypoint: readonly string[];
   readonly command: readonly string[];
-  /** The command of the health check; null for none. */
+  /** The command of the health check; null if the stage has no health check. */
   readonly healthCheck: readonly string[] | null;
-  /** What it copies, from the build context or another stage. */
+  /** The arguments of each `COPY`, from the build context or another stage. */
   readonly copies: readonly string[];
 }
 
-/** Reads the stages of the Dockerfile by their names, the last one last. */
+/** Reads the stages of the Dockerfile by name, in the order of the file. */
 export function readStages(): ReadonlyMap<string, Stage> {
   const file = DockerfileParser.parse(example("Dockerfile"));
   const stages = new Map<string, Stage>();

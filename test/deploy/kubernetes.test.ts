@@ -5,7 +5,7 @@ import { startTestService } from "../support/service.js";
 import { example, HOST, isBelow, PORT, readRunner, readSettings, release } from "./deployment.js";
 import { readStages } from "./images.js";
 
-/** The Kubernetes manifests, against the product and the images. No test applies them. */
+/** Compares the Kubernetes manifests with the product and the images. No test applies the manifests. */
 
 interface Named {
   readonly name: string;

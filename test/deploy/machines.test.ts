@@ -6,9 +6,12 @@ import { RUNNER_PROTOCOL } from "../../actors/runners/protocol.js";
 import { startTestService } from "../support/service.js";
 import { example, HOST, PORT, readRunner, readSettings, release } from "./deployment.js";
 
-/** The units, the proxies' files and the pages, against the product. `peers.ts` runs what runs. */
+/**
+ * Compares the systemd units, the proxies' files and the pages with the product. `peers.ts` tests them with the real
+ * programs.
+ */
 
-/** The values of a unit's lines with this name. */
+/** Returns the values of all lines with this name in a unit. */
 function linesOf(unit: string, name: string): readonly string[] {
   return [...example(`systemd/${unit}`).matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value = ""]) => value);
 }

@@ -14,8 +14,9 @@ import { until } from "../support/until.js";
 import { example, HOST, PORT } from "./deployment.js";
 
 /**
- * The deployment examples with the programs that they are for, which are not packages of npm: nginx and Caddy of Debian, and
- * systemd. `.ci/run` gets them and starts this file. What is not in the path is skipped.
+ * Tests the deployment examples with the programs that they configure: nginx and Caddy from Debian, and systemd. npm
+ * does not provide these programs, so `.ci/run` installs them and starts this file. A program that is not on PATH is
+ * skipped.
  */
 
 function isInstalled(program: string): boolean {
@@ -39,17 +40,19 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** A proxy's address, how to start it before a service, and the certificate that it is trusted by. */
+/** A proxy: its address, the command that starts it before a service, and the certificate that clients must trust. */
 interface Proxy {
-  /** Where it may keep files. */
+  /** The folder in which the proxy may write files. */
   readonly home: string;
   readonly baseUrl: string;
   readonly certificate?: string;
-  /** Returns the command that runs the proxy before a service on this port. */
+  /** Returns the command that runs the proxy in front of a service on this port. */
   commandFor(servicePort: number): readonly [string, ...string[]];
 }
 
-/** Sends through a proxy what a browser, a runner and a CI job send: requests with large bodies, and WebSockets. */
+/**
+ * Sends the requests of a browser, a runner and a CI job through a proxy: requests with large bodies, and WebSockets.
+ */
 async function passes(t: Test, { home, baseUrl, certificate, commandFor }: Proxy): Promise<void> {
   const service = await startTestService(t, { settings: { BASE_URL: baseUrl, TRUSTED_PROXIES: "127.0.0.1" } });
   const [program, ...args] = commandFor(service.port);

@@ -24,7 +24,7 @@ interface Office {
   readonly teamId: string;
 }
 
-/** Waits for a mail to an address. Returns the value after `marker` in the last one, or an empty text. */
+/** Waits for a mail to an address. Returns the text after `marker` in the last mail, or an empty text. */
 async function linkTo({ mails }: Pick<Office, "mails">, address: string, marker: string): Promise<string> {
   const mine = () => mails.received.filter(({ to }) => to.includes(address));
   await mails.until(() => mine().length > 0);
@@ -171,7 +171,7 @@ const collections = [
   ...["runner-pools", "runner-trusts", "workspace-runners"],
 ];
 
-/** Reads what can be read: up to 20 resources of each kind, exports, lists, metrics and streams. */
+/** Reads up to 20 resources of each kind, exports, lists, metrics and streams. */
 async function readEverything({ canaries, owner, service, within, teamId }: Office): Promise<void> {
   const send = canaries.watch(owner);
   const get = (path: string) => send({ method: "GET", path });

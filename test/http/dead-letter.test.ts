@@ -15,7 +15,7 @@ t.test(
     const path = "/api/workspaces/acme/dead-letters";
     t.same((await owner.request("GET", path)).body, { items: [] });
 
-    // A run whose labels are not a list crashes the dispatcher once it has a runner to compare with.
+    // A run whose labels are not a list crashes the dispatcher when the dispatcher compares the run with a runner.
     const pools = `/api/resources/workspaces/${workspaceId}/runner-pools`;
     const { id: poolId } = await owner.create(pools, { key: "main" });
     const runner = { runnerId: "r", poolId, name: "", labels: [], harnesses: [], slots: 1, connected: true, since: "" };

@@ -80,7 +80,7 @@ t.test("the commands lead from a sign-in to a queued run, an integration and the
   t.strictSame(
     calls.map(({ state, code, edited }) => [state, code, edited]),
     [
-      // Approved but not sent, because the task has no issue.
+      // The person approved this call, but the service did not send it, because the task has no issue.
       ["failed", "unwritable", null],
       ["failed", "unwritable", { state: "another" }],
       ["dismissed", null, null],

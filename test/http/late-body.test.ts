@@ -4,8 +4,8 @@ import { bearer, remove, workspaceWithTeam } from "../support/resources.js";
 import { type Client, startTestService, type TestService } from "../support/service.js";
 
 /**
- * A caller that is authorized when the first byte of a request arrives must still be authorized when the last byte
- * arrives: the body can take long.
+ * Tests that a caller must be authorized twice: when the first byte of a request arrives, and when the last byte
+ * arrives. Between the two, the body can take long.
  */
 
 const base = "/api/resources";

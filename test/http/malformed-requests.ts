@@ -15,7 +15,7 @@ export interface AnyRequest {
 
 /**
  * Values for path parameters: by the parameter's name, or for `{id}` by the preceding collection. The generated paths
- * use each value in its right place, and sometimes elsewhere.
+ * use each value for its own parameter, and sometimes for another parameter.
  */
 export type Known = Readonly<Record<string, string>>;
 

@@ -90,7 +90,7 @@ function named(clients: Readonly<Record<string, Client>>): readonly Sender[] {
 }
 
 /**
- * Whether a request would make later requests pointless: it ends the session, deletes the current version of a
+ * Whether a request would make later requests useless, because it ends the session, deletes the current version of a
  * resource, or removes the owner.
  */
 function isFinal({ method, path, headers }: AnyRequest, known: Known): boolean {
@@ -123,7 +123,7 @@ for (const transport of ["uws", "node"] as const) {
         const found = faults.find((fault) => fault !== null);
         if (found !== undefined) throw new Error(`${found}`);
       }),
-      // Shrinking a case with many requests takes minutes; the seed reproduces it.
+      // Do not shrink a failing case: with many requests, this takes minutes. The seed reproduces the case.
       { seed, numRuns: REQUESTS[transport] / AT_ONCE, endOnFailure: true },
     );
     await isUnharmed(t, service);

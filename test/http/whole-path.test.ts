@@ -16,13 +16,13 @@ import { startTracker } from "../support/tracker.js";
 import { until } from "../support/until.js";
 
 /**
- * From an issue to the data behind the figures, with real peers: a tracker, a code host with repositories over git, the
- * service, and a runner whose agent calls tools over MCP.
+ * Tests the path from an issue to the data of the figures, with real peers: a tracker, a code host with repositories
+ * over git, the service, and a runner whose agent calls tools over MCP.
  */
 
 const toolClient = fileURLToPath(new URL("../../http/demo/tool-client.js", import.meta.url));
 
-/** Reads the issue, comments on it, moves it after a person's approval, and changes a file. */
+/** An agent that reads the issue, comments on it, moves it after a person's approval, and changes a file. */
 const AGENT = `
 import { writeFileSync } from "node:fs";
 import { ToolClient } from ${JSON.stringify(toolClient)};

@@ -7,9 +7,12 @@ import { join, sep } from "node:path";
 import { createInterface } from "node:readline";
 
 /**
- * `node dist/test/packed/installed.js <prefix>` checks a package that npm installed globally below that folder: prints the
- * bytes of each package that it consists of, at most 150 MB together, and starts the service with uWebSockets.js, and with
- * node:http where the binary for this machine is missing. Ends with an error at the first check that fails.
+ * `node dist/test/packed/installed.js <prefix>` checks a package that npm installed globally below that folder. Ends
+ * with an error at the first check that fails:
+ *
+ * 1. Prints the bytes of each installed package. Together, they must be at most 150 MB.
+ * 2. Starts the service, which must use uWebSockets.js if this machine can load the binary.
+ * 3. Starts the service without the binary, so that it must use node:http.
  */
 const [prefix = ""] = process.argv.slice(2);
 const root = join(prefix, "lib/node_modules/signalbox");
@@ -30,7 +33,7 @@ function measure(): ReadonlyMap<string, number> {
   return sizes;
 }
 
-/** Starts the installed service, and drains it. Returns its log and the headers of one of its responses. */
+/** Starts the installed service, and drains it. Returns the service's log and the headers of one of its responses. */
 async function serve(): Promise<{ readonly log: string; readonly headers: Headers }> {
   const data = mkdtempSync(join(tmpdir(), "signalbox-installed-"));
   const child = spawn(process.execPath, [join(root, "http/cli/signalbox.mjs"), "serve"], {

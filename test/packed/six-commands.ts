@@ -8,10 +8,11 @@ import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 
 /**
- * `node dist/test/packed/six-commands.js <signalbox>` runs the commands of the section "Try it" in
- * README.md with an installed package, in an empty home folder and a small repository: from `signalbox dev` to a task
- * done, a question answered, a diff applied and a replay compared. Prints the seconds of each step. Ends with an error
- * at the first step that fails.
+ * `node dist/test/packed/six-commands.js <signalbox>` runs the commands of the section "Try it" in README.md. It uses
+ * an installed package, an empty home folder and a small repository. It prints the seconds of each step, and ends with
+ * an error at the first step that fails.
+ *
+ * The steps: `signalbox dev`, a finished task, an answered question, an applied diff and a compared replay.
  */
 const [signalbox = "signalbox"] = process.argv.slice(2);
 
@@ -32,7 +33,7 @@ const env = { PATH: process.env.PATH ?? "", HOME: join(root, "home"), NO_COLOR: 
 const beganMs = performance.now();
 const started: ChildProcess[] = [];
 
-/** Starts the command with these words, without a terminal. */
+/** Starts the command with these arguments, without a terminal. */
 function start(...words: readonly string[]) {
   const child = spawn(signalbox, words, { cwd: repository, env, stdio: ["ignore", "pipe", "pipe"] });
   started.push(child);
@@ -47,7 +48,7 @@ async function run(...words: readonly string[]): Promise<string> {
   return out;
 }
 
-/** Resolves with the output of a command once it matches; rejects if the command ends before. */
+/** Resolves with the output of a command once the output matches. Rejects if the command exits first. */
 function printed({ stdout }: ReturnType<typeof start>, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let out = "";

@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { arrange, LONG_LEASE, listRuns, openTask, runner, type Setting, SHORT_LEASE, until } from "./work-setting.js";
 
-/** Requests approval, reports the answer, and ends. */
+/** An agent that requests approval, reports the answer, and ends. */
 const asking = `
 printf '%s\\n' '{"type":"permission","id":"look","tool":"shell","inputs":{"command":"ls"},"reason":"To look."}'
 read -r line

@@ -16,7 +16,7 @@ import { until } from "../support/until.js";
 
 const NAME = "format-1";
 const open = (t: Test) => openFixture(t, NAME);
-/** The service's wait after a hook's first attempt, and a runner's lease, in milliseconds. */
+/** `FIRST_WAIT_MS` is the service's wait after a hook's first attempt. `LEASE_MS` is a runner's lease. */
 const FIRST_WAIT_MS = 2_000;
 const LEASE_MS = 30_000;
 
@@ -35,7 +35,10 @@ const ENDED_WARNINGS: readonly unknown[] = [
   { path: "tools", message: "tools are not called yet", severity: "warning" },
 ];
 
-/** A warning about a hook's host that the allow-list lacks: earlier releases gave it only for integrations. */
+/**
+ * Matches a warning about a hook whose host is not on the allow-list. Earlier releases gave this warning only for
+ * integrations.
+ */
 const NOT_ALLOWED = /^the step fails with not-allowed: /;
 
 function isLater(warning: unknown): boolean {
@@ -55,7 +58,7 @@ function isOver(warning: unknown): boolean {
   return ENDED_WARNINGS.some((ended) => isDeepStrictEqual(ended, warning));
 }
 
-/** Returns where `now` lacks or changes a part of `then`; additional fields do not count. */
+/** Returns the paths at which `now` lacks or changes a part of `then`. Additional fields in `now` do not count. */
 function differences(then: unknown, now: unknown, at: string): string[] {
   if (typeof then !== "object" || then === null || typeof now !== "object" || now === null) {
     return Object.is(then, now) ? [] : [`${at}: ${JSON.stringify(then)} is ${JSON.stringify(now)}`];
@@ -142,7 +145,8 @@ t.test("what an agent asked is answered, and its run is lost with the runner tha
     approvals: { length: 0 },
   });
   const { runnerId } = (await ada.request("GET", run)).body ?? {};
-  // Because this wake-up is so late, the runner gets another lease, which ends exactly `LEASE_MS` from now.
+  // The service handles this wake-up late, so the runner gets another lease. The new lease ends exactly `LEASE_MS` from
+  // now.
   clock.advance(2 * LEASE_MS);
   const lease = [
     GLOBAL_PARTITION,

@@ -7,7 +7,7 @@ import type { Cleaning } from "../support/service.js";
 const commented = z.object({ text: z.string() });
 const HOOK_SECRET = "tracker-hook";
 
-/** The subject of a delivery: `issue` opens a task that an agent works on, `other` opens a task that waits forever. */
+/** The subject of a delivery. `issue` opens a task that an agent works on. `other` opens a task that waits forever. */
 interface Told {
   readonly kind: "issue" | "other";
   readonly title: string;

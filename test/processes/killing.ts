@@ -16,15 +16,21 @@ export interface KillingOptions {
 
 export interface KillingReport {
   readonly kills: number;
-  /** Number of keys whose request to create was answered with 201, and number of resources at the end. */
+  /**
+   * `acknowledged` is the number of keys whose create was answered with 201. `resources` is the number of resources at
+   * the end.
+   */
   readonly acknowledged: number;
   readonly resources: number;
-  /** Number of requests that were cut by a kill, and of those that were answered as a replay. */
+  /**
+   * `cut` is the number of requests that a kill interrupted. `replayed` is the number of requests that were answered as
+   * a replay.
+   */
   readonly cut: number;
   readonly replayed: number;
   /**
-   * Number of resources that were created by a process that was killed before it answered. Clients found them when they
-   * repeated the request.
+   * Number of resources that were created although no answer arrived, because the process was killed first. The clients
+   * got the resource when they repeated the request.
    */
   readonly unanswered: number;
   /** Every broken promise; empty if all hold. */
@@ -37,15 +43,17 @@ interface Secret {
 }
 
 /**
- * The kill comes at a random time of at most this many milliseconds after a request, so that it finds requests in any
- * phase.
+ * The kill comes at a random time after a request, at most this many milliseconds later, so that it interrupts requests
+ * in any phase.
  */
 const LATEST_KILL_MS = 12;
 
 /**
- * Creates a secret under each key while the real process is repeatedly killed and started on the same data. A client
- * whose request is cut repeats it under its key. Once every key is answered, clients keep repeating answered requests
- * until the last kill. At the end there is one resource per key, with the id of every 201 for that key.
+ * Creates a secret under each key. Meanwhile, the real process is repeatedly killed and started on the same data.
+ *
+ * A client whose request is cut repeats the request under its key. Once every key is answered, clients keep repeating
+ * answered requests until the last kill. At the end, there must be one resource per key. Its id must be in every 201
+ * answer for that key.
  */
 export class Killing {
   readonly #options: KillingOptions;
@@ -118,7 +126,7 @@ export class Killing {
     };
   }
 
-  /** One client: takes keys until the process is gone, or until no keys and no kills are left. */
+  /** Runs one client. It takes keys until the process is gone, or until no keys and no kills are left. */
   async #work(): Promise<void> {
     for (;;) {
       const name = this.#open.shift() ?? (this.#killAtSend === Infinity ? undefined : this.#anyAcknowledged());
@@ -148,7 +156,7 @@ export class Killing {
     this.#acknowledged.set(name, id);
   }
 
-  /** Creates one secret under its key; undefined if the service went away before it answered. */
+  /** Creates one secret under its key. Returns undefined if the service exits before it answers. */
   async #create(name: string): Promise<string | undefined> {
     const answer = await this.#service
       .request("POST", `/api/resources/workspaces/${this.#workspaceId}/secrets`, {
@@ -186,8 +194,8 @@ export class Killing {
   }
 
   /**
-   * Checks that the sequence of changes has no gap, so that no rolled back change used a number, and that the doctor
-   * finds nothing.
+   * Checks that the sequence of changes has no gap, because a change that was rolled back must not use a number. Also
+   * checks that the doctor finds nothing.
    */
   async #checkSequence(): Promise<void> {
     const { folder } = this.#options;

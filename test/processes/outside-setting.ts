@@ -11,7 +11,10 @@ import { arrange, type Setting, until } from "./work-setting.js";
 
 const toolClient = fileURLToPath(new URL("../../http/demo/tool-client.js", import.meta.url));
 
-/** Comments, comments again with a person's approval, and writes a file. Reports the result of each call. */
+/**
+ * An agent that comments, comments again with a person's approval, and writes a file. It reports the result of each
+ * call.
+ */
 const AGENT = `
 import { writeFileSync } from "node:fs";
 import { ToolClient } from ${JSON.stringify(toolClient)};
@@ -152,7 +155,7 @@ export class OutsideSetting {
     return steps.map(({ text }) => text);
   }
 
-  /** Returns the results of a run's calls: `comment done`. */
+  /** Returns a run's calls, each with its result, such as `comment done`. */
   async calls(runId: string): Promise<readonly string[]> {
     const calls = await this.list<CallView>(`/api/runs/${runId}/tool-calls`);
     return calls.map(({ tool, state, code }) => [tool, state, code ?? []].flat().join(" ")).toSorted();

@@ -14,7 +14,7 @@ import { RunnerProcess } from "./runner-process.js";
 
 const base = "/api/resources";
 
-/** Reports its environment, line by line. */
+/** An agent that reports its environment, line by line. */
 const agent = `
 echo '{"type":"step","kind":"tool","text":"found","call":{"server":"tracker","tool":"find"},"skill":"greeting"}'
 echo "level $LEVEL"

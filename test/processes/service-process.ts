@@ -10,13 +10,13 @@ export interface Reply {
   readonly body: Record<string, unknown> | null;
 }
 
-/** The service as a separate process, started as people start it, on a folder that outlives it. */
+/** The service as a separate process, started as people start it. Its folder stays when the process ends. */
 export class ServiceProcess extends ChildProgram {
   #baseUrl = "";
 
   /**
-   * Starts the service and waits until it listens. `port` 0 picks a free port; `nodeArguments` come before the program.
-   * Rejects with the service's output if the service exits instead.
+   * Starts the service and waits until it listens. With `port` 0, the service picks a free port. `nodeArguments` come
+   * before the program. If the service exits, rejects with its output.
    */
   static async start(
     dataFolder: string,

@@ -13,8 +13,11 @@ import { Harness, partition, settled } from "../support/harness.js";
 import { type Note, probe } from "../support/probe.js";
 
 /**
- * The message of the scales, a test machine. `classify` turns it into `put.light`, `put.heavy` (by default from weight
- * 3 on) or `put.nothing`. A light weight moves the scales up, and a heavy one moves them down.
+ * The message of the scales, a test machine. `classify` turns the message into one of three events:
+ *
+ * - `put.light` moves the scales up.
+ * - `put.heavy` moves them down. By default, a weight of 3 or more is heavy.
+ * - `put.nothing` does not move them.
  */
 interface Put extends Message {
   readonly type: "put";

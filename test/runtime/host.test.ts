@@ -26,7 +26,7 @@ const counter = probe("counter", {
     for (let n = 0; n < Number(count); n++) turn.put([turn.self.partition, rowSpace, "probe", turn.self.id, n], n);
   },
 });
-/** An actor that sends the first message `add` to the actor in `id`, then a second one. */
+/** An actor that sends two messages `add` to the actor in `id`: the first with `sendFirst`, the second with `send`. */
 const opener = probe("opener", {
   open: (_context, { id }, turn) => {
     const to = address(partition, "counter", String(id));

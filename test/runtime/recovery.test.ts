@@ -14,7 +14,8 @@ import { until } from "../support/until.js";
 
 const worker = probe("worker", {
   begin: (_context, _message, turn) => turn.start({ name: "work", id: "w1", input: null }),
-  // With one turn per batch, each commit has one undelivered message.
+  // An actor that keeps sending this message to itself. With one turn per batch, each commit then has one undelivered
+  // message.
   loop: (_context, _message, turn) => turn.send(turn.self, { type: "loop" }),
   touch: (_context, _message, turn) => turn.reply(true),
 });
@@ -66,7 +67,7 @@ const ask = (runtime: Runtime, partition: string, type: string) =>
 
 /**
  * Creates a store with many partitions, as a stopped process leaves it. One partition has a pending effect, and another
- * one has an undelivered message.
+ * partition has an undelivered message.
  */
 async function left(partitions: number): Promise<Store> {
   const store = createMemoryStore();

@@ -42,7 +42,7 @@ function start(store: Store, effect: Effect): Promise<Runtime> {
   });
 }
 
-/** Creates an effect that ends only when it is aborted, and a promise of its next run. */
+/** Creates an effect that ends only when it is aborted, and a promise that resolves at the effect's next run. */
 function neverEnding(): { effect: Effect; began: Promise<{ readonly id: string; readonly input: unknown }> } {
   let tell: (run: { readonly id: string; readonly input: unknown }) => void = () => undefined;
   const began = new Promise<{ readonly id: string; readonly input: unknown }>((resolve) => {

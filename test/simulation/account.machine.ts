@@ -59,8 +59,8 @@ interface AccountContext {
 export type Tries = Map<string, number>;
 
 /**
- * An account of the simulated system. Its money must neither appear nor vanish, and its turns use every kind of intent.
- * The account has one state. A guard rejects debits that exceed the balance.
+ * An account of the simulated system. Its money must neither appear nor vanish. Its turns use every kind of intent
+ * (message, effect, timer and others). The account has one state. A guard rejects debits that exceed the balance.
  */
 export function accountMachine(tries: Tries) {
   type AccountEvent = Delivered<AccountMessage & Answered<string>>;
@@ -175,7 +175,9 @@ function operateBesides(message: Exclude<Operation, { type: "crash" }>, turn: Tu
   return {};
 }
 
-/** Pays out through an effect of the account, or through a payer actor. Some payers receive hurry messages. */
+/**
+ * Pays out through an effect of the account, or through a payer actor. Some payers also receive the message `hurry`.
+ */
 function pay({ op, amount }: { readonly op: string; readonly amount: number }, turn: Turn): void {
   if (amount % 2 === 1) {
     turn.start({ name: "pay", id: op, input: { amount } });
@@ -188,7 +190,7 @@ function pay({ op, amount }: { readonly op: string; readonly amount: number }, t
   if (amount % 4 === 0) turn.send(payer, hurry);
 }
 
-/** Sends a credit with the receiver's next sequence number. */
+/** Sends a credit with the next sequence number for the receiver. */
 function credit(
   context: AccountContext,
   { op, amount, to }: { readonly op: string; readonly amount: number; readonly to: Address },

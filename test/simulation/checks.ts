@@ -25,7 +25,7 @@ export function checkAcknowledged(durable: Reading, told: Told): string[] {
     .map(([op]) => `${op} was acknowledged and is lost`);
 }
 
-/** Checks that cached read view match the durable rows. Call it at any time. */
+/** Checks that cached read views match the durable rows. Call it at any time. */
 export function checkReads(reading: Reading, durable: Reading): string[] {
   return partitions
     .filter((partition) => {
@@ -104,7 +104,7 @@ function checkMoney(durable: Reading, outside: Outside): string[] {
   for (const partition of partitions) {
     for (const { value } of operations.entries(durable, partition)) created += value.created;
     for (const { key, value } of durable.range<CellRecord>({ prefix: [partition, actorSpace, "account"] })) {
-      // An account that crashed before its first turn, and has been suspended since then, has no state yet.
+      // An account has no state yet if it crashed before its first turn and has been suspended since then.
       if (value.state === undefined) continue;
       const account = value.state.context as Account;
       held += account.balance;

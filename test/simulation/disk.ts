@@ -25,8 +25,8 @@ interface Row {
 const LONGEST_FLUSH_MS = 30;
 
 /**
- * A disk that survives the process. Each batch becomes durable as a whole, some time after its commit. A crash may come
- * before or after the batch is durable. Rows are stored as bytes.
+ * A disk that survives the process. Each batch becomes durable as a whole, some time after its commit. A crash can come
+ * before or after this time. Rows are stored as bytes.
  */
 export class SimulatedDisk {
   readonly #world: World;
@@ -77,7 +77,7 @@ export class SimulatedDisk {
     };
   }
 
-  /** Makes all commits of this process fail that are in progress or come later. */
+  /** Makes the commits of this process fail, both those in progress and later ones. */
   fail(): void {
     this.#failing = true;
   }

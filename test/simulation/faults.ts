@@ -10,7 +10,7 @@ import {
 import type { Change } from "../../storage/store.js";
 import type { Chance } from "./chance.js";
 
-/** A fault of the simulated disk. The checks must detect every fault; otherwise they check nothing. */
+/** A fault of the simulated disk. The checks must detect every fault; a check that detects none is useless. */
 export interface Fault {
   readonly name: string;
   /** Whether the disk acknowledges a batch before it is durable. */

@@ -15,7 +15,7 @@ export class Outside {
   /** Amounts that were paid out, by idempotency id. */
   readonly ledger = new Map<string, number>();
   readonly complaints: string[] = [];
-  /** The effects that began, by owner and id. Repeated begins must have `mayHaveBegun`. */
+  /** The effects that have begun, by owner and id. An effect that begins again must have `mayHaveBegun`. */
   readonly #begun = new Set<string>();
   readonly #world: World;
   readonly #chance: Chance;
@@ -27,7 +27,10 @@ export class Outside {
     this.#durable = durable;
   }
 
-  /** Returns the effects for a process. If the process dies during a run, the run's work may be done or not. */
+  /**
+   * Returns the effects for a process. If the process dies while an effect runs, the effect's work may or may not be
+   * done.
+   */
   effects(): readonly Effect[] {
     return [
       withBeginMarked(

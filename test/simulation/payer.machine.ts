@@ -23,7 +23,9 @@ interface PayerContext {
 
 type PayerEvent = Delivered<PayOut | Hurry | EffectEnded>;
 
-/** Starts an effect, and stops when the effect ends. In between it must remember which account it pays for. */
+/**
+ * Starts an effect, and stops when the effect ends. Until then, the payer must remember the account that it pays for.
+ */
 export const payerMachine = setup({
   types: { context: {} as PayerContext, events: {} as PayerEvent },
   actions: {

@@ -32,7 +32,7 @@ export class Reader {
   }
 
   #hear(entry: FeedEntry): void {
-    // An entry that became durable just before `since` arrives a second time through `listen`.
+    // An entry that became durable just before the call of `since` arrives a second time through `listen`.
     if (entry.seq <= this.#last) return;
     if (listStoredEntries(this.#durable, this.#partition, entry.seq - 1)[0]?.seq !== entry.seq) {
       this.complaints.push(`entry ${entry.seq} of ${this.#partition} was heard before it was durable`);

@@ -18,8 +18,8 @@ export const operations = table<OperationRow>("operation");
 /** The partition of each operation. */
 export const takenAt = directory<{ readonly partition: string }>("taken-at");
 /**
- * The operations of a partition as each of its accounts caches them. After every turn, the runtime compares the row view
- * with the rows.
+ * The operations of a partition, as each account caches them. After every turn, the runtime compares this row view with
+ * the rows.
  */
 export const ledger: RowView<{ count: number; created: number }> = {
   rows: [[operations.name]],
@@ -28,7 +28,7 @@ export const ledger: RowView<{ count: number; created: number }> = {
     return { count: all.length, created: all.reduce((sum, { created }) => sum + created, 0) };
   },
 };
-/** The same operations as reads cache them: the amount of new money by operation. */
+/** The operations of a partition, cached for reads: the amount of new money by operation. */
 export const durableLedger: ReadView<Map<string, number>> = {
   rows: [[operations.name]],
   build: (reading, partition) =>

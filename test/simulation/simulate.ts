@@ -17,7 +17,7 @@ export interface SimulationOptions {
   readonly seed: number;
   /** The fault of the disk; none by default. */
   readonly fault?: Fault;
-  /** Whether to store every line of the history, for debugging. */
+  /** Whether the result contains every line of the history, for debugging. */
   readonly keepsLines?: boolean;
 }
 
@@ -123,7 +123,7 @@ function meetFate(
   }
 }
 
-/** Retries dead letters like an operator, until all that can succeed have succeeded. */
+/** Retries dead letters like an operator, until every message that can succeed has succeeded. */
 async function operate(world: World, process: SimulatedProcess, isBusy: () => boolean): Promise<void> {
   let quiet = 0;
   while (quiet < 4) {

@@ -53,7 +53,7 @@ t.test("the checksum of a value is the one that earlier releases wrote", async (
     [["~", "meta", "format"], 1, "c17a91c5e5"],
     [[7, "x"], 1000, "c109a26eb9"],
   ];
-  // Check in both orders, so that a partition's keys follow each other and follow keys of other partitions.
+  // Check in both orders. Then a partition's keys follow each other, and also follow keys of other partitions.
   for (const [key, length, expected] of [...written, ...written.toReversed()]) {
     const bytes = Buffer.from(Array.from({ length: SEAL_BYTES + length }, (_, index) => (index - SEAL_BYTES) * 37));
     t.equal(seal(key, bytes).subarray(0, SEAL_BYTES).toString("hex"), expected, `${key}, ${length} bytes`);

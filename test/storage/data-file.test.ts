@@ -86,7 +86,7 @@ t.test("a file cut at any page is refused, unless only free pages are missing: t
   await fill(whole);
   const thinning = await openLmdbStore({ folder: whole });
   const rows = thinning.reading.range({ prefix: ["a"] });
-  // A batch uses the pages that an earlier batch freed, so new rows are on lower pages.
+  // The puts below reuse the pages that earlier batches freed, so the new rows are on pages with lower numbers.
   await thinning.commit(rows.slice(150).map(({ key }) => ({ op: "remove" as const, key })));
   for (let n = 0; n < 5; n++) await thinning.commit([{ op: "put", key: ["b", n], value: n === 3 ? BIG : n }]);
   const wanted = thinning.reading.range({ prefix: [] });

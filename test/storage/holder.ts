@@ -3,9 +3,10 @@ import { openLmdbStore } from "../../storage/lmdb-store.js";
 import { shapes } from "./shapes.js";
 
 /**
- * Serves a store until its parent process disconnects, and starts a child process that outlives it. Sends the child's
- * process id to the parent. On any message, writes records of many shapes and kills itself with SIGKILL as soon as they
- * are durable.
+ * Serves a store until its parent process disconnects. At the start, it starts a child process that outlives it, and
+ * sends the child's process id to the parent.
+ *
+ * On any message, it writes records of many shapes, and kills itself with SIGKILL as soon as they are durable.
  */
 const [folder = ""] = process.argv.slice(2);
 const store = await openLmdbStore({ folder });

@@ -39,7 +39,7 @@ t.test("every key is written byte for byte as the binding does", async (t) => {
     fc.property(key, fc.constantFrom(undefined, true, false), (key, inSequence) => {
       const [expected, found] = [written(binding, key, inSequence), written(own, key, inSequence)];
       if (found.end !== expected.end) return false;
-      // Bytes after the key are leftovers of writing it and are never read.
+      // The bytes after the key are never read. They are leftovers from writing the key.
       return found.target.subarray(0, found.end + 1).equals(expected.target.subarray(0, expected.end + 1));
     }),
     { numRuns: 3_000 },

@@ -7,7 +7,7 @@ import { bringUp, bringUpThroughKills, collectEntries, killedAfter, stepped, sto
 const FORMAT = ["~", "meta", "format"];
 
 /**
- * Two steps. Step 2 moves every row of `old` to `middle`, doubled. Step 3 moves every row of `middle` to `new`, as
+ * Step 2 moves every row of `old` to `middle`, with its value doubled. Step 3 moves every row of `middle` to `new`, as
  * text, and counts the rows of `new` in rows of `~`.
  */
 const steps: readonly MigrationStep[] = [

@@ -2,8 +2,8 @@ import { eachRow, putRow, removeRow, removeTable } from "../../storage/migration
 import type { MigrationStep } from "../../storage/migrations.js";
 
 /**
- * Migration steps whose result shows if a slice ran twice: step 2 gives each run as its number the number of runs that
- * were moved before it, and removes the run's old row.
+ * Migration steps that make it visible if a slice runs twice. Step 2 numbers the runs: the number of a run is the
+ * number of runs moved before it. The step then removes the run's old row.
  */
 export const movingSteps: readonly MigrationStep[] = [
   {

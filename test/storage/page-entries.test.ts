@@ -5,8 +5,8 @@ const PAGE_SIZE = 512;
 const NODE_HEADER = 8;
 
 /**
- * Writes a leaf page with these keys, each with a value of `valueBytes` bytes, as LMDB does: pointers first, entries at
- * the end.
+ * Writes a leaf page with these keys. Each key has a value of `valueBytes` bytes. As in LMDB, the page starts with the
+ * pointers, and the entries are at its end.
  */
 function writeLeaf(entries: PageEntries, keys: readonly string[], valueBytes = 4): void {
   const { bytes } = entries;

@@ -12,7 +12,7 @@ export interface MadePack {
   readonly bytes: Buffer;
 }
 
-/** Makes a commit with these files, the second of its repository, and packs it like a runner. */
+/** Makes a repository whose second commit has these files, and packs this commit like a runner. */
 export function makeCommit(files: Readonly<Record<string, string | Buffer>>): MadePack {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-pack-"));
   const run = (input: string, ...args: string[]) =>

@@ -19,7 +19,7 @@ const id = toArchiveId(repository, commit);
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** An archive that the tests step by hand. The holder `set_1` holds it. */
+/** An archive that the tests step by hand. At first, its only holder is `set_1`. */
 class SteppedArchive {
   readonly actor;
   readonly rows;
@@ -49,8 +49,8 @@ class SteppedArchive {
   }
 
   /**
-   * Sends an archive, as runner `r1`: takes it, offers a pack, and sends at most `upTo` of the pack's chunks. Returns
-   * the results.
+   * Sends the commit's pack as runner `r1`: takes the archive, offers the pack, and sends at most `upTo` of the pack's
+   * chunks. Returns the results.
    */
   send(bytes: Buffer, upTo = 100): unknown[] {
     const chunks = listChunks(bytes).slice(0, upTo);

@@ -33,7 +33,7 @@ async function storeWithArchive(): Promise<Store> {
 }
 
 /**
- * Makes a change unless it is null, then examines and repairs the store. Returns the findings before and after the
+ * Makes the change, unless it is null. Then examines and repairs the store. Returns the findings before and after the
  * repair.
  */
 async function examine(change: Change | null) {

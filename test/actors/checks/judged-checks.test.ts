@@ -10,7 +10,7 @@ import type { ReplayWorld, ReplayWorldOptions } from "../../support/replay-world
 import { base } from "../../support/stepped-work.js";
 import { workspaceId } from "../../support/work.js";
 
-/** Checks of a station with a judge, over simulated time. The test plays the runner and the model. */
+/** Checks of a station with a judge, over simulated time. The test acts as the runner and the model. */
 
 const judge = { rubric: "Is it good?", scale: "yes-no", passScore: null, claims: [], passShare: null, model: null };
 const judging = toReplayJudging({ name: "m", prices: { in: 10, out: 10, currency: "EUR", models: {} } });
@@ -27,7 +27,7 @@ function says({ messages, schema }: ModelRequest): ModelReply {
   return { kind: "completion", text: JSON.stringify(value), isCut: false, usage };
 }
 
-/** Works on all jobs; those of `replayId` leave a change that the model rejects. */
+/** Works on all jobs. The jobs of `replayId` leave a change that the model rejects. */
 async function work(world: ReplayWorld, replayId: string): Promise<void> {
   for (const job of world.jobs()) {
     const isWorse = runs.get(world.harness.durable, workspaceId, job.runId)?.owner.id === replayId;

@@ -29,7 +29,7 @@ function toSides(own: Code, other: Code, state: ReplayState = "running"): CheckS
   };
 }
 
-/** Whether a task regressed by the definition in the reference documentation. Does not use the product's functions. */
+/** Whether a task regressed, by the reference documentation's definition. Does not use the product's functions. */
 function regressedIn(own: Code, other: Code, first: number): boolean {
   const [mine, theirs] = [own, other].map((code) => [resultAt(code, first), resultAt(code, first + 1)]);
   if (mine === undefined || theirs === undefined || [...mine, ...theirs].includes(null)) return false;
@@ -65,7 +65,7 @@ t.test("every state of two tasks, two copies and two sides, and every settlement
   t.end();
 });
 
-/** Returns the states in which one more copy has its result. */
+/** Returns the states that can follow: in each of them, one more copy has its result. */
 function settledFrom(key: number): readonly number[] {
   const next: number[] = [];
   for (let index = 0; index < 8; index++) {

@@ -231,7 +231,7 @@ const connectedOnes = {
 };
 
 /**
- * State x message -> the next state (`same` if it does not change), and the answer or the outcome sent to a pending
+ * The next state (`same` if it does not change), by state and message, with the answer or the outcome sent to a pending
  * attempt.
  */
 const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -301,7 +301,8 @@ function toRow(more: Partial<CodeHostConnection>): CodeHostConnection {
 }
 
 /**
- * Returns the answer to the sender, or the outcome sent to the pending confirmation attempt; empty if there is neither.
+ * Returns the answer to the sender, or the outcome sent to the pending confirmation attempt. Returns an empty text if
+ * nothing was sent.
  */
 function toTold({ replied, answer, changes }: TurnTaken): string {
   const attempt = changes.find(({ topic }) => topic.startsWith("code-host-attempt/"));

@@ -9,8 +9,8 @@ const there = { installationId: 7, repository: "acme-inc/infra" };
 const at = { head: { commit: sha, tree: sha, parents: [], branch: "main" }, path: "lines/dev.tf" };
 
 /**
- * Creates a code host that answers each request with the JSON value `answer(url)`, or with a body that is not JSON if
- * this is undefined.
+ * Creates a code host that answers each request with the JSON value `answer(url)`. If the value is undefined, the body
+ * is not JSON.
  */
 function answering(answer: (url: string) => unknown): CodeHostSources {
   return createSources({

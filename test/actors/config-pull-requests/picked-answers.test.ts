@@ -3,7 +3,9 @@ import type { HostedFault } from "../../../http/demo/code-host/code-host.js";
 import { adaThere, bobThere } from "../../support/code-host-scene.js";
 import { openPickedHost, PickedWorld } from "../../support/picked-world.js";
 
-/** Tests how opening a pull request copes with the code host's answers and with concurrent actions of people. */
+/**
+ * Tests how the service opens a pull request when the code host gives unusual answers or people act at the same time.
+ */
 
 const OPENING = /POST .*\/pulls$/;
 const BRANCH = /POST .*\/git\/refs$/;

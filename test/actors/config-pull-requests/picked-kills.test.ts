@@ -41,7 +41,8 @@ t.test("killed before any commit, it is opened once: one branch, one commit, one
 
 t.test("the same after any commit", (t) => killAtEach(t, "commit", "after"));
 
-// Reads leave no trace: a kill between two writes leaves the code host and the disk as after the first write.
+// Reads change nothing. So after a kill between two writes, the code host and the disk are in the same state as after
+// the first write.
 t.test("the same after any write at the code host, whose answer never comes", (t) => killAtEach(t, "write", "after"));
 
 t.test("many picks at once open it once", async (t) => {

@@ -84,8 +84,8 @@ t.test("a name with a leading dot is refused, with its place", async (t) => {
 });
 
 /**
- * Comparisons of numbers of different types. cel-go's checking suite has them, but rejects them: the option that
- * permits them is off by default.
+ * Comparisons of numbers of different types. cel-go's checking suite contains these comparisons, but rejects them,
+ * because the option that permits them is off by default.
  */
 const mixedNumbers = ["<=", "<", ">", ">="].map((operator) =>
   ["1 <= 1.0", "1u <= 1.0", "1.0 <= 1", "1.0 <= 1u", "1 <= 1u", "1u <= 1"].join(" && ").replaceAll("<=", operator),

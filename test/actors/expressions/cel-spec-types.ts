@@ -2,7 +2,7 @@ import type { Decl, Type as ProtoType } from "@bufbuild/cel-spec/cel/expr/checke
 import * as types from "../../../actors/expressions/cel-types.js";
 import { type Declarations, extended, type Overload } from "../../../actors/expressions/signatures.js";
 
-/** Converts the declarations of cel-spec's tests from their protobuf form. */
+/** Returns the value. Throws if it is undefined, because then a part of the test is missing. */
 
 export function need<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new Error("a part of a test is missing");

@@ -5,7 +5,10 @@ const SEEDS = 15;
 const SECONDS_TOGETHER = 60;
 const OUT_OF_TIME = "the hooks on the event used up their 60 seconds";
 
-/** A hook's key decides how the hook's receiver behaves: the receiver never answers, or it consents. */
+/**
+ * A hook's key decides what the hook's receiver does. If the key starts with `slow`, the receiver never answers.
+ * Otherwise it consents.
+ */
 const answer: Answers = ({ hook }) => (hook.startsWith("slow") ? null : { status: 200, body: "{}" });
 
 function hooks(count: number, more: readonly Readonly<Record<string, unknown>>[] = []) {

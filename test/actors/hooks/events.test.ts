@@ -3,7 +3,7 @@ import type { WorkEvent } from "../../../actors/events/catalogue.js";
 import { type WorkEventName, workEventNames, workEvents } from "../../../actors/events/catalogue.js";
 import { HookWorld } from "./hook-world.js";
 
-/** Events as tools and code hosts publish them, with every field of the reference's table except `at`. */
+/** Events as tools and code hosts publish them. They have every field of the reference's table except `at`. */
 const at = "2026-01-01T00:00:00.000Z";
 const call = { tool: "tracker.comment", inputs: { body: "Hello" } };
 const changed = ["src/app/main.ts", "README.md"];

@@ -15,7 +15,10 @@ const row = (table: string, id: readonly KeyPart[], value: object): Entry => ({
 });
 const hook = (id: string) => row("resource", ["hook", id], { id, kind: "hook" });
 
-/** A stored firing. Its end has a row of its own, except if the loop guard stopped it. */
+/**
+ * Returns the rows of a stored firing. The firing's end has a separate row, except if the loop guard stopped the
+ * firing.
+ */
 function firing(id: string, state: string, at: string | null, options: { hookId?: string; looped?: boolean } = {}) {
   const { hookId = "hook_1", looped = false } = options;
   const begun = { hookId, state: "attempting", endedAt: null, retryAt: null };

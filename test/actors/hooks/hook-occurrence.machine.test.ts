@@ -276,7 +276,7 @@ t.test(
   "a before-hook has its time as a whole, counted while requests are on their way: what is left over for a later step gets less, then none",
   async (t) => {
     const { stepping } = arrange({ on: "run.starting", before: true, failure: "block", steps: 3 });
-    // Only the request's own time counts against the timeout, not its wait for a place in the lane.
+    // Only the request's own duration counts against the timeout, not the time that the request waits in the lane.
     stepping.now += 30_000;
     const [second] = stepping.take(result({ tookMs: 3_000 })).started;
     t.match(second?.input, { timeoutMs: 2_000 });

@@ -85,7 +85,7 @@ t.test("a page of the history reads few more rows than it returns, with any filt
     const { read } = rows;
     t.same(readPage(rows, filter, first.at(-1)?.id), wanted.slice(20, 40));
     // A returned row costs at most four reads. Each line of the index (one per hook, event and state) costs at most 11
-    // reads: one, and a slice of ten.
+    // reads: one to find it, and a slice of ten rows.
     const lines = hooks.length * events.length * states.length;
     t.ok(read <= 4 * 20 + lines * 11, `${read} rows were read`);
   }

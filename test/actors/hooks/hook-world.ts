@@ -43,7 +43,7 @@ interface Happens extends Message {
 /** `[occurrence]` -> the gate's answers. A null answer allows the step. */
 const gateAnswers = table<readonly (string | null)[]>("test-gate-answer");
 
-/** An actor that plays tasks and runs: it publishes facts, and asks the gate before it takes a step. */
+/** An actor in the role of tasks and runs: it publishes facts, and asks the gate before it takes a step. */
 const source: ActorType = {
   kind: "source",
   version: 1,
@@ -226,7 +226,10 @@ export class HookWorld {
     return this.#chance.between(from, to);
   }
 
-  /** Simulates the receivers: a request arrives some time after it was sent, and its answer some time later. */
+  /**
+   * Simulates the receivers. A request arrives some time after it was sent, and the answer arrives some time after the
+   * request.
+   */
   #outbound(): Pick<Outbound, "post" | "send"> {
     const { world } = this;
     const post: Outbound["post"] = ({ headers, body }) =>

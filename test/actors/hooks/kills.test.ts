@@ -39,7 +39,7 @@ async function kill(border: keyof typeof borders, seed: number): Promise<string[
     return rows.every(({ state }) => over.includes(state)) && rows.length >= acknowledged.length * hooks.length;
   };
   await world.until(done);
-  // Let everything that is left finish, too.
+  // Let all remaining work finish too.
   await world.steps(50);
   await world.until(done);
 

@@ -168,8 +168,8 @@ t.test("a service-cause stands for the latest firing that was sent it, a webhook
 });
 
 /**
- * Returns the number of rounds until the loop guard stops a receiver that opens a task for each request and names a
- * cause for it. Returns infinity if 20 rounds are not enough.
+ * Returns the number of rounds until the loop guard stops a receiver, or infinity if 20 rounds are not enough. The
+ * receiver opens a task for each request, and gives the cause that `name` returns.
  */
 function toRounds(name: (sent: { readonly webhookId: string; readonly cause: string | undefined }) => string): number {
   const { rows, fire } = arrange();

@@ -31,8 +31,8 @@ const task = {
 };
 
 /**
- * Starts a simulated service on a store that contains the integration. The integration's host answers immediately; with
- * `fails`, it answers the first request of each message with 503.
+ * Starts a simulated service on a store that contains the integration. The integration's host answers immediately. With
+ * `fails`, the host answers the first request of each message with 503.
  */
 async function open(fails: boolean) {
   const seen = new Set<string>();
@@ -51,8 +51,8 @@ async function open(fails: boolean) {
 type World = Awaited<ReturnType<typeof open>>;
 
 /**
- * Kills a process before its n-th commit, and another one after it, for each n until a process ends with fewer commits.
- * Returns the worlds.
+ * For each n, runs a process that is killed before its n-th commit, and one that is killed after it. Stops when a
+ * process ends with fewer than n commits. Returns the worlds.
  */
 async function killEverywhere(fails: boolean, begin: (world: World) => void, lives: (world: World) => Promise<void>) {
   const worlds: World[] = [];

@@ -2,7 +2,10 @@ import t from "tap";
 import { type DeliveryWorld, deliveryWorld } from "../../support/delivery-world.js";
 import { expr } from "../../support/integration.js";
 
-/** An event with an entry per item of the body's list, and an event with a lookup, for `refusingOnce`. */
+/**
+ * The definition has one event with an entry per item of the body's list, and one event with a lookup. {@link
+ * refusingOnce} makes the lookup fail at first.
+ */
 const definition = {
   webhook: {
     events: [
@@ -25,7 +28,7 @@ function refusingOnce(world: DeliveryWorld): void {
   };
 }
 
-/** Deliveries that are sent together, repeatedly until the service accepts them. */
+/** Deliveries that are sent at the same time. Each is sent repeatedly until the service accepts it. */
 interface Sent {
   readonly messages: readonly (readonly string[])[];
   /** Time limit for all deliveries to finish, in milliseconds. */
@@ -33,7 +36,7 @@ interface Sent {
 }
 
 const alone: Sent = { messages: [["a"], ["b"], ["c"]], withinMs: 8_000 };
-/** More deliveries than there are slots: some wait, and one of them is repeated. */
+/** More deliveries than there are slots, so that some wait. The delivery `k13` is sent twice. */
 const together: Sent = { messages: [Array.from({ length: 14 }, (_, n) => `k${n}`), ["k13"]], withinMs: 8_000 };
 
 interface Kill {

@@ -18,7 +18,7 @@ function toWarnings(definition: Readonly<Record<string, unknown>>): Readonly<Rec
     "integration",
     INTEGRATION,
   ) as ResourceRow<IntegrationFields>;
-  // Expression warnings are cached by id and version.
+  // Expression warnings are cached by id and version, so each definition needs its own id.
   const fresh = { ...row, id: JSON.stringify(definition) };
   const warnings = integrationWarnings(integrationSchema.parse(row.fields), allowed, { reading: rows, row: fresh });
   return Object.fromEntries(warnings.map(({ path, message }) => [path, message]));

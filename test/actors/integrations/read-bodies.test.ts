@@ -5,8 +5,8 @@ import { readReceivedBody } from "../../../actors/integrations/received-body.js"
 const KIB = 1024;
 
 /**
- * Returns the bodies, a function that describes a body of this many bytes under a digest, and one that counts the
- * reads.
+ * Returns the body cache (`bodies`) and two functions. `of` describes a body of this many bytes under a digest, and
+ * `times` returns the number of parsed bodies.
  */
 function open() {
   let times = 0;

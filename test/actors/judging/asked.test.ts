@@ -16,7 +16,7 @@ import { address } from "../../../runtime/cells/address.js";
 import { RunAbort } from "../../../runtime/effects/run-signal.js";
 import { modelServer } from "../../support/model-server.js";
 
-/** Judging with a model that answers over HTTP. */
+/** Tests judging with a model that answers over HTTP. */
 
 const mark = "00112233445566778899aabbccddeeff";
 const judge: Judge = {

@@ -7,7 +7,9 @@ import { MAX_JUDGED_STEPS, showSteps } from "../../../actors/judging/shown-steps
 
 const mark = "0123456789abcdef";
 
-/** Returns a change of files whose hunks have texts of these lengths; every second text is a single line. */
+/**
+ * Returns a change of files. The texts of the files' hunks have these lengths, and every second text is a single line.
+ */
 function toChange(lengths: readonly (readonly number[])[]): Change {
   let number = 0;
   const files = lengths.map((hunks, at): ChangedFile => {

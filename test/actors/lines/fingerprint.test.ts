@@ -12,7 +12,10 @@ const scoring = (config: RunConfig) => toScoringFingerprint(config, judging);
 const [app, docs] = fullConfig.repositories;
 if (app === undefined || docs === undefined) throw new Error("the config has two repositories");
 
-/** Config changes, and whether they change the fingerprints of running and of scoring. */
+/**
+ * Config changes. For each change: whether it changes the fingerprint of running, and whether it changes the
+ * fingerprint of scoring.
+ */
 const changes: readonly [what: string, changed: RunConfig, running: boolean, scored: boolean][] = [
   ["harness", withStation({ harness: "other" }), true, false],
   ["model", withStation({ model: null }), true, false],

@@ -23,7 +23,7 @@ t.test("only public addresses are public, in any notation", async (t) => {
       "64:ff9b::7f00:1",
       "64:ff9b::169.254.169.254",
     ],
-    // Addresses that a network translates as it chooses, and reserved or unassigned addresses.
+    // Reserved or unassigned addresses, and addresses that a network may translate to any other address.
     ...["64:ff9b:1::808:808", "64:ff9b:1:7f00:0:100:808:808", "fec0::1", "5f00::1", "4000::1", "1::1", "0:0:0:1::1"],
     ...["2002:7f00:1::", "2002:a9fe:a9fe::1", "not an address", "", "2130706433", "0x7f000001", "fe80::1%eth0"],
   ];

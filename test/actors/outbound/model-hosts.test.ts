@@ -5,7 +5,7 @@ import { askedModel, good, toSpent } from "../../support/asked-model.js";
 const json = (status: number, body: unknown): ScriptedAnswer => ({ status, body: JSON.stringify(body) });
 const toRoles = ({ messages }: AskedModel) => messages.map(({ role }) => role).join(" ");
 
-/** A model host's behavior, and the requests that a question needs. */
+/** A model host's behavior, and the number of requests that a question needs there. */
 interface Host {
   readonly name: string;
   readonly answer: (asked: AskedModel) => ScriptedAnswer;

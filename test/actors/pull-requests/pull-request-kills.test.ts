@@ -19,7 +19,10 @@ const MAX_ROUNDS = 40;
 const isOver = ({ harness: { durable } }: PullRequestWorld) =>
   events.list(durable, workspaceId).some(({ on }) => on === "pull-request.merged");
 
-/** Plays a task to its merge with a kill; returns violated invariants, or null if the scenario has no such commit. */
+/**
+ * Runs the scenario from the task's opening to its merge, with a kill. Returns the violated invariants, or null if the
+ * scenario ends before the kill's commit.
+ */
 async function play(played: Played, kill: Kill): Promise<readonly string[] | null> {
   const world = await PullRequestWorld.open(played);
   const { harness } = world;

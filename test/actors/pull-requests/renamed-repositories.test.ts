@@ -33,7 +33,7 @@ import { byAnn, SteppedLog } from "../../support/stepped-log.js";
 import { stepByHand, type TurnTaken } from "../../support/turn.js";
 import { line, workspaceId } from "../../support/work.js";
 
-/** How the service updates pull requests when the code host renames or transfers their repository. */
+/** Tests how the service updates pull requests when the code host renames or transfers their repository. */
 
 const NUMBER = 1_296_269;
 const now = { repository: "acme/renamed", repositoryId: NUMBER };

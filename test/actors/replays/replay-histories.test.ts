@@ -41,8 +41,9 @@ class History {
   }
 
   /**
-   * Records an overrun if a copy started although the other copies of its replay counted up to the ceiling. Without
-   * overruns, the final amount is less than the ceiling plus the amounts of the copies that ran after the last start.
+   * Records an overrun if a copy started although the other copies of its replay already reached the ceiling. Without
+   * overruns, the final amount stays below the sum of two amounts: the ceiling, and the cost of the copies that ran
+   * after the last start.
    */
   #noteOverrun(runId: string): void {
     for (const replay of this.world.allReplays()) {
@@ -102,7 +103,7 @@ class History {
       await this.world.connectedAsk();
       await this.world.connectedAsk();
     } catch {
-      // The process was killed and did not answer.
+      // The process was killed before it answered.
     }
     harness.killAt = null;
     harness.crash();
@@ -122,7 +123,7 @@ t.test(
         chance,
       );
       for (let step = 0; step < 25; step++) await history.step();
-      // Two rounds: a copy that was lost earlier moves to the end of the queue.
+      // Two rounds, because a copy that was lost earlier moves to the end of the queue.
       for (let round = 0; round < 2; round++) {
         await history.lose();
         await history.world.workAll();

@@ -70,7 +70,7 @@ t.test("killed at any border, a replay at its ceiling ends, and starts nothing m
       const begun = world.copies(id).filter(({ state: each }) => each !== "waiting").length;
       return [
         ...(state === "over-budget" ? [] : [`it is ${state}`]),
-        // Two copies run at once, and two copies cost as much as the ceiling. So at most three copies begin.
+        // Two copies run at once, and two copies cost as much as the ceiling. So at most three copies start.
         ...(begun <= 3 ? [] : [`${begun} copies began`]),
         ...complaintsAtRest(world),
       ];

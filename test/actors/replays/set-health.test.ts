@@ -73,8 +73,8 @@ t.test("a check under way, and one of another set, is no check of the set", asyn
 });
 
 /**
- * Adds second looks to the first task's copies: the first copy gets the same verdict twice, the second does not, and
- * the third is pending.
+ * Adds second looks to the first task's copies. The first copy gets the same verdict twice, the second copy gets two
+ * different verdicts, and the second look at the third copy is pending.
  */
 function lookTwice(rows: Rows, { replay: { id: replayId } }: PicturedReplay): void {
   const place = 1;

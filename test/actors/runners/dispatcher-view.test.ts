@@ -287,7 +287,7 @@ async function happen(world: World, happening: Happening): Promise<void> {
       return;
     case "elsewhere": {
       const changes = happening.changes(rows);
-      // Do not check reads at this commit: the runtime does not know of these rows until the call of `applied`.
+      // Do not check reads at this commit: the runtime learns about these rows only when `applied` is called.
       const check = harness.onCommit;
       harness.onCommit = null;
       const committed = harness.disk.open().commit(changes);
@@ -311,7 +311,7 @@ async function happen(world: World, happening: Happening): Promise<void> {
   }
 }
 
-/** Evicts the dispatcher from memory by using twice as many other actors as stay in memory. */
+/** Evicts the dispatcher from memory: messages go to twice as many other actors as fit in memory. */
 async function letGo(harness: Harness): Promise<void> {
   for (let round = 0; round < 2; round++) {
     for (let n = 0; n < IDLE_CELLS; n++) {

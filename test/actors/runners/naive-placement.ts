@@ -4,7 +4,9 @@ import type { RunnerRow } from "../../../actors/runners/runner.js";
 import type { ClaimRow, QueuedRun, RunNeeds } from "../../../actors/runners/runner.table.js";
 
 /**
- * Placement computed from the rows for each question, run by run and runner by runner: slow, but simple enough to
+ * The rows from which the functions of this file compute placement.
+ *
+ * The functions compute each answer from the rows, run by run and runner by runner. This is slow, but simple enough to
  * verify by reading. Tests compare the product's placement with it.
  */
 export interface PlacementState {
@@ -26,8 +28,9 @@ interface Assignment {
 const NAMES_SHOWN = 10;
 
 /**
- * Assigns runs in the lane `work` first, then runs in the other lanes in turn. Within a lane, the oldest run that fits
- * comes first. It goes to the fitting runner with the most free slots. Returns the assignments and the rows after them.
+ * Assigns runs: first those in the lane `work`, then those in the other lanes in turn. Within a lane, the oldest run
+ * that fits comes first. The run goes to the fitting runner with the most free slots. Returns the assignments and the
+ * rows after them.
  */
 export function assignRuns(
   queue: readonly QueuedRun[],
@@ -80,7 +83,7 @@ function inTurn({ lanes }: PlacementState) {
   return (left: string, right: string) => served(left) - served(right) || (left < right ? -1 : 1);
 }
 
-/** Explains in a sentence for users why no runner takes the run now; null if one can. */
+/** Explains in a sentence for users why no runner takes the run now. Returns null if a runner can take it. */
 export function waitingReason(run: RunNeeds & { readonly lane?: string }, state: PlacementState): string | null {
   const lane = getLane(run);
   const reason = findReason({ ...run, lane }, state);
@@ -201,8 +204,8 @@ function claimsIn(pool: PlacementPool, { runners, claims }: PlacementState): Cla
 }
 
 /**
- * Whether the runner is in the pool that the run wants; any existing pool will do if the run wants none. A runner of a
- * removed pool gets no more runs.
+ * Whether the runner is in the run's pool. A run without a pool can use any existing pool. A runner whose pool was
+ * removed gets no more runs.
  */
 function isInPool(run: RunNeeds, runner: RunnerRow, state: PlacementState): boolean {
   const wanted = lookUpPool(run, state);

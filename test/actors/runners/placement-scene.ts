@@ -20,7 +20,7 @@ export const runnerRow: fc.Arbitrary<RunnerRow> = plain({
   runnerId,
   poolId: fc.constantFrom("pool_a", "pool_a", "pool_b", "pool_gone"),
   name: fc.constant(""),
-  // Few variants, so that runners often make an offer that they or other runners have made before.
+  // Few variants, so that runners often repeat an offer of their own or of another runner.
   labels: fc.constantFrom([], [], ["gpu"], ["gpu", "big"], ["big", "gpu", "gpu"]),
   harnesses: fc.constantFrom(["command"], ["command"], ["other", "command"], []),
   slots: fc.integer({ min: 0, max: 3 }),

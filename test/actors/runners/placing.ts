@@ -16,7 +16,7 @@ export function toPlacement(state: PlacementState): Placement {
   return placement;
 }
 
-/** Places runs with the product's placement, like the dispatcher; runs that do not fit stay in the queue. */
+/** Places runs with the product's placement, like the dispatcher. Runs that fit no runner stay in the queue. */
 export function place(
   runs: readonly QueuedRun[],
   placement: Placement,

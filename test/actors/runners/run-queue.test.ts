@@ -113,7 +113,10 @@ t.test("a lane is empty when none of its lines is left", async (t) => {
   t.notOk(queue.isLaneEmpty("work"));
 });
 
-/** A run arrives after some time, or is placed. A clock that was ahead is corrected. The process may restart first. */
+/**
+ * A step of the test: a run arrives after `afterMs`, or the first run is placed. A negative time means that a clock
+ * that was ahead is corrected. If `isRestarted`, the process restarts before the step.
+ */
 const happening = fc.record({
   afterMs: fc.oneof(fc.nat(3), fc.integer({ min: -5_000, max: 5_000 })),
   isPlaced: fc.boolean(),

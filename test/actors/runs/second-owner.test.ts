@@ -23,7 +23,7 @@ import { line, lineId, putLine, putPool, teamId, workspaceId } from "../../suppo
 
 /**
  * Run owners other than tasks, without a gate or hooks. Runs of `people` have an assignee who answers their requests;
- * runs of `nobody` have none.
+ * runs of `nobody` have no assignee.
  */
 const nobody: RunOwner = {
   kind: "replay",
@@ -48,7 +48,7 @@ const people: RunOwner = {
 };
 
 const probeRef = reference<Note>("probe");
-/** `[probe, n]`: the messages to a probe, in order. */
+/** The messages that each probe received, in order. The key is `[probe, n]`. */
 const told = table<Note>("test-told");
 
 /** Records a message to a probe, without its turn. */

@@ -12,7 +12,10 @@ import type { Shape } from "./rules/simulated-worlds.js";
 export interface EndedSearch {
   readonly ending: string | null;
   readonly state: string;
-  /** The best candidate's name and its mark; null if there is no best candidate, or if it has no mark. */
+  /**
+   * `best` is the best candidate's name, and `mark` is its mark. They are null if there is no best candidate or no
+   * mark.
+   */
   readonly best: string | null;
   readonly mark: string | null;
   /** The amount counted against the ceiling, as a fraction. */
@@ -34,15 +37,15 @@ export interface EndedSearch {
 }
 
 /**
- * Returns a config's true success rate at a task. The task's position in the set is given from 0 to 1; the config's
- * name is `seed`, or `c1` and so on in the order of proposal.
+ * Returns a config's true success rate at a task. `place` is the task's position in the set, as a number from 0 to 1.
+ * The config's name is `seed`, or `c1` and so on in the order of proposal.
  */
 export type TrueRates = (candidate: string, place: number) => number;
 
-/** All configs have the same success rates; the tasks' rates range from never to always. */
+/** All configs have the same success rates. The rates of the tasks range from 0 to 1. */
 export const NO_GAIN: TrueRates = (_, place) => place;
 
-/** The live config always succeeds; no other ever does. */
+/** The live config always succeeds; no other config ever succeeds. */
 export const ALL_WORSE: TrueRates = (candidate) => (candidate === "seed" ? 1 : 0);
 
 /** One candidate has a success rate that is higher by 0.25 at each task. */
@@ -65,8 +68,8 @@ export function searchBoth(shape: SearchedShape, number: number, rates: TrueRate
 }
 
 /**
- * Derives the results and costs of copies, and the costs of agents, from names and a seed, so that both searches get
- * the same values.
+ * Derives the results of copies and the costs of copies and agents from names and a seed, so that both searches get the
+ * same values.
  */
 function drawByName(number: number, rates: TrueRates): Draws {
   const draw = (...of: readonly (string | number)[]) =>

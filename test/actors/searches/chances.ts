@@ -17,10 +17,13 @@ const USAGE = `npm run chances -- [--searches 250] [--machines 100]
   --machines N  searches of each kind by the machines, and again by the rules`;
 
 /**
- * `npm run chances` simulates searches and checks four promises. Searches without a better candidate claim a gain in at
- * most 5 % of cases. Of the searches in which a better candidate is proposed, at least 90 % find it. A search keeps the
- * promises of `search-promises.ts`, whatever fails in it. The machines, stepped in memory with instant replays, agree
- * with the rules. Takes some minutes. Exits with 1 if a promise is broken.
+ * `npm run chances` simulates searches and checks four promises. It takes some minutes, and exits with 1 if a promise
+ * is broken.
+ *
+ * 1. Of the searches without a better candidate, at most 5 % claim a gain.
+ * 2. Of the searches in which a better candidate is proposed, at least 90 % find it.
+ * 3. A search keeps the promises of `search-promises.ts`, whatever fails in it.
+ * 4. The machines agree with the rules. They are stepped in memory with instant replays.
  */
 const { values } = readArguments(USAGE, {
   options: { searches: { type: "string", default: "250" }, machines: { type: "string", default: "100" } },

@@ -237,7 +237,7 @@ t.test("a candidate's replay that is stopped or over budget is off the frontier,
 });
 
 t.test("money exactly used up: the last held-out copy takes the last of it", async (t) => {
-  // 5 copies of the seed, 3 for a candidate, 2 held out, and an agent that costs as much as three: 13.
+  // 5 copies of the seed, 3 of a candidate, 2 of its held-out tasks, and an agent that costs as much as 3 copies: 13.
   const one = { ...budget, iterations: 1, perIteration: 1, ceiling: { amount: 13, currency: "EUR" } };
   const scene = started({ budget: one });
   drive(scene, { copy: seedFails, agent: (iteration) => ({ ...better(iteration), amount: 3 }) });
@@ -248,7 +248,8 @@ t.test("money exactly used up: the last held-out copy takes the last of it", asy
 });
 
 t.test("an agent that spends what later parts need ends the search at the ceiling", async (t) => {
-  // 5 copies of the seed, 3 for each of two candidates, 2 for each held out, and agents that cost as much as three: 21.
+  // 5 copies of the seed, and for each of two candidates 3 copies, 2 held-out copies, and an agent that costs as much
+  // as 3 copies: 21.
   const two = { ...budget, iterations: 2, perIteration: 1, ceiling: { amount: 21, currency: "EUR" } };
   const scene = started({ budget: two });
   drive(scene, { copy: seedFails, agent: (iteration) => ({ ...better(iteration), amount: 12 }) });

@@ -6,7 +6,7 @@ const idempotency = (key: string) => ({ scope: "usr_1", key, digest: "d" });
 /** The tables with a search's own rows. */
 const OF_SEARCH = new Set(["search", "search-iteration", "search-candidate"]);
 const terms = { budget: { ...plainTerms.budget, iterations: 1, perIteration: 1 } };
-/** More rounds than any scenario needs, so that an endless one fails. */
+/** More rounds than any scenario needs. A scenario that never ends fails at this number. */
 const MAX_ROUNDS = 40;
 
 /** The commit at which to kill the process, counted from now, and whether its batch is on the disk. */

@@ -60,7 +60,8 @@ const judging = toReplayJudging({ name: "m", prices: { in: 10, out: 10, currency
 const usage = { in: 1_000, out: 100 };
 
 /**
- * Opens a search at a station with a judge. The model passes everything for `answers` questions, then is unavailable.
+ * Opens a search at a station with a judge. The model answers the first `answers` questions and passes everything; then
+ * it is unavailable.
  */
 async function openJudged(answers: number): Promise<{ readonly scene: SearchWorld; readonly judged: SearchScript }> {
   let asked = 0;

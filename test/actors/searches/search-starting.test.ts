@@ -60,7 +60,7 @@ t.test(
   },
 );
 
-/** Most cases have several faults. The answer names the one that is checked first. */
+/** Most cases have several faults. The answer names the fault that is checked first. */
 t.test("a start is refused in the order of the reference", async (t) => {
   const bad = { budget: { ...budget, iterations: 11 }, agent, objective: "fame" };
   const scene = new SteppedSearch(6);

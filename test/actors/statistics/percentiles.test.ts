@@ -33,7 +33,8 @@ t.test("percentiles do not depend on the order, and are those by hundredths of a
     fc.property(fc.array(fc.integer({ min: 0, max: 1e9 }), { minLength: 1 }), (times) => {
       const found = toPercentiles(times);
       assert.deepEqual(toPercentiles([...times].reverse()), found);
-      // Splits each gap between two times into a hundred steps: of n times, the percentile is step (n - 1) * percent.
+      // Splits each gap between two neighbouring times into a hundred steps. The percentile of n times is then step
+      // number (n - 1) * percent.
       const sorted = [...times].sort((a, b) => a - b);
       const steps = sorted.flatMap((time, at) =>
         Array.from({ length: at + 1 < sorted.length ? 100 : 1 }, (_, step) => {

@@ -1,8 +1,11 @@
 import type { Copy } from "../../../actors/statistics/copy.js";
 
 /**
- * The figures, implemented a second time from their definitions: by enumerating all resamples, with nested loops, in
- * integers over 2,520, which every count of up to ten copies divides. Shares no code with the functions under test.
+ * The unit in which these functions count: every number up to ten divides it, so shares of up to ten copies are
+ * integers.
+ *
+ * The functions here implement the figures a second time, from their definitions. They enumerate all resamples with
+ * nested loops, and share no code with the functions under test.
  */
 export const WHOLE = 2_520;
 
@@ -40,8 +43,8 @@ export interface SlowInterval {
 }
 
 /**
- * Enumerates all n^n resamples of n values, and returns the interval of their sums: the smallest sums that are at least
- * as large as 2.5 % and 97.5 % of all sums.
+ * Enumerates all n^n resamples of n values, and returns the interval of their sums. Each bound is the smallest sum for
+ * which at least 2.5 % (`low`) or 97.5 % (`high`) of all sums are not larger.
  */
 export function slowInterval(values: readonly number[]): SlowInterval {
   let sums = [0];

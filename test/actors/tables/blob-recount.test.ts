@@ -32,7 +32,7 @@ async function recount(store: Store): Promise<RecountFinding[]> {
   return findings;
 }
 
-/** Writes two papers. Both use `one`, one of them uses `two`, and none uses `old` any more. */
+/** Writes two papers. Both papers use `one`, one paper uses `two`, and no paper uses `old` any more. */
 function filed(): Writing {
   const { rows, write } = desk();
   write("a", ["one", "old"]);

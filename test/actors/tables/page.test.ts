@@ -46,8 +46,8 @@ async function stored(rows: readonly Part[]): Promise<Store> {
 }
 
 /**
- * Returns `count` rows. A row is both open and owned by `usr_1` if `isBoth` returns true for its number; others are
- * only one of both.
+ * Returns `count` rows. A row is both open and owned by `usr_1` if `isBoth` returns true for its number. All other rows
+ * are either open or owned by `usr_1`.
  */
 function many(count: number, isBoth: (n: number) => boolean): Part[] {
   return Array.from({ length: count }, (_, n) => ({
@@ -139,7 +139,9 @@ t.test("slices give what one walk gives, whatever is asked for", async () => {
   );
 });
 
-/** A table whose pages are read from intersecting lines of two or three indexes, or from the lines of one. */
+/**
+ * A table whose pages are read from the lines of one index, or from the intersection of lines of two or three indexes.
+ */
 const crossed = indexedTable<Part>("crossed", {
   order: ["id"],
   indexes: {
@@ -252,7 +254,7 @@ t.test("where nothing is in common but all lies side by side, no slice reads man
   for (const read of reads) t.ok(read <= MAX_SLICE_COST + 100, `${read} rows were read in one slice`);
 });
 
-/** Wraps a store to count its views, and those that are open. */
+/** Wraps a store to count all views, and the views that are open. */
 function watched(store: Store) {
   const seen = { opened: 0, open: 0 };
   const view = (): View => {
@@ -287,7 +289,7 @@ t.test("a page is read from one view, with other work in between, and the view i
     parts.page(reading, workspaceId, filter, { limit: 5, cursor }),
   );
   setImmediate(other);
-  // A change made meanwhile does not affect the page.
+  // This change happens between two slices. It must not affect the page.
   await store.commit([{ op: "remove", key: [workspaceId, "row", "part", toId(1)] }]);
   t.same(
     (await page).map(({ id }) => id),

@@ -4,7 +4,7 @@ import { BODY_SLICE_BYTES, readBodyInSlices } from "../../../actors/tables/text-
 import type { Reading } from "../../../storage/store.js";
 import { liveBytes } from "../../support/live-heap.js";
 
-/** Returns a reading whose only row is the body. Like a store, each read returns bytes of its own. */
+/** Returns a reading whose only row is the body. Like a store, it returns a new copy of the bytes for each read. */
 function storeOf(body: Uint8Array): Reading & { readonly reads: number } {
   let reads = 0;
   return {
@@ -37,7 +37,7 @@ t.test("who waits after a slice keeps that slice alone, and gets the rest later"
   const firsts = readers.map((reader) => reader.next().value ?? Buffer.alloc(0));
   t.equal(reading.reads, readers.length);
   await setImmediate();
-  // The collector frees the bytes of buffers in the background. Its next run waits for that.
+  // The garbage collector frees the bytes of buffers in the background. The next measurement waits until they are free.
   liveBytes();
   const held = liveBytes() - before;
   t.ok(held < 9 * BODY_SLICE_BYTES, `${readers.length} readers hold ${held} bytes`);

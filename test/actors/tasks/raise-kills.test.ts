@@ -24,7 +24,7 @@ import { result } from "../../support/tool-call-scene.js";
 import { memoryRows } from "../../support/turn.js";
 import { lineId, putLine, putTeam, teamId, workspaceId } from "../../support/work.js";
 
-/** Makes a delivery send these raises, in order. */
+/** Makes a delivery send these raises, in order. A raise opens a task or adds a note. */
 interface Go extends Message {
   readonly type: "go";
   readonly keys: readonly string[];

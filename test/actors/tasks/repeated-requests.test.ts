@@ -44,7 +44,7 @@ const commands: Readonly<Record<string, { readonly in: string; readonly message:
 };
 const states = ["queued", "running", "inbox", "done", "closed"];
 
-/** Returns a task in a new workspace with a line, or another task in the workspace of `beside`. */
+/** Returns a task in a new workspace with a line. With `beside`, returns another task in the workspace of `beside`. */
 function task(beside?: Stepping, id = "task_1"): Stepping {
   if (beside !== undefined) return stepByHand(taskActor, taskRef(workspaceId, id), { rows: beside.rows });
   const rows = memoryRows();
@@ -129,8 +129,8 @@ t.test("a key whose opening was refused is free, and so is one after a day", asy
 const catalogue = { actors: createActorTypes(createKinds({ allowList: parseAllowList(""), signsTokens: false })) };
 
 /**
- * Returns a service that is not started yet. Its disk has the line, and it has one turn per batch, so that a turn's
- * messages are undelivered if the next turn is killed.
+ * Returns a service that is not started yet, with the line on its disk. The service runs one turn per batch. So if a
+ * turn is killed, the messages of the previous turn are undelivered.
  */
 async function started(): Promise<Harness> {
   const harness = new Harness({ catalogue, limits: { turnsPerBatch: 1 } });

@@ -101,7 +101,7 @@ function mostRead(filter: TaskFilter): number {
   // Any two filters are a prefix of an index. In addition to the returned rows, the read takes one or two rows of each
   // index line with this prefix.
   if (given === 0 || given === 2) return 2 * 40 + 3 * 10;
-  // With three filters, one in three tasks found by two of them also matches the third.
+  // With three filters, the read finds tasks by two filters. One in three of these tasks also matches the third filter.
   return given === 1 ? 2 * 40 + 15 * 5 : 3 * 2 * 40 + 10;
 }
 

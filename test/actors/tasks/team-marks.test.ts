@@ -272,7 +272,7 @@ t.test(
     team.deliver();
     const first = team.tasks()[0]?.id ?? "";
     team.command(first, { type: "task.close", by: "usr_1" } as Message);
-    // The marks actor has not yet learned that the first task was closed.
+    // The marks actor has not yet received the news that the first task was closed.
     team.raise(raising("b"));
     team.deliver();
     const [, second] = team.tasks();

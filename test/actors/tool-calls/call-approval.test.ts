@@ -242,8 +242,8 @@ t.test(
 );
 
 /**
- * Writes the integration with these actions. An action that a tool runs is missing, so the API would reject such a
- * write.
+ * Writes the integration with these actions directly, because the API would reject them: an action that a tool runs is
+ * missing.
  */
 function putBroken(scene: ToolCallScene, actions: object): void {
   putResource(scene.rows, "integration", "tracker", { ...integrationSchema.parse(tracker), actions });

@@ -17,7 +17,9 @@ interface Kill {
   readonly when: "before" | "after";
 }
 
-/** Plays a scene with a kill at one of its commits; returns violated invariants, or null if it has no such commit. */
+/**
+ * Runs a scene with a kill at one of its commits. Returns violated invariants, or null if the scene has fewer commits.
+ */
 async function play(name: string, kill: Kill): Promise<readonly string[] | null> {
   const { tool, inputs, edited = null } = scenes[name] ?? { tool: "", inputs: {} };
   const world = await ToolCallWorld.open({ limits: { turnsPerBatch: 1 } });

@@ -43,8 +43,8 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 );
 
 /**
- * Returns a workspace whose owner is the first person. The others have the given roles; null means that they are not
- * members.
+ * Returns a workspace whose owner is the first person. The other people have the given roles; a person with the role
+ * null is not a member.
  */
 function workspace(others: readonly (Role | null)[]): Stepping {
   const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });

@@ -77,7 +77,10 @@ t.test("a workspace is opened under its slug, and a repeat returns it", async (t
   t.same(complaints(harness), []);
 });
 
-/** When two processes are killed: one during the first request, the other during the follow-up. */
+/**
+ * When the two processes are killed: the first process during the first request, the second process during the
+ * follow-up.
+ */
 interface Kills {
   /** The commit at which each process is killed, counted from its start. */
   readonly commits: readonly [number, number];
@@ -90,7 +93,7 @@ interface Kills {
 
 /** Returns the service in its third process, and whether the kills happened. */
 async function afterKills({ commits, when, downMs, comesBack }: Kills) {
-  // One turn per batch, so that a turn's messages are undelivered if the next turn is killed.
+  // One turn per batch, so that the messages of a turn are undelivered if the next turn is killed.
   const harness = new Harness({ catalogue, limits: { turnsPerBatch: 1 } });
   // With this many partitions, a start finds due wake-ups before undelivered messages.
   const others = Array.from({ length: 300 }, (_, n) => ({

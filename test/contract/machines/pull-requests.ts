@@ -1,6 +1,9 @@
 import type { MachineTable } from "../machine-tables.js";
 
-/** The events that a pull request takes in every state except `none`, always with these next states. */
+/**
+ * The events that a pull request takes in every state except `none`, with the next states, which are the same in each
+ * state.
+ */
 const known = {
   "request.refused": "same",
   "pull-request.forget": "none",

@@ -44,7 +44,7 @@ const heldArchive = {
   "look.needless": "same",
 };
 
-/** The tables of the machines for tasks, runs, runners, pull requests and the other work, by kind. */
+/** The tables of the machines for tasks, runs, runners, pull requests and related work, by kind. */
 export const workMachines: Readonly<Record<string, MachineTable>> = {
   task: taskTable,
   "pull-request": pullRequestTable,

@@ -9,11 +9,11 @@ import { bearer, createUnder, listItems, remove, replace, workspaceWithTeam } fr
 import { startTestService, type TestService } from "../../support/service.js";
 import { openShop } from "../../support/token-shop.js";
 
-/** A write waits for its turn in its workspace. A right that ends before the turn no longer permits the write. */
+/** A write waits for its turn in its workspace. If the caller's right ends before the turn, the write is refused. */
 
 const base = "/api/resources";
 
-/** Sends a delete whose caller was authorized before its turn; returns the outcome. */
+/** Sends a delete whose caller was authorized before the delete's turn. Returns the outcome. */
 async function lateDelete(service: TestService, caller: Caller, of: { workspaceId: string; kind: string; id: string }) {
   const { workspaceId, kind, id } = of;
   const message: DeleteResource = { type: "resource.delete", kind, caller, client: null, id, version: 1 };

@@ -80,8 +80,8 @@ t.test("forged and ill-fitting tokens are all refused with the same bytes, and n
   const [head = "", body = "", signature = ""] = valid.split(".");
   const tokens: string[] = [];
 
-  // Algorithms: none, HMAC with the public key, published algorithms that the service does not accept, and algorithms
-  // that do not fit the key.
+  // Wrong algorithms: none, HMAC with the public key, published algorithms that the service does not accept, and
+  // algorithms that do not fit the key.
   for (const alg of ["none", "None", "NONE", "nOnE", "", null, 0, ["ES256"], { a: 1 }, "es256", "ES256 "]) {
     for (const last of ["", signature]) tokens.push([text({ alg, kid: es256.kid }), body, last].join("."));
   }
@@ -91,8 +91,8 @@ t.test("forged and ill-fitting tokens are all refused with the same bytes, and n
   for (const alg of ["RS256", "PS256", "RS512", "ES384"]) tokens.push(await sign(good, es256, { kid: es256.kid, alg }));
   for (const alg of ["PS256", "RS384", "RS512", "ES256"]) tokens.push(await sign(good, rs256, { kid: rs256.kid, alg }));
 
-  // Keys: a foreign key under the issuer's key id, another key of the issuer, unknown and odd key ids, no key id, and a
-  // key in the header.
+  // Wrong keys: a foreign key under the issuer's key id, another key of the issuer, unknown and odd key ids, no key id,
+  // and a key in the header.
   for (const [key, kid] of [
     ...[
       [foreignEs256, es256.kid],

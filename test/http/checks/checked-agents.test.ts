@@ -9,7 +9,7 @@ import { listItems, replace } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 import { openWorkplace } from "../../support/workplace.js";
 
-/** A check by a real service and a real runner, whose agents are programs. */
+/** Tests a check with a real service and a real runner, whose agents are programs. */
 
 /**
  * An agent that follows its prompt. On the second task, under a worse prompt, it waits until the file `letGo` exists.

@@ -16,8 +16,8 @@ import { storeCases } from "./store/store-cases.js";
 import { workCases } from "./work/work-cases.js";
 
 /**
- * Commands with tests of their own, as processes: two run until a signal ends them, and `check` has exit codes of its
- * own.
+ * Commands that other tests run as processes. Two of them run until a signal ends them, and `check` has its own exit
+ * codes.
  */
 const processes = ["serve", "runner", "check"];
 

@@ -17,8 +17,8 @@ import type { SourceTree } from "../../../actors/config-pull-requests/edit/stati
 import { EDITED_PATH, toStation, toTree, toWanted } from "../../support/station-edit.js";
 
 /**
- * The package: it contains everything that it loads, except its dependencies. The tests need the build that `npm test`
- * makes.
+ * Tests the package: it contains everything that it loads, except its dependencies. The tests need the build that `npm
+ * test` makes.
  */
 
 const programs = "dist/bundle/programs";
@@ -118,7 +118,7 @@ t.test("each package that is depended on is loaded by name, or bundled with its 
   };
   t.same(
     Object.keys(manifest.dependencies).filter((name) => loaded.has(name) === isNamed(name)),
-    // A package whose file the service reads.
+    // The service reads a file of this package.
     ["@tree-sitter-grammars/tree-sitter-hcl"],
   );
 });
@@ -146,7 +146,7 @@ t.test("it serves, with the pages that it takes from other packages, and drains"
   t.same(await ended, [0, null]);
 });
 
-/** Answers the requests of an edit's thread from a tree until the thread returns its outcome. */
+/** Answers the requests of an edit's thread with files of a tree, until the thread returns its outcome. */
 async function readOutcome(worker: Worker, tree: SourceTree): Promise<Asked> {
   // The thread may send several messages at once, so collect them all.
   for await (const [asked] of on(worker, "message") as AsyncIterable<[Asked]>) {

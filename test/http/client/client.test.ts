@@ -17,7 +17,7 @@ async function signedIn(t: Test) {
   return { service, client };
 }
 
-/** A server that answers with the given responses in turn, and records what it was asked. */
+/** Starts a server that answers with the given responses in turn. The server records its requests. */
 async function answering(t: Test, answers: readonly ((response: ServerResponse) => void)[]) {
   const asked: IncomingMessage[] = [];
   const server = createServer((request, response) => {

@@ -9,8 +9,8 @@ import { until } from "../../support/until.js";
 const open: NonNullable<StreamOptions["open"]> = (url, headers) => new WebSocket(url, { headers });
 
 /**
- * Starts a stream server that sends what the test tells it to, and records the client's pending reconnections, which
- * the test triggers.
+ * Starts a stream server that sends what the test tells it to. Records the client's pending reconnections, so that the
+ * test can trigger them.
  */
 async function spoken(t: Test) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });

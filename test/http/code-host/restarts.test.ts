@@ -24,7 +24,7 @@ const ATTEMPT = "attempt_1";
 interface Office {
   readonly codeHost: CodeHost;
   readonly workspaceId: string;
-  /** Starts the service again on the store that the previous one left. */
+  /** Starts the service again on the same store. */
   restart(): ReturnType<typeof startTestService>;
 }
 

@@ -12,7 +12,10 @@ import { listItems } from "../../support/resources.js";
 import { RunnerPeer } from "../../support/runner-peer.js";
 import type { Client } from "../../support/service.js";
 
-/** Tools that act as the person who started the task, whose account is linked at a real authorization server. */
+/**
+ * Tests tools that act as the person who started the task. The person's account is linked at a real authorization
+ * server.
+ */
 
 const MINUTE_MS = 60_000;
 const account = "mate@host";
@@ -20,7 +23,10 @@ const account = "mate@host";
 interface ActingScene extends ConnectionScene {
   /** Opens a person's task, whose agent calls the tool; resolves with the call's outcome and text. */
   callFor(person: Client): Promise<{ readonly outcome: string; readonly text: string }>;
-  /** Returns the user that each call of the last run acted as, and the call's failure code; null if it succeeded. */
+  /**
+   * Returns the calls of the last run: for each call, the user that it acted as, and its failure code. The code is null
+   * if the call succeeded.
+   */
   recorded(): Promise<readonly unknown[]>;
 }
 

@@ -7,8 +7,8 @@ import { startTestService } from "../../support/service.js";
 
 const MOST_BODY_BYTES = 4 * 1024 * 1024;
 /**
- * A long expression, and a text of such expressions that exceeds the maximum characters of all expressions in a
- * definition.
+ * `long` is a long expression. `tooMuch` is a text of such expressions. It exceeds the maximum length of all
+ * expressions in a definition.
  */
 const long = expr(`"${"x".repeat(1_900)}"`);
 const tooMuch = Array(14).fill(long).join(" ");

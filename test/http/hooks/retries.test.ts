@@ -76,7 +76,8 @@ t.test(
     );
     await addHook(hook(receiver.url));
     await openTask();
-    // The schedule is 2, 4 and 8 seconds. The longer of the scheduled and the requested wait counts, up to an hour.
+    // The scheduled waits are 2, 4 and 8 seconds. If the receiver requests a longer wait, that wait counts, up to an
+    // hour.
     for (const [index, seconds] of [2, 90, 3_600].entries()) {
       await until(`attempt ${index + 1} to fail`, async () => {
         const [firing] = await firings();

@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000;
 async function open(t: Test) {
   const clock = new ManualClock();
   const chat = await hookReceiver(t, (response, n) => {
-    // A task's title decides how the chat answers it.
+    // The chat's answer depends on the task's title, which is in the request.
     const { text } = chat.requests[n - 1] ?? { text: "" };
     response.writeHead(text.includes("Refuse") ? 403 : 200, { "content-type": "application/json" });
     response.end(JSON.stringify({ ts: `thread-${n}`, token: "s3cret-of-chat" }));

@@ -64,7 +64,7 @@ t.test("no payload of a code host breaks a route; order, repeats and losses leav
   };
   const settled = (at: string) =>
     until("all deliveries are worked", async () => {
-      // All deliveries at once are a burst, which ends when the clock advances.
+      // The deliveries arrive at once and form a burst. The burst ends when the clock advances.
       clock.advance(100);
       const states = ["accepted", "working", "waiting"].map((state) => owner.request("GET", `${at}?state=${state}`));
       return (await Promise.all(states)).every((reply) => listItems(reply).length === 0);

@@ -17,8 +17,8 @@ t.test(
     const owner = await service.signIn("ada@example.com");
     let made = 0;
     /**
-     * Creates a workspace with two integrations that receive deliveries. With `besides`, the workspace is in another
-     * share of its sender's limit than the workspace `besides`.
+     * Creates a workspace with two integrations that receive deliveries. A sender's limit has several shares. With
+     * `besides`, the new workspace counts in another share than the workspace `besides`.
      */
     const receiver = async (besides?: string) => {
       let { workspaceId, teamId } = await workspaceWithTeam(owner, `w${made++}`);

@@ -2,7 +2,7 @@ import t from "tap";
 import { FairTurns, toParty } from "../../../http/limits/fair-turns.js";
 import { DrivenScheduler } from "../../support/driven-scheduler.js";
 
-/** Returns turns whose work takes `costMs` each. `had` records the party of each turn. */
+/** Returns turns whose work takes `costMs` each. `had` records the client of each turn. */
 function arrange(costMs: number, loop?: DrivenScheduler) {
   const scheduler = new DrivenScheduler();
   let nowMs = 100_000;
@@ -183,8 +183,8 @@ t.test("what else the loop does counts for the slice, but one turn is always giv
 });
 
 /**
- * Returns functions that run requests of one party. Each request enters, then does `slices` pieces of work, and waits
- * for its next turn after each.
+ * Returns functions that run requests of one client. Each request enters, then does `slices` pieces of work. After each
+ * piece, the request waits for its next turn.
  */
 function manyRequests({ turns, work, scheduler }: ReturnType<typeof arrange>) {
   let underWay = 0;

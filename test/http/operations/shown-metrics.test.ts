@@ -47,7 +47,7 @@ const readRules = () => rulesSchema.parse(parse(readFileSync(new URL("alerts.yml
 const readPanels = () =>
   dashboardSchema.parse(JSON.parse(readFileSync(new URL("dashboard.json", folder), "utf8"))).panels;
 
-/** Prometheus adds these to what it scrapes. */
+/** Metrics that Prometheus adds to every scrape. */
 const OWN_METRICS = ["up"];
 const OWN_LABELS = ["job", "instance"];
 
@@ -116,7 +116,10 @@ t.test("the legends and summaries name only labels that their expressions keep",
     for (const label of used(text)) t.ok(isKept(expression, label), `${label} of ${expression}`);
 });
 
-/** Whether the expression's series have the label: it aggregates by it, or does not aggregate. */
+/**
+ * Whether the expression's series have the label. They have it if the expression aggregates by the label, or does not
+ * aggregate at all.
+ */
 function isKept(expression: string, label: string): boolean {
   const by = [...expression.matchAll(/by \(([^)]*)\)/g)].map(([, names = ""]) => names.split(/,\s*/));
   return by.length === 0 ? !/\bsum\(/.test(expression) : by.some((names) => names.includes(label));

@@ -15,7 +15,10 @@ async function signedIn(service: TestService): Promise<Client> {
 
 const outcomes = (reply: Reply) => listItems(reply).map(({ email, outcome }) => `${email} ${outcome}`);
 
-/** Opens a service that sends mail to `smtpUrl`, on the folder of one in which Ada has opened a workspace. */
+/**
+ * Opens a service that sends mail to `smtpUrl`. Its folder is that of an earlier service, in which Ada opened a
+ * workspace.
+ */
 async function officeWithMail(
   t: Parameters<typeof startTestService>[0],
   options: { readonly smtpUrl: string; readonly name?: string; readonly team?: string; readonly clock?: ManualClock },

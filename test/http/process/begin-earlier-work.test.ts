@@ -116,8 +116,8 @@ const input = (runId: string, ...checkouts: unknown[]) =>
   row("run-input", runId, { runId, beginning: { checkouts }, config: { skills: [] }, claimed: null });
 
 /**
- * A set from an earlier release: two of its runs started from one commit, and one from an unknown commit. A set that
- * was removed has left an entry.
+ * A set from an earlier release. Two of its runs started from one commit, and one run started from an unknown commit. A
+ * second set was removed, but one of its entries remains.
  */
 const then: readonly Entry[] = [
   row("replay-set", "rset_1", { id: "rset_1", teamId: "team_1" }),
@@ -201,8 +201,11 @@ const HOUR_MS = 60 * 60 * 1_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Returns a service that has begun to sweep. `turns` records the times for which alarms are set, `dueMs` returns when
- * the next pass is due, and `start` starts the next process.
+ * Returns a service that has started to sweep:
+ *
+ * - `turns` records the times for which the retention effect sets alarms.
+ * - `dueMs` returns the time of the next pass.
+ * - `start` starts the next process.
  */
 async function begun() {
   const harness = new Harness({ catalogue: {} });
@@ -257,7 +260,7 @@ t.test("so it does where the clock went back while the process ran, which others
   const stored = harness.disk.open().commit([{ op: "put", key: FORMAT_KEY, value: 1 }]);
   await harness.advance();
   await stored;
-  // From here on, the store records that everything was started.
+  // After this start, the store records that the earlier work was started.
   await start();
   const anew = { type: "retention.begin", isAnew: true };
   await harness.ask(retentionRef(partition), anew);

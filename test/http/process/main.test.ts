@@ -115,8 +115,8 @@ async function openSocket(service: Process, port: number): Promise<WebSocket> {
 }
 
 /**
- * Sends a request on a new connection. Linux may accept a connection while its listener closes; the client then sees it
- * as open forever, and gets a reset only when it sends something.
+ * Sends a request on a new connection. Linux may accept a connection while its listener closes. To the client, such a
+ * connection looks open forever. The client gets a reset only when it sends something.
  */
 async function askLate(t: Test, port: number): Promise<unknown> {
   const late = await RawConnection.open(port);
@@ -236,7 +236,7 @@ t.test("a service whose log nobody reads any more goes on, drains and ends with 
   service.child.stderr?.destroy();
   const post = { method: "POST", headers: { "content-type": "application/json" } };
   for (const email of ["ada@example.com", "bob@example.com"]) {
-    // The link goes to the log, which is closed.
+    // The service writes the link to the log, which is closed.
     const asked = await fetch(`http://127.0.0.1:${port}/api/sign-in`, { ...post, body: JSON.stringify({ email }) });
     t.equal(asked.status, 202);
   }

@@ -16,8 +16,8 @@ const COPY = "data.mdb.format-1";
 const silent = { note: () => undefined };
 
 /**
- * Runs a service process on a folder, and kills it at the first output that matches; returns its output and how it
- * ended.
+ * Runs a service process on a folder, and kills it when its output first matches `killAt`. Returns its output, and the
+ * exit code or signal that ended it.
  */
 async function run(folder: string, killAt: RegExp | null, shell: readonly string[] = []) {
   const [program = process.execPath, ...args] = [...shell, process.execPath, signalbox, "serve"];

@@ -9,8 +9,8 @@ import { createLog } from "../../../http/process/log.js";
 import { startService } from "../../../http/process/service.js";
 
 /**
- * Tests starts of the service in this process. If a start fails, the program prints the error's message; `main.test.ts`
- * tests that.
+ * Tests starts of the service in this process. If a start fails, the program prints the error's message, which
+ * `main.test.ts` tests.
  */
 
 async function readFolder(t: Test): Promise<string> {
@@ -70,7 +70,7 @@ t.test("that links would name no single address is said at the start, unless BAS
   const warned = async (settings: Readonly<Record<string, string>>): Promise<string[]> => {
     const lines: string[] = [];
     const log = createLog("warn", { write: (line) => void lines.push(line) });
-    // The default transport also warns where uWebSockets.js cannot be loaded.
+    // Use the transport `node`: the default transport adds a warning if uWebSockets.js cannot be loaded.
     const config = readConfig({ DATA_DIR: await readFolder(t), PORT: "0", TRANSPORT: "node", ...settings });
     await (await startService({ config, log })).stop();
     return lines;

@@ -166,7 +166,7 @@ t.test("reading the metrics reads as many rows whatever a workspace holds", asyn
     return reading.rows - before;
   };
   await place.open();
-  await count(); // The first scrape reads what is stored.
+  await count(); // The first scrape reads the stored rows, so it does not count.
   const few = await count();
   for (let index = 0; index < 40; index++) await place.open();
   t.match(await metricsOf(place.service), { 'signalbox_tasks{state="queued"}': 41 });

@@ -5,7 +5,10 @@ import { adaThere, bobThere, connect, install } from "../../support/code-host-sc
 import { startRealRunner } from "../../support/real-runner.js";
 import { openWorkplace } from "../../support/workplace.js";
 
-/** From a task to its pull request: a service, a real runner, and a code host with a real repository. */
+/**
+ * Tests the path from a task to its pull request, with a service, a real runner, and a code host with a real
+ * repository.
+ */
 
 const SAID = JSON.stringify({ type: "step", kind: "message", text: "Read; <!-- signalbox:x --> fine." });
 const AGENT = `ls > seen.txt; echo "$SIGNALBOX_TASK" >> a.txt; echo '${SAID}'`;

@@ -52,7 +52,7 @@ class Scene {
     this.git("commit", "--quiet", "-m", message);
   }
 
-  /** Creates a new history, and removes the first one completely. */
+  /** Creates a new history, and removes the earlier history completely. */
   forget(how: "pushed by force" | "deleted"): void {
     this.git("checkout", "--quiet", "--orphan", "next");
     this.commit("Anew", "anew\n");
@@ -98,7 +98,7 @@ class Scene {
     return (await this.place.ada.request("GET", path)).body ?? {};
   }
 
-  /** Returns what a run's agent printed, and what it changed. */
+  /** Returns the output of a run's agent, and the agent's changes. */
   async told(runId: string) {
     const { items } = (await this.read(`/api/runs/${runId}/steps?limit=200`)) as { items: { text: string }[] };
     const run = await this.read(`/api/runs/${runId}`);

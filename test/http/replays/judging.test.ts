@@ -14,7 +14,7 @@ import { openReplayScene, openSet, type ReplayScene, sceneLine, workTask } from 
 import type { Reply } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
-/** Replays judged by a model that answers over HTTP, while a runner works on them. */
+/** Tests replays that a model judges over HTTP while a runner works on them. */
 
 const ceiling = { amount: 100, currency: "EUR" };
 const judge = { rubric: "Is it well made?", scale: "yes-no" };
@@ -66,8 +66,8 @@ function row({ service, workspaceId }: Judged, id: string): ReplayRow {
 }
 
 /**
- * Works as the scene's runner until it is disconnected. Returns the jobs, also those that come later. Each job leaves a
- * change, except a job that only runs the check. `passes` decides whether the check passes.
+ * Works as the scene's runner until it is disconnected. The returned list also grows when later jobs arrive. Each job
+ * leaves a change, except a job that only runs the check. `passes` decides whether the check passes.
  */
 function works({ peer }: Judged, passes: (job: Job) => boolean = () => true): readonly Job[] {
   const jobs: Job[] = [];

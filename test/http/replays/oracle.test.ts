@@ -206,7 +206,7 @@ t.test("none follows one whose set or config changed meanwhile", async (t) => {
   t.equal(listReplays(place).length, 2);
 });
 
-/** Works on a task with another runner, while the scene's runner has a run. */
+/** Works on a task with a second runner, while the scene's runner has a run. */
 async function workTaskBeside(place: ReplayScene): Promise<{ readonly runId: string }> {
   const peer = await place.runner({ instance: "fedcba9876543210" });
   const { runId } = await workTask({ ...place, peer }, { diff });

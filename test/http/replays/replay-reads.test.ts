@@ -10,7 +10,7 @@ const spent = { amount: 1, currency: "EUR" };
 const finish = { kind: "finish", note: "" } as const;
 const block = { key: "work", name: "Work", kind: "work", runners: { pool: "main" }, prompt: "Other words." };
 
-/** Works on the job as the runner. With `fails`, ends it with a question. */
+/** Works on the job as the runner. With `fails`, the run ends with a question. */
 function work({ peer }: ReplayScene, job: Job, { fails = false } = {}): void {
   const { runId, fence } = job;
   peer.start(job);

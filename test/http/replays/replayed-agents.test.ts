@@ -15,7 +15,7 @@ import { listItems, replace } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
-/** Replays of agents that try to escape, by a real service and a real runner. */
+/** Tests replays with agents that try to escape, on a real service and a real runner. */
 
 const say = (line: Record<string, unknown>): string => `printf '%s\\n' '${JSON.stringify(line)}'`;
 const heard = 'read answer; echo "$answer"';

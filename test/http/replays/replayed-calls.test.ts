@@ -11,7 +11,7 @@ import { openReplayScene, openSet, type ReplayScene } from "../../support/replay
 import { listItems, replace } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 
-/** Tool calls by a real service, made once and then replayed. */
+/** Tests tool calls that a run makes on a real service, and the replay of these calls. */
 
 /** Starts a host that answers each request with its number. */
 async function countingHost(t: Test) {

@@ -10,7 +10,7 @@ import { until } from "../../support/until.js";
 const settings = { RETENTION_WORK: "2h", RETENTION_FACTS: "2h", RETENTION_HOOKS: "2h", RETENTION_CHANGES: "2h" };
 const ofSets = ["replay-set", "team-replay-set", "station-replay-set", "replay-entry", "replay-entry-of-run"];
 
-/** Returns the table of each row about sets and of each pin by a set. */
+/** Lists the rows about sets and the pins by sets. Returns the name of each row's table. */
 function toLeft({ service, workspaceId }: ReplayScene): readonly unknown[] {
   const rows = service.runtime.reading.range({ prefix: [workspaceId, "row"] });
   return rows

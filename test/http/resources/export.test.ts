@@ -24,7 +24,10 @@ import {
   wholeWorkspace,
 } from "../../support/whole-workspace.js";
 
-/** Creates a line whose stations use the default `passesTo`, and one whose stations pass tasks to no station. */
+/**
+ * Creates two lines: the stations of one use the default `passesTo`, and the stations of the other pass tasks to no
+ * station.
+ */
 async function readLines(owner: Client, teamId: string): Promise<void> {
   const work = { key: "work", name: "Work", kind: "work" };
   const review = { key: "review", name: "Review", kind: "review" };

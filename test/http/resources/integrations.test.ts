@@ -197,7 +197,7 @@ t.test("unsupported parts of an integration have warnings", async (t) => {
     (warnings as { path: string }[]).map(({ path }) => path),
     [
       "actions.comment.schedule",
-      // Schedules have no inputs.
+      // The request uses inputs, but a schedule has none.
       ...["actions.comment.request.url", "actions.comment.request.query.page"],
       'actions.comment.request.headers["x-item"]',
       ...["actions.comment.request.body.nested[0]", "actions.comment.request.body.nested[1].text"],

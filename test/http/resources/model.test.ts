@@ -143,7 +143,8 @@ class Run {
     const sent = readBody(resource.kind, changed, resource.body);
     const answer = await this.#owner.request("PUT", readPath(resource), sent, headers(resource, given.ifMatch));
     if (expected.status === 200) {
-      // An update without new values is no change, but any sealed value counts as a change.
+      // An update that repeats the stored fields is no change. But an update of a secret is always a change if it
+      // contains a value.
       const kept = resource.kind === "secret" ? { ...resource.body, flag: false } : resource.body;
       const before = readBody(resource.kind, kept, resource.body);
       if (!isDeepStrictEqual(sent, before)) resource.version += 1;
@@ -179,7 +180,7 @@ function headers({ version }: ModelResource, given: IfMatch): Record<string, str
   return { "if-match": `"${given === "current" ? version : version + 1}"` };
 }
 
-/** The kinds of answers so far, over all runs, so that a test that gets only one kind of refusal is noticed. */
+/** The kinds of answers so far, over all runs. They show whether the test got only one kind of refusal. */
 const met = new Set<string>();
 
 /** Compares an answer with the model's prediction. */

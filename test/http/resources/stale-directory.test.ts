@@ -19,7 +19,7 @@ import { bearer, listItems, remove, workspaceWithTeam } from "../../support/reso
 import { toTables } from "../../support/route-table.js";
 import { startTestService } from "../../support/service.js";
 
-/** Opens a service with a workspace of Ada's, and with directory entries that its rows do not support. */
+/** Opens a service with a workspace of Ada, and with directory entries that match no rows. */
 async function misled(t: Test, entries: (workspaceId: string) => DirectoryEntry[]) {
   const folder = await mkdtemp(joinPath(tmpdir(), "signalbox-stale-"));
   const store = await openLmdbStore({ folder });

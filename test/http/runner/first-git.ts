@@ -2,15 +2,15 @@ import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
 
-/** The version that a git reports, and the exit code of its `merge-tree --write-tree`, which does not merge. */
+/** The answers of an unusual `git`: its version, and the exit code with which `merge-tree --write-tree` fails. */
 export interface OddGit {
   readonly version: string;
   readonly merging: number;
 }
 
 /**
- * Puts a `git` with these answers first on PATH. For all other commands, it runs this machine's git. Returns a function
- * that removes it. It is also removed at the test's end.
+ * Puts a `git` with these answers first on PATH. For all other commands, this program runs the machine's git. Returns a
+ * function that restores PATH. The test's end restores PATH too.
  */
 export function putGitFirst(t: Test, folder: string, { version, merging }: OddGit): () => void {
   const path = process.env.PATH ?? "";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
 import { serveGit } from "../../../http/demo/code-host/code-host.js";
 
-/** The user that may fetch and push, and the password. */
+/** The credentials of the only user who may fetch and push: the name `USER` and the password `PASSWORD`. */
 const USER = "robot";
 export const PASSWORD = "pass-of-the-robot";
 

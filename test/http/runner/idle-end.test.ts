@@ -23,7 +23,7 @@ t.test("a runner without a connection that has nothing to report ends at once", 
         passEnv: [],
         workFolder: join(folder, "work"),
         gitUrl: join(folder, "repositories/{name}"),
-        // The test never advances the clock: the runner must wait for nothing.
+        // The test never advances the clock, so the runner must not wait for any time to pass.
         clock: new ManualClock(),
         random: () => 0.5,
         instance: "0123456789abcdef",

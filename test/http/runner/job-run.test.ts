@@ -83,7 +83,7 @@ t.test("a setup that hangs is ended by the timeout, and a timeout of months does
 t.test("an agent that prints more than can be sent at once waits, and nothing of it is lost", async (t) => {
   const scene = await RunScene.start(t);
   scene.assign({ agent: "seq 3000; exit 7" });
-  // The runner keeps at most a thousand messages, and the first of them reports the start of the run.
+  // The runner keeps at most a thousand messages. The first message reports the start of the run.
   for (const acknowledged of [0, 1_000, 2_000]) {
     await scene.service.frame("message", ({ n }) => n === acknowledged + 1_000);
     t.equal(scene.messages("run.step").length, acknowledged + 999);

@@ -44,7 +44,7 @@ export interface SceneWish {
 
 /**
  * A real runner connected to a service that the test drives, over real git repositories `acme/app` and `acme/other`.
- * The clock stands still until the test moves it.
+ * The time does not advance until the test advances it.
  */
 export class RunScene {
   readonly folder: string;

@@ -244,7 +244,8 @@ t.test("the agent sees its run and nothing of the runner's environment", async (
 });
 
 /**
- * A script that starts children inside and outside of its process group, writes down their pids, and ignores SIGTERM.
+ * A script that ignores SIGTERM. It starts one child in its process group and one outside of it, and writes all pids to
+ * a file.
  */
 const stubborn = (file: string) => `
   trap '' TERM

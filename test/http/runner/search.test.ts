@@ -6,8 +6,8 @@ import type { Requested } from "./protocol-service.js";
 import { type JobWish, RunScene } from "./run-scene.js";
 
 /**
- * Runs of searches: what their agents find, and how they communicate with the service. Real agents; the test drives the
- * service.
+ * Tests search runs: which files their agents find, and how they communicate with the service. The agents are real
+ * programs; the test acts as the service.
  */
 
 const say = (line: Record<string, unknown>): string => `printf '%s\\n' '${JSON.stringify(line)}'`;

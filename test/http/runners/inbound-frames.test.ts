@@ -3,7 +3,7 @@ import type { RunnerFrame } from "../../../actors/runners/protocol.js";
 import { InboundFrames } from "../../../http/runners/inbound-frames.js";
 import { NotAccepted } from "../../../runtime/runtime.js";
 
-/** Frames whose handling the test completes; each is named by its number, or `hello`. */
+/** Records the frames, each by its number or as `hello`. The test decides when the handling of a frame completes. */
 class Handling {
   readonly begun: string[] = [];
   readonly ends: { readonly code: number; readonly reason: string }[] = [];

@@ -14,7 +14,7 @@ import { startTestService, type TestService } from "../../support/service.js";
 import { createShipped, shippedIntegration } from "../../support/shipped-integrations.js";
 import { openWorkplace } from "../../support/workplace.js";
 
-/** The runner that the service hands out as one file, in a folder where nothing else is. */
+/** Tests the runner that the service hands out as one file, in a folder without other files. */
 
 /** Opens the tools of the tracker as an MCP client, and writes the server's answer into the checkout. */
 const AGENT = `

@@ -10,7 +10,7 @@ const keys: readonly IssuerKey[] = await makeKeys(["ES256"]);
 const HOUR_MS = 60 * 60_000;
 
 /**
- * Opens a workspace with a trust for two pools that an issuer's hosts may join, and returns functions that act as a
+ * Opens a workspace with a runner trust, which lets an issuer's hosts join two pools. Returns functions that act as a
  * host.
  */
 async function openYard(t: Test) {
@@ -63,7 +63,7 @@ t.test(
     await tokens();
     clock.advance(30_000);
     const [refused, unused] = await tokens();
-    // The first tokens are removed when they expire; the next sweep is a minute later.
+    // The service removes the first tokens when they expire. The next sweep is a minute later.
     clock.advance(HOUR_MS - 30_000);
     await ada.request("POST", "/api/sign-in", { email: "settled@x.example" });
     clock.advance(30_000);

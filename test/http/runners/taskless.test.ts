@@ -12,7 +12,7 @@ import { openWorkplace } from "../../support/workplace.js";
 
 type Input = Pick<RunInputRow, "beginning" | "claimed">;
 
-/** Turns the input into that of a run without a task. */
+/** Turns the input of a run into the input of a run without a task. */
 const taskless = (input: Input): Input => ({ ...input, claimed: { brief: null, secrets: {} } });
 
 /** Reconnects the runner of a claimed run whose input was changed after the claim. */
@@ -52,7 +52,7 @@ t.test("such a job is not sent to a runner without the feature: the run fails wi
   t.match(await place.task(taskId), { failure: { code: "not-supported", message: /supports only task runs/ } });
 });
 
-/** Returns a change that adds fields to the input's beginning. */
+/** Returns a change that adds fields to `beginning` of a run's input. */
 const begun =
   (more: Partial<NonNullable<Input["beginning"]>>) =>
   ({ beginning, claimed }: Input): Input => ({

@@ -3,7 +3,7 @@ import { causeSchema } from "../../../actors/searches/agent/cause.js";
 import { readProposed } from "../../../http/searches/agent.routes.js";
 import { parseBy } from "../../../http/wire/field-errors.js";
 
-/** The format of messages from search agents; `actors/searches/agent/` tests the rules. */
+/** Tests the format of messages from search agents. The tests in `test/actors/searches/agent/` cover the rules. */
 
 const station = { key: "build", name: "Build", kind: "work", prompt: "Well." };
 const listFaults = (body: unknown) => {

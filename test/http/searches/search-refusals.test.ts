@@ -30,7 +30,7 @@ const harness = "must be a harness that a runner can start: command";
 
 type Case = readonly [change: object, path: string, message: string];
 
-/** Faults of a budget, a set or an objective, each with its only error, the same for a start and an estimate. */
+/** Faults of a budget, a set or an objective, each with its only error. A start and an estimate give the same error. */
 const ofBudgets: readonly Case[] = [
   [{ budget: undefined }, "budget", required],
   [{ budget: { ...budget, iterations: undefined } }, "budget.iterations", required],

@@ -36,7 +36,7 @@ const work = {
 const toWord = (n: number) => `canary-${"abcde"[n]}${n}x`;
 
 /**
- * Returns an agent. In a search's run, it copies everything that it finds to `dump`, and proposes three candidates. In
+ * Returns an agent. In a search's run, it copies all files that it finds to `dump`, and proposes three candidates. In
  * other runs, it writes its prompt and the task's title to `note.txt`.
  */
 const toAgent = (dump: string) => `

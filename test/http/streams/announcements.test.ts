@@ -17,7 +17,7 @@ const token = {
   trust: null,
 } as const;
 
-/** Callers by the hash of their credential; all other credentials have expired. */
+/** Callers by the hash of their credential. Every other credential has expired. */
 const callers: Readonly<Record<string, Caller>> = {
   ...Object.fromEntries(
     ["usr_1", "usr_3"].map((userId) => [userId, { kind: "person", userId, email: "", sessionId: "ses_1" }]),

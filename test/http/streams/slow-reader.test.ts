@@ -17,7 +17,8 @@ for (const TRANSPORT of ["uws", "node"]) {
     reader.socket.pause();
     for (let wish = 0; wish < WISHES; wish++) reader.subscribe(`task/${task}`);
     await until("all wishes to be sent", () => reader.socket.bufferedAmount === 0);
-    // Wait for the answer to a later request on another socket: it comes after the answers to the earlier requests.
+    // Wait for the answer to a later request on another socket. When this answer arrives, the service has answered all
+    // earlier requests.
     const other = await StreamReader.open(ada);
     other.subscribe(`task/${task}`);
     await other.until(({ kind }) => kind === "snapshot");

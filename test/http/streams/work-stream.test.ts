@@ -37,7 +37,7 @@ async function follow(t: Test, place: Workplace, topic: string): Promise<StreamR
   return reader;
 }
 
-/** Applies to the snapshot every change up to the first one that fits. Returns the resulting state. */
+/** Applies changes to the snapshot, up to the first change that fits. Returns the resulting state. */
 async function applied(
   reader: StreamReader,
   apply: (before: Shown, change: Shown) => Shown,

@@ -14,7 +14,7 @@ import { listItems } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 import { openWorkplace } from "../../support/workplace.js";
 
-/** Files that events attach, from their host to the agent's folder: a real service and a real runner. */
+/** Tests files that events attach, from their host to the agent's folder, with a real service and a real runner. */
 
 const agent = `
 cd "$SIGNALBOX_ATTACHMENTS"

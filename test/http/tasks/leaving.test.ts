@@ -3,7 +3,7 @@ import { join } from "../../support/people.js";
 import { StreamReader } from "../../support/stream-reader.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
-/** Opens two teams with a line each, and Bob, who is on both and has tasks in both. */
+/** Opens two teams with one line each. Bob is a member of both teams, and has tasks in both. */
 async function begin(t: Test) {
   const place = await openWorkplace(t);
   const within = `/api/resources/workspaces/${place.workspaceId}`;

@@ -29,7 +29,7 @@ async function startTracker(t: Test) {
 
 const expr = (cel: string) => ["$", `{{ ${cel} }}`].join("");
 
-/** Creates an integration with two tools, and a line whose agents get them. */
+/** Creates an integration with two tools, and a line whose agents may call these tools. */
 async function configure({ ada, teamId }: Workplace, host: string): Promise<void> {
   await ada.create(`/api/resources/teams/${teamId}/integrations`, {
     integration: "tracker",

@@ -6,7 +6,7 @@ import t, { type Test } from "tap";
 import { DROP_BYTES } from "../../../http/transport/transport.js";
 import { startTestService } from "../../support/service.js";
 
-/** Tests what clients receive if the service answers while they are still sending. */
+/** Tests what a client receives if the service answers while the client is still sending. */
 
 const MEGABYTES = 50;
 const PIECE = Buffer.alloc(1024 * 1024, "x");
@@ -29,7 +29,9 @@ async function write(socket: Socket, bytes: string | Uint8Array): Promise<void> 
   if (!socket.write(bytes)) await once(socket, "drain");
 }
 
-/** Sends everything before it reads anything, like a blocking client. `head` contains additional header lines. */
+/**
+ * Sends the whole request before it reads the answer, like a blocking client. `head` contains additional header lines.
+ */
 async function sendBlocking(port: number, { method, path, isChunked }: Sent, head = ""): Promise<Got> {
   const socket = connect(port, "127.0.0.1");
   socket.pause();

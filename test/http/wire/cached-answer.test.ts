@@ -4,7 +4,7 @@ import { serveCached } from "../../../http/wire/cached-answer.js";
 
 const text = "The content of a page. ".repeat(100);
 
-/** Returns a function that sends a request with these headers to a route with this text. */
+/** Returns a function that sends a request with the given headers to a route whose content is `text`. */
 function page() {
   const handle = serveCached(async () => ({ type: "text/plain", content: text }));
   return async (headers: Readonly<Record<string, string>> = {}) => {

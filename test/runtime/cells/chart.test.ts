@@ -44,7 +44,7 @@ function recordPush({ by }: Push, { pushes }: DoorContext): Partial<DoorContext>
   return { pushes: [...pushes, by] };
 }
 
-/** Steps the door by its flat table, and by XState's own transition function. */
+/** The two ways to step the door: by its compiled table, and by XState's own transition function. */
 const steppers = { compiled: createStepper(door), general: createGeneralStepper(door) };
 const at = address("ws_1", "door", "1");
 

@@ -12,8 +12,8 @@ import type { Note } from "../../support/probe.js";
 import { startedWith, worker } from "../effect-scene.js";
 
 /**
- * Starts a runtime whose effects share this many places. Records each run of an effect with its `mayHaveBegun`. The
- * test ends the runs.
+ * Starts a runtime whose effects share a lane with this many places. Records each run of an effect with its
+ * `mayHaveBegun`. The test ends the runs.
  */
 async function scene(places: number) {
   const lane = plainLane(places);

@@ -81,7 +81,10 @@ interface Model {
   readonly waiters: PlaceWaiter[];
 }
 
-/** Computes directly from the rules which bound keeps a place from being taken; null if none does. */
+/**
+ * Returns the limit that prevents a client from taking a place, computed directly from the rules. Returns null if no
+ * limit prevents it.
+ */
 function boundIn({ places }: Model, { client, target }: PlaceFor, { perTarget, perClient, ...all }: LaneLimits) {
   const own = places.filter((place) => place.client === client);
   if (own.filter((place) => place.target === target).length >= perTarget) return "target";
@@ -120,7 +123,8 @@ t.test("whatever happens, bounds hold, and no place is free that someone who wai
         }
         check(lane, model, all);
       }
-      // Release all places. After that, nothing may wait, unless all places are kept for clients without one.
+      // Release all places. After that, no request may wait, unless all places are reserved for clients that have no
+      // place.
       for (let place = model.places.shift(); place !== undefined; place = model.places.shift()) lane.release(place);
       if (lane.taken !== 0 || (lane.waiting !== 0 && given.kept < given.places))
         throw new Error("something still waits");

@@ -13,7 +13,7 @@ const writer = probe("writer", {
   },
 });
 
-/** An actor that publishes a change for each row key, or a change of another topic for an empty key. */
+/** An actor that publishes one change per row key. For an empty key, it publishes a change of another topic. */
 const putter = probe("putter", {
   put: (_context, { puts }, turn) => {
     for (const [row, data] of puts as [string, unknown][]) {

@@ -17,7 +17,7 @@ interface Held {
   readonly rule: number | undefined;
 }
 
-/** Creates a view of the counts and of one kind of rules. `builds` counts its builds. */
+/** Creates a view of the counts and of one kind of rules. `builds` is the number of times that the view was built. */
 function counting() {
   const view: ReadView<Held> & { builds: number } = {
     builds: 0,

@@ -13,7 +13,7 @@ function arrange() {
     done.push(name);
     nowMs += costMs;
   };
-  /** Runs the work up to the point where the event loop reads input, and returns its names. */
+  /** Runs the event loop up to the point where it reads input. Returns the names of the work that it ran. */
   const turn = async (): Promise<string[]> => {
     await loop.turn();
     return done.splice(0);

@@ -2,7 +2,7 @@ import t from "tap";
 import { ReleasedAnswers } from "../../../runtime/schedule/released-answers.js";
 import { DrivenScheduler } from "../../support/driven-scheduler.js";
 
-/** Creates answers; `given` records each of them when it is given. The second one is an error. */
+/** Creates answers. `given` records each answer when its asker receives it. The second answer is an error. */
 function toBatch(given: string[], name: string, count: number) {
   return Array.from({ length: count }, (_, n) => ({
     asker: {

@@ -6,7 +6,8 @@ import { Overlays } from "../../../runtime/turns/overlays.js";
 import { createMemoryStore } from "../../../storage/memory-store.js";
 import type { Change, Key, KeyPart, Range, Reading, Writing } from "../../../storage/store.js";
 
-// Use few keys, so that they collide often. Some differ only in the type or split of their parts.
+// Use few keys, so that they collide often. Some keys differ only in the type of a part, or in how the text is split
+// into parts.
 const partition = fc.constantFrom<KeyPart>("p", "p", "p", "q");
 const rest = fc.constantFrom<KeyPart[]>(["a"], ["a", "b"], ["a", 1], ["a", "", "n1"], ["n1"], [1], ["b"]);
 const space = fc.constantFrom<KeyPart[]>(["row", "held"], ["row", "often"], ["row", "other"], ["feed"]);

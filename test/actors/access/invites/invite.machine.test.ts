@@ -131,7 +131,7 @@ const messages: Readonly<Record<string, Ask>> = {
   "another mail ended": () => ended("mail_other", true),
 };
 
-/** State x message -> next state and answer; missing pairs are unhandled. */
+/** The next state and the answer, by state and message. A missing pair is unhandled. */
 const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   none: { send: "open invited", "send to a member": "none member" },
   open: {

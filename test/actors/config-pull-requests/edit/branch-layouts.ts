@@ -2,7 +2,9 @@ import type { TreeFiles } from "../../../support/station-edit.js";
 import { type Layout, line } from "./layout.js";
 import { call, idle, made } from "./module-layout.js";
 
-/** Layouts in which runs use another branch or another version than the one that the edit is merged into. */
+/**
+ * Layouts in which runs do not use the branch that the edit is merged into: they use another branch or a fixed version.
+ */
 export function branchLayouts(): readonly Layout[] {
   return [...publishedLayouts(), ...workflowLayouts(), ...fluxLayouts()];
 }

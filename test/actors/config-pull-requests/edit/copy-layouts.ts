@@ -34,7 +34,7 @@ function textCopies(): readonly Layout[] {
   ]);
   const folders = ["prompts", "", "prompts/"].map((name) => `${OPEN}path.module}/../lines/${name}`);
   return [
-    // Each resource with one of the names, and each name with some of the resources.
+    // Not all pairs: each resource has one of the names, and each name occurs with some of the resources.
     ...copies.flatMap((each, index) =>
       each.filter((_, row) => row % names.length === index).map((code) => of(code, at)),
     ),

@@ -1,7 +1,10 @@
 import type { TreeFiles } from "../../../support/station-edit.js";
 import { type Layout, line, OPEN } from "./layout.js";
 
-/** Layouts with a data source for a line, whose stations other code reads. Others read another line, or only its id. */
+/**
+ * Layouts in which code reads the stations of a data source for the line. In similar layouts, the code reads another
+ * line or only the line's id.
+ */
 export function dataLayouts(): readonly Layout[] {
   const data = (key = '"web"', more = "") => `data "service_line" "x" {\n  key = ${key}\n${more}}\n`;
   const use = (expression: string) => `resource "service_line" "y" {\n  stations = ${expression}\n}\n`;

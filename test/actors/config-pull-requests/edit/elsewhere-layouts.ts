@@ -1,7 +1,10 @@
 import { type Layout, OPEN } from "./layout.js";
 import { beside } from "./text-layout.js";
 
-/** Layouts with names and commands that read no file of the repository, beside similar ones that may. */
+/**
+ * Layouts with names and commands that read no file of the repository, and layouts with similar names and commands that
+ * may read one.
+ */
 export function elsewhereLayouts(): readonly Layout[] {
   const MODULE = `${OPEN}path.module}`;
   const resource = (body: string, type = "x_y") => `resource "${type}" "x" {\n  ${body}\n}\n`;

@@ -127,8 +127,8 @@ function callLayouts(): readonly Layout[] {
 }
 
 /**
- * Layouts with generated code that may change the module, such as lines, teams, variables and values, and with similar
- * code that does not.
+ * Layouts with generated code that may change the module: lines, teams, variables and values. Also layouts with similar
+ * code that does not change the module.
  */
 function changeLayouts(): readonly Layout[] {
   const lines = line({ team: '"team_2"' });

@@ -22,7 +22,7 @@ export interface Tally {
 
 interface Written {
   readonly text: string;
-  /** The attributes whose values in the source are or contain expressions. */
+  /** The attributes whose values in the source are expressions, or contain expressions. */
   readonly computed: readonly string[];
   readonly pieces: readonly Piece[];
   readonly comments: number;
@@ -35,9 +35,11 @@ const attributes: readonly AttributeName[] = Object.keys(toStation({}))
   .map((name) => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]);
 
 /**
- * Edits a generated workspace in three layouts that imitate hand-written files, changing all attributes of a station at
- * once. With `alone`, also edits the export, and changes each attribute separately in the export and in one of the
- * layouts.
+ * Edits a generated workspace in three layouts that imitate hand-written files. Each edit changes all attributes of a
+ * station.
+ *
+ * With `alone`, also edits the export. In the export and in one of the layouts, it then also changes each attribute
+ * separately.
  */
 export async function editGenerated(seed: number, alone: boolean, tally: Tally): Promise<void> {
   const module = generateModule(createChance(seed));
@@ -45,8 +47,8 @@ export async function editGenerated(seed: number, alone: boolean, tally: Tally):
   const text = module.exported.get("main.tf") ?? "";
   const exported = { text, computed: computedIn(module.blocks, module.live.key), pieces: [], comments: 0 };
   for (const [form, written] of [...layouts, ...(alone ? [exported] : [])].entries()) {
-    // An edit of an object compares only the members that differ. Only the pool makes `runners` a computed value, so an
-    // edit that keeps the pool is possible.
+    // An edit compares only the members of an object that differ. In `runners`, only the pool is computed. So an edit
+    // that keeps the pool is possible.
     const isSamePool = module.live.runners.pool === module.wanted.runners.pool;
     const isComputed = ([, attribute]: AttributeName) =>
       written.computed.includes(attribute) && !(attribute === "runners" && isSamePool);
@@ -60,7 +62,7 @@ export async function editGenerated(seed: number, alone: boolean, tally: Tally):
 }
 
 /**
- * Writes the module in one of three forms: a line's stations as objects over several lines, as blocks, or as one-line
+ * Writes the module in one of three forms. The stations of a line are objects over several lines, blocks, or one-line
  * objects.
  */
 function writeByHand(module: GeneratedModule, form: number, seed: number): Written {
@@ -97,7 +99,8 @@ function isKeyed({ entries }: ObjectValue, key: string): boolean {
 
 /**
  * Makes one edit. Returns what is wrong with the outcome; null if nothing is wrong. `computed` lists the changed
- * attributes that the source computes. If there are any, the edit must be refused because of one of them.
+ * attributes whose values in the source are expressions. If there are any, the edit must be refused because of such an
+ * attribute.
  */
 async function editOnce(
   module: GeneratedModule,
@@ -143,7 +146,7 @@ interface Asked {
   readonly wanted: StationBody;
 }
 
-/** Describes what is wrong with an edit; null if it is exact. */
+/** Describes what is wrong with an edit; null if the edit is exact. */
 async function lookUpFault(
   { files, written, live, wanted }: Asked,
   outcome: Extract<EditOutcome, { readonly files: unknown }>,
@@ -177,14 +180,17 @@ async function lookUpFault(
   return isKept ? null : `other bytes are changed: ${main}`;
 }
 
-/** Whether each line of an edited text existed before the edit, or is as the formatter writes it. */
+/** Whether each line of an edited text existed before the edit, or is formatted as the formatter writes it. */
 async function isAligned(text: string, before: string): Promise<boolean> {
   const old = new Set(before.split("\n"));
   const formatted = (await formatText(text)).split("\n");
   return text.split("\n").every((line, index) => old.has(line) || line === formatted[index]);
 }
 
-/** Text without the alignment of equals signs and comments: an edit of a formatted resource aligns them again. */
+/**
+ * Returns the text without the alignment of equals signs and comments, because an edit of a formatted resource aligns
+ * them again.
+ */
 function unaligned(text: string): string {
   return text.replace(/[ \t]+(?==|#|\/[/*])/g, " ");
 }

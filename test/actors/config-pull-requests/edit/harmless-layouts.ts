@@ -6,8 +6,8 @@ import { beside } from "./text-layout.js";
 const MODULE = `${OPEN}path.module}`;
 
 /**
- * Layouts with common code in which a part of a path or of a command is unknown. Some of the code does not read the
- * source's text file; similar code may read it. Also returns the layouts of {@link onceLayouts}.
+ * Layouts with common code in which a part of a path or of a command is unknown. The code does not read the source's
+ * text file. Also layouts with similar code that may read the file, and the layouts of {@link onceLayouts}.
  */
 export function harmlessLayouts(): readonly Layout[] {
   const at = /at lines\/b\.tf:\d/;
@@ -130,7 +130,10 @@ function credentialLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with attributes and words of commands that are no paths of the repository, and with similar paths. */
+/**
+ * Layouts in which attributes and command words are paths of other things than the repository's files, for example of a
+ * URL. Also layouts with similar paths that may name such a file.
+ */
 function otherPathLayouts(): readonly Layout[] {
   const block = (header: string, body: string, isRefused = false) =>
     beside(
@@ -210,7 +213,10 @@ function otherPathLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts in which code reads a file that a resource or data source writes, or a similar path. */
+/**
+ * Layouts in which code reads a file that a resource or data source writes. Also layouts in which code reads a similar
+ * path.
+ */
 function writtenFileLayouts(): readonly Layout[] {
   const at = /at lines\/b\.tf:\d/;
   const archive = `data "archive_file" "fn" {\n  type = "zip"\n  source_dir = "${MODULE}/fn"\n  output_path = "${MODULE}/fn.zip"\n}\n`;
@@ -314,8 +320,8 @@ function terragruntReaders(): readonly Layout[] {
 }
 
 /**
- * Layouts with calls whose `count` or `for_each` is an expression. Some create at most one instance; the others may
- * create more.
+ * Layouts with calls whose `count` or `for_each` is an expression. Some calls create at most one instance; the other
+ * calls may create more.
  */
 function onceLayouts(): readonly Layout[] {
   const counted = (more: string, once: boolean) =>

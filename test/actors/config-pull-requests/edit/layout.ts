@@ -3,7 +3,7 @@ import type { EditOutcome } from "../../../../actors/config-pull-requests/edit/s
 import { editIn, type TreeFiles, toStation, toTree, toWanted } from "../../../support/station-edit.js";
 import type { Tally } from "./generated-edits.js";
 
-/** `${` */
+/** The start of an HCL interpolation; split so that it does not look like a JavaScript template. */
 export const OPEN = "$" + "{";
 /** The text of a prompt before and after an edit. */
 export const [WAS, IS] = ["Do it.\n", "Do it well.\n"];

@@ -1,8 +1,8 @@
 import { type Layout, line } from "./layout.js";
 
 /**
- * Layouts for each attribute of `lifecycle`: with values that make, or may make, a change of the station's model
- * ineffective, and with harmless values.
+ * Layouts for each attribute of `lifecycle`. With some values, a change of the station's model has no effect or may
+ * have none. With the other values, the change takes effect.
  */
 export function lifecycleLayouts(): readonly Layout[] {
   const ignoring = [

@@ -26,7 +26,7 @@ export function made(says: string, files: TreeFiles, place: RegExp | null): Layo
   };
 }
 
-/** Like {@link made}, but the edit would have no effect, so that it is refused at the place. */
+/** Like {@link made}, but the edit would have no effect, so it is refused at `place`. */
 export function idle(says: string, files: TreeFiles, place: RegExp): Layout {
   return { ...made(says, files, place), refused: { code: "not-proven", place } };
 }

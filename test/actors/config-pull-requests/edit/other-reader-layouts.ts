@@ -3,14 +3,14 @@ import { type Layout, OPEN } from "./layout.js";
 import { beside } from "./text-layout.js";
 
 /**
- * Layouts in which the source's text file has another reader that no plain path names. Others have similar code that
- * does not read the file.
+ * Layouts in which code other than the source reads the source's text file, without naming its plain path. Also layouts
+ * with similar code that does not read the file.
  */
 export function otherReaderLayouts(): readonly Layout[] {
   return [...givenLayouts(), ...templateLayouts(), ...commandLayouts(), ...valueLayouts(), ...folderLayouts()];
 }
 
-/** Layouts in which a variable is part of a path, and files other than HCL may replace its default. */
+/** Layouts in which a variable is part of a path. Files other than HCL may replace the variable's default. */
 function givenLayouts(): readonly Layout[] {
   const reader = `variable "dir" {\n  default = "templates"\n}\nlocals {\n  a = file("${OPEN}path.module}/${OPEN}var.dir}/w.md")\n}\n`;
   const given = (says: string, files: TreeFiles, isRefused = true) =>

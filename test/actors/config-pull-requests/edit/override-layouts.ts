@@ -2,8 +2,8 @@ import { type Layout, line, OPEN } from "./layout.js";
 import { call, made } from "./module-layout.js";
 
 /**
- * Layouts in which an override file may change a call of the module, for each form of the file's name, and one in which
- * it overrides another call.
+ * Layouts in which an override file may change a call of the module, one for each form of the file's name. In one
+ * further layout, the override file changes another call.
  */
 export function overrideLayouts(one: string): readonly Layout[] {
   const many = 'module "core" {\n  for_each = var.teams\n}\n';
@@ -52,8 +52,8 @@ export function overrideLayouts(one: string): readonly Layout[] {
 }
 
 /**
- * Layouts with an override file next to the source, whose edit is refused, and with files that only have a similar
- * name, whose edit is allowed.
+ * Layouts with an override file next to the source, in which the edit is refused. In similar layouts, the file only has
+ * a similar name, and the edit succeeds.
  */
 export function ownOverrideLayouts(): readonly Layout[] {
   const own = 'resource "service_line" "web" {\n  count = 2\n}\n';

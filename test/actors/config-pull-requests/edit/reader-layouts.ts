@@ -102,8 +102,8 @@ function othersIn(folder: string): readonly string[] {
 }
 
 /**
- * Layouts in which JSON files or templates name the source's text file. Others have similar text that does not read the
- * file.
+ * Layouts in which JSON files or templates name the source's text file. Also layouts with similar text that does not
+ * read the file.
  */
 function readerFiles(): readonly Layout[] {
   const json = `{"locals":{"a":"${OPEN}path.root}/lines/prompts/w.md"}}`;
@@ -157,8 +157,8 @@ function folderReaders(): readonly Layout[] {
 }
 
 /**
- * Layouts with each form of a path in the source's module, for a source at the root and in subfolders, and with other
- * code that may read the file.
+ * All layouts in which code may read the source's text file. For a source at the root and in subfolders, they contain
+ * each form of the file's path.
  */
 export function readerLayouts(): readonly Layout[] {
   const forms = ["", "lines", "infra/lines"].flatMap((folder) => {
@@ -172,7 +172,7 @@ export function readerLayouts(): readonly Layout[] {
 }
 
 /**
- * Layouts with attributes that read the source's text file or its folder, in HCL and JSON. Others have similar
+ * Layouts with attributes that read the source's text file or its folder, in HCL and JSON. Also layouts with similar
  * attributes that do not read the file.
  */
 function attributeReaders(): readonly Layout[] {

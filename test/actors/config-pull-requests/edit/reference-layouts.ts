@@ -44,7 +44,7 @@ function outputLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with references to the edited line: those that read its stations, and those that do not. */
+/** Layouts with references to the edited line. Some references read its stations, others do not. */
 export function referenceLayouts(): readonly Layout[] {
   const other = (attribute: string) =>
     `resource "service_line" "other" {\n  team_id = "team_2"\n  key = "other"\n  ${attribute}\n}\n`;

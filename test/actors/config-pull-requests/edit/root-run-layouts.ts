@@ -2,7 +2,10 @@ import type { TreeFiles } from "../../../support/station-edit.js";
 import { type Layout, OPEN } from "./layout.js";
 import { call, made } from "./module-layout.js";
 
-/** Layouts in which a command applies a called module as a root module, and similar commands for other modules. */
+/**
+ * Layouts in which a command applies a called module as a root module, and layouts in which a similar command applies
+ * another module.
+ */
 export function rootRunLayouts(): readonly Layout[] {
   const of = (says: string, files: TreeFiles, place: RegExp | null) =>
     made(says, { "main.tf": call("core", "./modules/line"), ...files }, place);

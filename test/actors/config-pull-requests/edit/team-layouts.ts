@@ -43,10 +43,7 @@ const oneTeam: TreeFiles = {
 };
 
 interface ExpressionForm {
-  /**
-   * `team` returns the expression for `team_id`, and `more` returns the other files of the module, for the id of a
-   * team.
-   */
+  /** Returns the expression for `team_id`, given the id of a team. `more` returns the other files of the module. */
   readonly team: (id: string) => string;
   readonly more: (id: string) => TreeFiles;
   /**
@@ -121,7 +118,8 @@ function unknownForms(): readonly { readonly team: string; readonly more: TreeFi
 }
 
 /**
- * Layouts whose `team_id` may be that of another team or is unknown, and similar layouts whose `team_id` is accepted.
+ * Layouts in which `team_id` is unknown or may be the id of another team, and similar layouts whose `team_id` is
+ * accepted.
  */
 export function mixedTeamLayouts(): readonly Layout[] {
   const values = 'team = "team_2"\n';
@@ -164,8 +162,8 @@ export function mixedTeamLayouts(): readonly Layout[] {
 }
 
 /**
- * Layouts whose `team_id` mentions only other teams. An edit that can determine the team is refused with `not-found`,
- * any other with `ambiguous`.
+ * Layouts whose `team_id` mentions only other teams. The edit is refused: with `not-found` if it can determine the
+ * team, otherwise with `ambiguous`.
  */
 export function otherTeamLayouts(): readonly Layout[] {
   const more = `${core}variable "k" {}

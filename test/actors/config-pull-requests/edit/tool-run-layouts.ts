@@ -274,7 +274,7 @@ function variableLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts whose run of the root module may use another branch than the one that the edit is merged into. */
+/** Layouts in which the run of the root module may use a branch other than the one that the edit is merged into. */
 function branchLayouts(): readonly Layout[] {
   const tfe = (branch: string) =>
     block("tfe_workspace", `working_directory = "lines"\nvcs_repo {\n  identifier = "acme/infra"\n${branch}}\n`);

@@ -7,7 +7,7 @@ const include = 'include "root" {\n  path = find_in_parent_folders("root.hcl")\n
 const inputs = (id: string) => `inputs = {\n  team_id = ${id}\n}\n`;
 
 /**
- * Returns a layout in which the edit cannot determine the team that the unit gives the line, and is refused as
+ * Returns a layout in which the edit cannot determine the team that the unit gives the line. The edit is refused as
  * ambiguous.
  */
 function refusedTeam(says: string, files: TreeFiles): Layout {
@@ -19,7 +19,7 @@ function otherTeam(says: string, files: TreeFiles): Layout {
   return { ...made(says, files, null), refused: { code: "not-found", place: /modules\/line\/main\.tf:1/ } };
 }
 
-/** Layouts with Terragrunt units that give the module's team in each way that Terragrunt has. */
+/** Layouts with Terragrunt units that give the module's team, in every way that Terragrunt supports. */
 export function unitInputLayouts(): readonly Layout[] {
   const unit = (text: string, more: TreeFiles = {}) => ({ "live/a/terragrunt.hcl": `${source}${text}`, ...more });
   const root = (text: string, own = "") => unit(`${include}${own}`, { "live/root.hcl": text });
@@ -151,8 +151,8 @@ export function unitInputLayouts(): readonly Layout[] {
 }
 
 /**
- * Layouts in which several variable files, several backend files or workspaces run a module more than once, and similar
- * layouts in which it runs once.
+ * Layouts that run a module more than once, because they have several variable files, backend files or workspaces. Also
+ * similar layouts that run it once.
  */
 export function runFileLayouts(): readonly Layout[] {
   const one = call("core", "./modules/line");
@@ -204,7 +204,10 @@ export function runFileLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with two HCL files beside a complete backend: settings of the backend, or the configuration of other tools. */
+/**
+ * Layouts with a complete backend and two HCL files next to it. The files contain settings of the backend, or the
+ * configuration of other tools.
+ */
 function settingLayouts(one: string): readonly Layout[] {
   const complete = (body: string, type = "s3") => `terraform {\n  backend "${type}" {\n    ${body}\n  }\n}\n${one}`;
   const pair = (text: string, backend = complete('bucket = "b"\n    key = "k"')) => ({
@@ -228,8 +231,8 @@ function settingLayouts(one: string): readonly Layout[] {
 }
 
 /**
- * Layouts in which a called module reads the workspace's name, or the backend has many workspaces, and similar layouts
- * without several workspaces.
+ * Layouts with several workspaces: a called module reads the workspace's name, or the backend has many workspaces. Also
+ * similar layouts without several workspaces.
  */
 function workspaceLayouts(one: string): readonly Layout[] {
   const workspace = 'output "w" {\n  value = terraform.workspace\n}\n';
@@ -298,7 +301,7 @@ function workspaceLayouts(one: string): readonly Layout[] {
   ];
 }
 
-/** Layouts whose backend has a setting for several workspaces, and layouts with similar settings. */
+/** Layouts whose backend has a setting for several workspaces, and layouts whose backend only has a similar setting. */
 function backendWorkspaces(one: string): readonly Layout[] {
   const backend = (type: string, body: string) => ({
     "main.tf": one,

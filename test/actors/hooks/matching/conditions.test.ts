@@ -39,7 +39,7 @@ function happened(on: WorkEvent["on"], event: object = {}, repositories: string[
   };
 }
 
-/** Returns the name of the first condition that does not hold, or null. */
+/** Returns the name of the first condition that does not hold; null if all conditions hold. */
 function firstFailing(given: ReturnType<typeof hook>, work: WorkEvent): string | null {
   const verdict = evaluateConditions(compileConditions(given), toSubject(work), { units: MAX_MATCH_COST });
   if (verdict === "undecided") throw new Error("it was given enough");

@@ -70,7 +70,7 @@ function moved(repositories: readonly string[] = ["acme/app"]): WorkEvent {
 }
 
 /**
- * Matches all hooks, with a given number of units per portion: returns the matching hooks, in order, and the number of
+ * Matches all hooks, with a given number of units per portion. Returns the matching hooks in order, and the number of
  * portions.
  */
 function judgeAll(reading: Reading, work: WorkEvent, toUnits: () => number) {

@@ -28,7 +28,7 @@ const WEEK_MS = 7 * 24 * 60 * MINUTE_MS;
 const BOUNDARY_MS = Date.parse("2026-01-01T00:00:00.000Z");
 /** The last format with groups. */
 const FORMAT = 14;
-/** The migrations up to the one that replaces groups. */
+/** The migrations up to the migration that replaces groups. */
 const steps = migrations.filter(({ to }) => to <= FORMAT + 1);
 /**
  * Number of ids of queued deliveries that the earlier release stored in the intake's state. The release stored all

@@ -6,7 +6,7 @@ import { toFailure } from "../../../../actors/outbound/http/failure.js";
 import { createOutbound } from "../../../../actors/outbound/http/request.js";
 import { RunAbort } from "../../../../runtime/effects/run-signal.js";
 
-/** Returns the failure of a request whose host sends this text and hangs up; with null, nothing listens any more. */
+/** Returns the failure of a request whose host sends this text and hangs up. With null, the host no longer listens. */
 async function readFailure(t: Test, answer: string | null) {
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());

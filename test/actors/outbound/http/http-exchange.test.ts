@@ -8,7 +8,7 @@ import { createOutbound } from "../../../../actors/outbound/http/request.js";
 import { RunAbort } from "../../../../runtime/effects/run-signal.js";
 import { until } from "../../../support/until.js";
 
-/** Creates an outbound path that keeps 10 bytes of an answer, to a server with this listener. */
+/** Creates an outbound path to a server with this listener. The path stores only the first 10 bytes of an answer. */
 async function arrange(t: Test, listener: RequestListener) {
   const server = createServer(listener);
   server.listen(0, "127.0.0.1");

@@ -78,7 +78,7 @@ t.test(
 );
 
 /**
- * Starts many effects of one workspace, then one of another (or the same) workspace; returns the ids of those that
+ * Starts many effects of one workspace, then one effect of the workspace `beside`. Returns the ids of the effects that
  * ended.
  */
 async function startBeside(

@@ -20,7 +20,9 @@ function busy(retryAtMs: number | null = null): ModelOutcome {
   return { state: "waiting", reason, retryAtMs, spent };
 }
 
-/** Returns the times at which a question is asked if it always has this outcome, and the final state. */
+/**
+ * Asks a question that always has this outcome. Returns the times at which the question is asked, and the final state.
+ */
 function follow(outcome: ModelOutcome) {
   let asking: ModelAsking = { sinceMs: startMs, waits: 0 };
   const times = [startMs];

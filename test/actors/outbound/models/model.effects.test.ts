@@ -89,7 +89,8 @@ t.test("an answer without its usage counts its estimate", async (t) => {
   const { server, ask } = await askedModel(t);
   server.queue.push({ value: good, usage: null });
   const { spent } = await ask();
-  // Texts of 9 and 10 bytes are 3 and 4 tokens, and each message adds 8 tokens: 23 in, 500 out.
+  // Texts of 9 and 10 bytes count as 3 and 4 tokens, and each of the two messages adds 8 tokens: 23 input tokens, 500
+  // output tokens.
   t.same(spent, toSpent(1, (23 * 2.5 + 500 * 10) / 1e6, true));
 });
 

@@ -35,7 +35,7 @@ interface Platform {
   readonly answers: Map<string, Answer>;
   /** Publishes keys, with valid discovery. */
   publish(keys: readonly JWK[]): void;
-  /** Verifies a token signed with the pair's key; returns the error, or null. */
+  /** Verifies a token signed with the pair's key. Returns the error; null if the token is valid. */
   verify(
     pair: Pair,
     as?: { readonly kid?: string; readonly issuer?: string; readonly client?: string },
@@ -50,7 +50,7 @@ const json =
   };
 const DISCOVERY = "/.well-known/openid-configuration";
 
-/** Starts an issuer on the loopback interface with answers that the test sets, and a client of it. */
+/** Starts an issuer on the loopback interface, and a client of the issuer. The test sets the issuer's answers. */
 async function startPlatform(
   t: Test,
   options: { readonly allow?: (url: string) => string; readonly timeoutMs?: number } = {},

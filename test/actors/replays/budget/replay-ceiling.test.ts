@@ -63,7 +63,10 @@ t.test("a copy without a cost counts its share of the ceiling once", async (t) =
   t.match(world.replay(both.replayId), { state: "over-budget", spending: { spent: "7/10", unpriced: 1 } });
 });
 
-/** A copy loses its runner: with one copy at a time or all at once, before or after the others settle. */
+/**
+ * The cases in which a copy loses its runner. `slots` is the number of copies that run at once. In the case `last`, the
+ * other copies have their results before the loss.
+ */
 const losses = [
   { slots: 1, when: "first" },
   { slots: 8, when: "first" },

@@ -55,7 +55,7 @@ t.test("a gain under another scoring says so", async (t) => {
 t.test("the gain that can be detected is of the tasks that both scored and the copies of each side", async (t) => {
   const copies = listTasks(8, "+-");
   const { detectableGain } = compareSides(side("own", copies), side("other", copies), { minGain: 0.05, live: copies });
-  // Each task has two copies per side, with a variance of 1/2.
+  // Each task has two copies per side. Per task and side, the copies' variance is 1/2.
   t.equal(detectableGain, 1.96 * Math.sqrt((0.5 * (1 / 2 + 1 / 2)) / 8));
   const few = listTasks(4, "+-");
   t.equal(compareSides(side("own", few), side("other", few), { minGain: 0.05, live: few }).detectableGain, null);

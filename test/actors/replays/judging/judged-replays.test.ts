@@ -11,11 +11,11 @@ import { ReplayWorld, type ReplayWorldOptions } from "../../../support/replay-wo
 import { base } from "../../../support/stepped-work.js";
 import { workspaceId } from "../../../support/work.js";
 
-/** Replays at a station with a judge, over simulated time. The test plays the runner and the model. */
+/** Replays at a station with a judge, over simulated time. The test acts as the runner and the model. */
 
 const MINUTE_MS = 60_000;
 const judge = { rubric: "Is it good?", scale: "yes-no", passScore: null, claims: [], passShare: null, model: null };
-/** An answer costs 0.011; a question in progress counts slightly more than 0.08. */
+/** An answer costs 0.011. A question in progress counts as slightly more than 0.08. */
 const judging = toReplayJudging({ name: "m", prices: { in: 10, out: 10, currency: "EUR", models: {} } });
 const usage = { in: 1_000, out: 100 };
 const diff = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+one\n";

@@ -87,7 +87,7 @@ async function seeded(): Promise<Harness> {
 const start = (harness: Harness) =>
   harness.start({ actors: [judgedActor], effects: [modelEffect(slowModel(harness))] });
 
-/** Judges the whole replay, with a kill at a commit; returns false if there is no such commit. */
+/** Judges the whole replay, with a kill at a commit. Returns false if there are fewer commits. */
 async function judgeThrough(harness: Harness, kill: { readonly commit: number; readonly when: "before" | "after" }) {
   harness.killAt = { ...kill, commit: harness.batches.length + kill.commit };
   const last = harness.killAt.commit;
@@ -145,8 +145,8 @@ const getSum = (rows: readonly { readonly spent: ModelSpent }[]): string =>
   );
 
 /**
- * Whether the counted calls and cost are those of the received answers, or include an estimate for a lost answer, which
- * is higher than the cost of an answer.
+ * Whether the counted calls and cost are those of the received answers. If an answer was lost, they include an estimate
+ * instead, which is higher than the cost of an answer.
  */
 function isCountedOnce({ calls, cost, isEstimate }: ModelSpent): boolean {
   const amount = cost?.amount ?? 0;

@@ -16,7 +16,7 @@ import { judgeAgreement } from "../../../../actors/statistics/second-looks.js";
 import { JudgedReplay, type JudgedReplayOptions, verdict } from "../../../support/judged-replay.js";
 import { workspaceId } from "../../../support/work.js";
 
-/** Returns a finished baseline that probes its set; each of its copies was judged at a cost of `cost`. */
+/** Returns a finished baseline that probes its set. Judging each of its copies cost `cost`. */
 function finished(options: JudgedReplayOptions, { cost = 0.5, met = () => true }: Judged = {}): JudgedReplay {
   const replay = new JudgedReplay(undefined, { probe: true, ...options });
   replay.judgeAll();
@@ -30,7 +30,7 @@ interface Judged {
   readonly met?: (shown: string) => boolean;
 }
 
-/** Whether the text that the model reads is the change of the copy at this position. */
+/** Whether the model was shown the change of the copy at this position. */
 const isOf = (shown: string, place: number): boolean => shown.includes(`+rep_1 ${place}\n`);
 
 /** Ends the replay, and starts its second looks. */
@@ -76,7 +76,8 @@ t.test("a copy without a verdict is not judged again", async (t) => {
 });
 
 t.test("they are judged in order while the ceiling has room for one more at what its first judging cost", async (t) => {
-  // Four first judgings cost 0.5 each, and leave budget for one and a half more.
+  // The four first judgings cost 0.5 each. The remaining 0.75 of the ceiling is enough for one further judging, but not
+  // for two.
   const replay = finished({ runs: 4, ceiling: 2.75 });
   replay.answerAll(() => verdict(true, 0.5));
   t.same(listStates(seconds(replay)), ["judged", "none", "none", "none"]);

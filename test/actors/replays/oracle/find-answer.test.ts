@@ -28,7 +28,7 @@ class Scene extends SteppedWork {
     this.run().take({ type: "gate.answered", gate: "handover.giving", id: question?.id, refused: null } as Message);
   }
 
-  /** Returns the answer for a run, with its diffs as text; null if it has none. */
+  /** Returns the answer for a run, with its diffs as text; null if the run has no answer. */
   answer(runId: string) {
     const found = findAnswer(this.rows, workspaceId, runId);
     const accepted = found?.accepted.map(({ digest }) => getText(this.rows, workspaceId, digest));

@@ -33,7 +33,7 @@ import { lineId, teamId, workspaceId } from "../../../support/work.js";
  */
 
 export const CANARY = "canary-of-held-out-runs";
-/** Returns a config without skills, because skills would be bodies. */
+/** Returns a config without skills, because the scene stores no bodies for them. */
 export const configWith = (station: Parameters<typeof withStation>[0]) => ({ ...withStation(station), skills: [] });
 export const live = configWith({ prompt: "Build it." });
 const bold = configWith({ prompt: "Be bold." });

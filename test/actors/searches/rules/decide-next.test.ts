@@ -26,8 +26,8 @@ const seed = contender("seed");
 const spent = (amount: number) => ({ ceiling: euro(39), counted: toText(fraction(amount * 100, 100)), underWay: [] });
 
 /**
- * Returns a candidate for each of these iterations. All score lower and cost more than the seed, so that none is on the
- * frontier.
+ * Returns a candidate for each of these iterations. All candidates score lower and cost more than the seed, so none is
+ * on the frontier.
  */
 const useless = (...iterations: readonly number[]) =>
   iterations.map((iteration, n) => contender(`c${n + 1}`, { score: 0.4, cost: 9, iteration }));
@@ -253,8 +253,8 @@ t.test("what is granted grows by what earlier parts left", async (t) => {
   t.same(step({ spending: spent(0) }), { step: "propose", allotted: euro(1.147058823) }, "39/34");
   t.same(step({ spending: spent(10) }), { step: "propose", allotted: euro(1) }, "the seed overran");
   const iterations = listIterations("P1");
-  // The seed's replay and one agent run are over, and the first iteration has only one candidate. So 3 x (1 + 6) + 3 +
-  // 6 = 30 is still to come, of the remaining 33.
+  // The seed's replay and one agent run have ended, and the first iteration has only one candidate. So 3 x (1 + 6) + 3
+  // + 6 = 30 is still to come, of the remaining 33.
   const waits = [seed, contender("a", { state: null })];
   t.same(step({ iterations, candidates: waits, spending: spent(6) }), {
     step: "replay",

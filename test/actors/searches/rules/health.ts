@@ -6,7 +6,7 @@ import { measureNoise } from "../../../../actors/statistics/noise.js";
 export const unmeasured: SetHealth = { noise: null, saturation: null, judge: null, checks: null, oracle: null };
 
 /**
- * Returns the noise of a set with two copies per task: all first copies succeeded, and all second copies except
+ * Returns the noise of a set with two copies per task. All first copies succeeded, and all second copies except
  * `failed` of them.
  */
 export function findNoise(tasks: number, failed: number, minGain: number): SetHealth["noise"] {

@@ -40,13 +40,11 @@ export interface World {
   readonly faults?: Faults;
   /** Fixed results of copies and agents, instead of random ones. */
   readonly draws?: Draws;
-  /**
-   * Returns the ids of a run and its task, and the task's outcome, by index in the set, if a test needs specific ones.
-   */
+  /** Overrides the ids of a run and its task, and the task's outcome, by index in the set. */
   readonly nameRun?: (task: number) => Pick<Entry, "runId" | "taskId" | "outcome">;
 }
 
-/** Fixed results of copies and agents, by a rule that the test knows. */
+/** Results of copies and agents that follow a rule of the test, instead of random results. */
 export interface Draws {
   copy(copy: { readonly candidate: string; readonly task: number; readonly repeat: number }): {
     readonly succeeded: boolean;
@@ -55,14 +53,14 @@ export interface Draws {
   agentAmount(iteration: number): number;
 }
 
-/** Fault frequencies: on average, each fault occurs once in this many times. */
+/** How rare each fault is: on average, it occurs once in this many opportunities. */
 export interface Faults {
   readonly agentFails: number;
   readonly replayStops: number;
   readonly copyUnscored: number;
   readonly configChanges: number;
   readonly stationLeaves: number;
-  /** Average cost of a run relative to the expected cost, and the same for an agent's run. */
+  /** Average cost of a run, relative to the expected cost. `agentCosts` is the same ratio for an agent's run. */
   readonly costs: number;
   readonly agentCosts: number;
   readonly noConfigCause: number;
@@ -95,7 +93,10 @@ interface Entry {
   readonly spent: Money;
 }
 
-/** A replay or an agent's run in progress. `end` ends it and returns the amount that it counts. */
+/**
+ * A replay or an agent's run in progress. `end` ends the part, and returns the amount that it adds to the counted
+ * amount.
+ */
 interface Part {
   readonly allotted: Money;
   readonly end: () => Fraction;
@@ -103,7 +104,7 @@ interface Part {
 
 const COST = 0.1;
 const FINEST = 1_000_000;
-/** More steps than any simulated search takes; more than this is a bug. */
+/** More steps than any simulated search takes. A search that reaches this number has a bug. */
 const MAX_STEPS = 10_000;
 
 /** The results of a replay's copies. */
@@ -297,7 +298,7 @@ export class Simulation {
     return { succeeded, amount: this.#amount(config.costFactor * (faults?.costs ?? 1)) };
   }
 
-  /** Returns the amount counted for an agent's run: its allotment if it reports none. */
+  /** Returns the amount counted for an agent's run. This is its allotment if the run reports no amount. */
   #drawAgent(iteration: number, allotted: Money): Fraction {
     const { draws, faults } = this.#world;
     if (draws !== undefined) return decimal(draws.agentAmount(iteration));

@@ -45,10 +45,15 @@ export function isFalseFind({ best, mark }: SimulatedSearch): boolean {
   return best !== null && !best.seed && mark === null;
 }
 
-/** A search with one candidate that truly succeeds more often; all others equal the live config. */
+/**
+ * The result of a search with one candidate that truly succeeds more often. All other candidates equal the live config.
+ */
 export interface PlantedSearch {
   readonly search: SimulatedSearch;
-  /** Whether the search continued until the planted candidate was proposed, and whether that candidate is the best. */
+  /**
+   * `isProposed`: whether the search continued until the planted candidate was proposed. `isBest`: whether that
+   * candidate is the best.
+   */
   readonly isProposed: boolean;
   readonly isBest: boolean;
 }

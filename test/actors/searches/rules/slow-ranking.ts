@@ -56,9 +56,14 @@ export function slowFrontier(candidates: readonly SnapshotCandidate[], objective
 }
 
 /**
- * Whether `id` is the best. If no candidate is confirmed, the best is the seed. Otherwise it is the confirmed candidate
- * with the highest score, of equal ones the cheapest (if the objective is the cost, the cheapest comes first), then by
- * held-out gain, then by the order of admission.
+ * Whether `id` is the best candidate. If no candidate is confirmed, the best is the seed. Otherwise the confirmed
+ * candidates are ordered by these criteria:
+ *
+ * 1. the lowest cost, if the objective is the cost
+ * 2. the highest score
+ * 3. the lowest cost
+ * 4. the highest held-out gain
+ * 5. the earliest admission
  */
 export function isSlowBest(candidates: readonly SnapshotCandidate[], objective: Objective, id: string): boolean {
   const points = listPoints(candidates);

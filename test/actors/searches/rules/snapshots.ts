@@ -18,7 +18,7 @@ import type { Gain, Verdict } from "../../../../actors/statistics/gain.js";
 
 export const euro = (amount: number): Money => ({ amount, currency: "EUR" });
 
-/** Returns a run with this cost, of the task with the same name. */
+/** Returns a run with this cost. The run's task has the same name. */
 export function costed(name: string, cost: number | null): CostedEntry {
   return { runId: `run-${name}`, taskId: name, spent: cost === null ? null : euro(cost) };
 }
@@ -116,7 +116,7 @@ export function toPicture(parts: Partial<SearchSnapshot> = {}): SearchSnapshot {
 }
 
 /**
- * Parses the iterations of a search, separated by spaces. Each one is `P` (propose) or `R` (reflect), the number of
+ * Parses the iterations of a search, separated by spaces. An iteration is `P` (propose) or `R` (reflect), the number of
  * admitted candidates, and `!` if it failed or `~` if it is running.
  */
 export function listIterations(text: string): readonly SnapshotIteration[] {

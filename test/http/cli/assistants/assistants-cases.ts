@@ -1,6 +1,6 @@
 import type { CommandCase } from "../../../support/command-cases.js";
 
-/** The case of `mcp`. Tests with real clients cover the tools that it serves. */
+/** The case of `mcp`. Tests with real clients cover the tools that the command serves. */
 export const assistantCases: readonly CommandCase[] = [
   {
     name: "mcp",

@@ -57,7 +57,7 @@ export async function startAssistant(t: Test, home: string, ...args: readonly st
   };
 }
 
-/** A process whose input the test writes itself. */
+/** A process of the command, to whose input the test writes directly. */
 export interface McpProcess {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   /** All of standard output so far. */

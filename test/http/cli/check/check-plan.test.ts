@@ -30,7 +30,10 @@ interface Ran {
   readonly said: readonly string[];
 }
 
-/** Checks a plan against a service with scripted checks. `nth` counts the requests about checks, from 1. */
+/**
+ * Checks a plan against a service with scripted checks. `checks` returns the answers; `nth` is the number of the
+ * request about checks, counted from 1.
+ */
 async function run(
   t: Test,
   plan: string,

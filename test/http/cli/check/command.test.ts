@@ -12,7 +12,7 @@ import { openSignalbox } from "../../../support/signalbox.js";
 import { failedCheck, runningCheck } from "./checks.js";
 import { type Scripted, startScripted } from "./scripted-service.js";
 
-/** The command as a process: its exit codes, signals and files, and the secrets that it never prints. */
+/** Tests the command as a process: its exit codes, signals and files, and the secrets that it must not print. */
 
 const program = resolve("http/cli/signalbox.mjs");
 const secret = "kept-token-canary";

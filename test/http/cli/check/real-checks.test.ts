@@ -183,8 +183,8 @@ interface Passing {
 }
 
 /**
- * Starts a proxy to the service. If `cuts` returns true for a request, it cuts the connection instead of passing on the
- * answer.
+ * Starts a proxy to the service. If `cuts` returns true for a request, the proxy does not pass on the answer, but cuts
+ * the connection.
  */
 async function startCuttingProxy(t: Test, target: string, cuts: (request: Passing) => boolean): Promise<string> {
   const pool = new Pool(target);

@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { readBlocks } from "../../../support/page-blocks.js";
 
-/** The example workflow for GitHub Actions, as far as tests read it. */
+/** Reads the parts of the example workflow for GitHub Actions that tests need. */
 
 const step = z.strictObject({
   name: z.string().optional(),
@@ -43,7 +43,8 @@ export const workflowFile = workflow.parse(parse(workflowText));
 export const job = workflowFile.jobs["replay-check"];
 
 /**
- * Returns the value of an expression such as `github.event.number` in GitHub's contexts; undefined if there is none.
+ * Returns the value of an expression such as `github.event.number` in GitHub's contexts. Returns undefined if there is
+ * no value.
  */
 export function lookUp(expression: string, contexts: unknown): unknown {
   return expression

@@ -12,7 +12,7 @@ function openTerminal() {
   output.on("data", (part: Buffer) => {
     text += part.toString();
   });
-  // Without the sequences that move the cursor.
+  // Returns the terminal's output without the sequences that move the cursor.
   const shown = async () => {
     await later();
     await later();

@@ -2,16 +2,21 @@ import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** An address of a service that cuts a connection. */
+/** A proxy of a service that can cut a connection at a write. */
 export interface CutConnection {
   readonly url: string;
   /**
-   * Cuts the connection at the given write, counted from 1. `before`: the service does not get the write. `after`: the
-   * client does not get the response. `failed`: the service gets the write, and the client gets 500. `refused`,
-   * `moved-on`, `invalid`: the service does not get the write, and the client gets 403, 409 or 422. In all these cases,
-   * the service gets no later write either, as after a kill.
+   * Cuts the connection at the given write, counted from 1:
    *
-   * `old`: cuts nothing, but answers dry runs with 404, as an older release does. A dry run does not count as a write.
+   * - `before`: the service does not get the write.
+   * - `after`: the service gets the write, and the client does not get the response.
+   * - `failed`: the service gets the write, and the client gets 500.
+   * - `refused`, `moved-on`, `invalid`: the service does not get the write, and the client gets 403, 409 or 422.
+   *
+   * In all these cases, the service gets no later write either, as after a kill.
+   *
+   * With `old`, the proxy cuts nothing. It answers dry runs with 404, as an older release does. A dry run does not
+   * count as a write.
    */
   cut(write: number, when: CutWhen): void;
   close(): Promise<void>;

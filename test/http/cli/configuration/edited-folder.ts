@@ -26,22 +26,22 @@ export interface ExpectedChange {
 
 /** A resource of the folder. */
 export interface Item {
-  /** Such as `service_team.core`. */
+  /** The resource's name in HCL, such as `service_team.core`. */
   name: string;
   readonly kind: string;
   readonly address: string;
-  /** Attributes, without those of the holder. */
+  /** The resource's attributes, without the attribute that names the holder. */
   entries: Entries;
   readonly holder: Entries;
   readonly importId: string;
-  /** Whether an edit has changed it. */
+  /** Whether an edit has changed the resource. */
   isEdited: boolean;
 }
 
 /** A folder as a person edits it: the export of a workspace, in blocks, and what a plan of the edits must show. */
 export class EditedFolder {
   items: Item[];
-  /** Blocks besides resources and imports. */
+  /** Blocks other than resources and imports. */
   readonly extra: Block[] = [];
   readonly variables: Record<string, string> = {};
   readonly expected: ExpectedChange[] = [];

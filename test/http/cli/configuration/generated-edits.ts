@@ -10,7 +10,7 @@ import { EditedFolder, type ExpectedChange } from "./edited-folder.js";
 import { makeWorkspace } from "./generated-workspace.js";
 import { handEdits } from "./hand-edits.js";
 
-/** What happened to generated workspaces. */
+/** The outcomes of applying and editing generated workspaces. */
 export interface Tally {
   unchanged: number;
   edited: number;
@@ -53,8 +53,8 @@ async function expectNothing(scene: CommandScene, folder: string): Promise<void>
 }
 
 /**
- * Applies the export of a generated workspace to its own workspace, which must change nothing, and to a new one, whose
- * export must be the same.
+ * Applies the export of a generated workspace to its own workspace, and checks that nothing changes. Then applies the
+ * export to a new workspace, and checks that the new workspace has the same export.
  */
 export async function applyExport(scene: CommandScene, seed: number, tally: Tally): Promise<void> {
   const [slug, copy] = [`same-${seed}`, `copy-${seed}`];
@@ -89,7 +89,7 @@ function hiddenValue(name: string, seed: number): string {
   return name.startsWith("runner_pool_") ? `${name}-${seed}`.padEnd(32, "x") : "a secret value";
 }
 
-/** Edits the export of a generated workspace as by hand; checks its plan, its apply and the next export. */
+/** Edits the export of a generated workspace as a person might. Checks the plan, the apply and the next export. */
 export async function editExport(scene: CommandScene, seed: number, tally: Tally): Promise<void> {
   const chance = createChance(seed + 1_000_000);
   const slug = `edit-${seed}`;

@@ -74,7 +74,7 @@ function get(entries: Entries, name: string): HclValue | undefined {
   return entries.find(([each]) => each === name)?.[1];
 }
 
-/** Picks a resource that no edit has changed, and marks it. Returns null if there is none. */
+/** Picks a resource that no edit has changed, and marks it as edited. Returns null if there is no such resource. */
 function pick(folder: EditedFolder, chance: Chance, wanted: (item: Item) => boolean): Item | null {
   const free = folder.items.filter((item) => !item.isEdited && wanted(item));
   if (free.length === 0) return null;
@@ -83,7 +83,7 @@ function pick(folder: EditedFolder, chance: Chance, wanted: (item: Item) => bool
   return item;
 }
 
-/** Changes or removes some attributes; returns the new attributes and what a plan shows. */
+/** Changes or removes some attributes. Returns the new attributes, and the changes that a plan must show. */
 function changed(folder: EditedFolder, chance: Chance, given: Entries, known: Readonly<Record<string, Changeable>>) {
   let entries = given;
   const fields: ExpectedField[] = [];

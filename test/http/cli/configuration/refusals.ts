@@ -1,4 +1,4 @@
-/** A folder that is refused: the HCL after {@link refusedStart}, other files, and the error message. */
+/** A folder that the command refuses: the HCL after {@link refusedStart}, other files, and the error message. */
 export interface RefusedFolder {
   readonly text: string;
   readonly files?: Readonly<Record<string, string>>;

@@ -4,7 +4,8 @@ import { generatedSettings } from "./generated-workspace.js";
 
 /**
  * `npm run configurations [-- <workspaces> [<first seed>]]` applies the exports of generated workspaces, 500 by
- * default, and as many exports that are edited as by hand. Prints the outcome; exits with 1 if any is wrong.
+ * default. It also applies as many exports with simulated edits by hand. Prints the outcome, and exits with 1 if any
+ * check fails.
  */
 const [count = 500, first = 0] = process.argv.slice(2).map(Number);
 /** How many seeds share one service. */

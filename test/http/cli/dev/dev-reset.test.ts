@@ -7,7 +7,7 @@ import { openDevScene, openTask, statusOf } from "../../../support/dev-scene.js"
 
 t.test("--reset keeps the port", async (t) => {
   const scene = openDevScene(t);
-  // Tests of other processes do not listen on this address.
+  // No test in another process listens on this address.
   const env = { HOST: "127.0.0.4" };
   const other = createServer().listen(8787, env.HOST);
   await once(other, "listening");

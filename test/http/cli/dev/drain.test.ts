@@ -2,7 +2,7 @@ import t from "tap";
 import { processTerminal } from "../../../../http/cli/command/terminal.js";
 import { runUntilInterrupted } from "../../../../http/cli/dev/drain.js";
 
-/** A service and a runner that record what is called, and a store that can fail. */
+/** A service and a runner that record their calls, and a store that can fail. */
 function recorded() {
   const calls: string[] = [];
   const record = (call: string) => async () => void calls.push(call);

@@ -7,7 +7,7 @@ import { bearer } from "../../../support/resources.js";
 import { startTestService } from "../../../support/service.js";
 import type { Ran } from "../../../support/signalbox.js";
 
-/** Starts `hook listen`. It forwards the last firing first, which shows that it listens. */
+/** Starts `hook listen`. At first the command forwards the last firing, which shows that it listens. */
 function listenTo({ signalbox }: CommandHookScene, url: string, ...options: readonly string[]) {
   const ended = new AbortController();
   const args = ["hook", "listen", "--forward", url, "--last", "1", ...options];

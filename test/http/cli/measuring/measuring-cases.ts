@@ -123,7 +123,7 @@ export const measuringCases: readonly CommandCase[] = [
   {
     name: "search pick",
     args: async (scene) => ["careful", "--search", await findFinished(scene)],
-    // The line has no source to change. `picked.test.ts` opens a pull request.
+    // The line has no source to change, so the service refuses the pick. `picked.test.ts` tests a line with a source.
     code: 1,
     prints: /^refused: .+\ncandidate +careful\nrepository +-\nbranch +config\//,
     json: { state: "refused", candidateName: "careful", reason: { code: "no-source" } },

@@ -14,8 +14,8 @@ import { until } from "../../../support/until.js";
 const run = (...args: string[]): Promise<CommandEnd> => runStoreProgram("dead-letters", ...args);
 
 /**
- * Returns a running service with an open task, a function that adds two dead letters to its folder once it is stopped,
- * and a function that starts it again.
+ * Returns a running service with an open task, and two functions. One adds two dead letters to the service's folder
+ * once the service is stopped. The other starts the service again.
  */
 async function scene(t: Test) {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-dead-letters-"));

@@ -38,7 +38,7 @@ t.test("directories are rebuilt after entries were lost or added", async (t) => 
   ]);
   await store.close();
 
-  // The command does not report that it migrated a store of an earlier release.
+  // The output must not mention a migration, although an earlier release wrote the store.
   const { code, out } = await runSignalbox("rebuild-directory", "--data", folder);
   t.equal(code, 0);
   t.match(out, new RegExp(`^rebuilt the directory of ${folder}: ${all.length} entries\\n$`));

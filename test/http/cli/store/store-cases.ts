@@ -8,7 +8,7 @@ export interface StoreScene extends CommandScene {
   readonly folder: () => string;
 }
 
-/** Creates a folder. Returns it and a function that creates further folders in it. */
+/** Creates a folder. Returns its path and a function that creates further folders in it. */
 export function folderMaker(): { readonly parent: string; readonly folder: () => string } {
   const parent = mkdtempSync(join(tmpdir(), "signalbox-store-"));
   return { parent, folder: () => mkdtempSync(join(parent, "copy-")) };

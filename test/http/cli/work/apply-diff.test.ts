@@ -23,7 +23,7 @@ function openCheckout(t: Test) {
   layRepository(folder, FILES);
   writeFileSync(join(folder, ".git/info/exclude"), "logs\n");
   const git = (...args: readonly string[]) => inRepository(folder, ...args);
-  /** All files with their texts, the state of the index, the branches and the current one. */
+  /** Returns all files with their texts, the state of the index, the branches, and the current branch. */
   const look = () => [
     readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((name) => !/^\.git(\/|$)/.test(name))

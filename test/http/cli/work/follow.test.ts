@@ -4,7 +4,7 @@ import type { Ran, RunOptions } from "../../../support/signalbox.js";
 import { until } from "../../../support/until.js";
 import { openWorkScene } from "./work-scene.js";
 
-/** Lines without colours. */
+/** Returns the lines of the output without colours. */
 const plain = ({ out }: Ran) => out.replace(/<\w+>|<\/>/g, "").split("\n");
 
 /** A person who never answers. Aborts `asked` when the question is asked. */

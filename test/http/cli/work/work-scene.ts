@@ -15,7 +15,7 @@ export interface WorkScene extends CommandScene {
   run(args: string, options?: RunOptions): Promise<Ran>;
   /** Opens a task on the command line; returns its id. Does not start its run. */
   open(title?: string): Promise<string>;
-  /** Resolves with the task's next job. Jobs of other tasks before it are lost. */
+  /** Resolves with the task's next job. Jobs of other tasks that arrive earlier are dropped. */
   jobOf(taskId: string): Promise<Job>;
   /** Opens a task, and starts its run. */
   begin(title?: string): Promise<{ readonly taskId: string; readonly job: Job }>;

@@ -197,7 +197,7 @@ t.test("a pack that unfolds to more than git may hold ends there", async (t) => 
   header.writeUInt32BE(1, 8);
   const head: number[] = [];
   let rest = Math.floor(size / 16);
-  // The object is a tree, because git loads a tree completely into memory.
+  // The object in the pack is a tree, because git loads a tree completely into memory.
   head.push((2 << 4) | (size % 16) | 128);
   for (; rest > 0; rest = Math.floor(rest / 128)) head.push((rest % 128) | (rest >= 128 ? 128 : 0));
   const { restore, kept } = scene(t, Buffer.concat([header, Buffer.from(head), randomBytes(5_000)]));

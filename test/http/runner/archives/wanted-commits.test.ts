@@ -15,7 +15,7 @@ import { until } from "../../../support/until.js";
 const repository = "acme/app";
 const { signal } = new AbortController();
 
-/** Returns a runner's search for commits over a real repository with two commits; the test plays the service. */
+/** Returns a runner's search for commits over a real repository with two commits. The test acts as the service. */
 function scene(t: Test, { maxBytes = 10_000_000, refuses = false, received = 0 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-wanted-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));

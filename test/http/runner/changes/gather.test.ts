@@ -22,7 +22,8 @@ t.test("files that are neither UTF-8 nor binary to git are carried byte for byte
   writeFileSync(join(checkout.folder, "latin.txt"), latin("caf\xe9\nna\xefve\n"));
   writeFileSync(join(checkout.folder, "z.txt"), "zett\nmore\ndiff --git a/x b/x\n");
   renameSync(join(checkout.folder, "old.txt"), join(checkout.folder, "moved.txt"));
-  // The repository declares the file as text, but its diff would still not survive as text.
+  // The repository declares `latin.txt` as text. Its diff must still be a binary patch, because the bytes of the file
+  // are not UTF-8.
   writeFileSync(join(checkout.folder, ".gitattributes"), "*.txt diff\n");
   const diff = await read(checkout);
   t.match(diff, "+two\n");

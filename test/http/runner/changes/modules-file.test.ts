@@ -7,7 +7,10 @@ import { readChanges, readSnapshot, toLeftOut } from "../read-changes.js";
 import { carried, listPaths, put, toBytes } from "./change-scene.js";
 import { type ModulesScene, modulesScene } from "./modules-scene.js";
 
-/** Tests changes of `.gitmodules`. Whatever the file says, no unchanged submodule is lost, and none arrives in part. */
+/**
+ * Tests changes of `.gitmodules`. Whatever the file says, the snapshot loses no unchanged submodule, and contains each
+ * submodule completely or not at all.
+ */
 
 const file = ["-c", "protocol.file.allow=always"];
 

@@ -20,7 +20,10 @@ import { inRepository } from "../../../support/repository.js";
 import { readChanges, readSnapshot, toLeftOut } from "../read-changes.js";
 import { carried, changeScene, listPaths, put, toBytes } from "./change-scene.js";
 
-/** Folders as people and agents leave them: the snapshot takes everything that git can store, and names the rest. */
+/**
+ * Tests unusual folders, as people and agents leave them. The snapshot contains everything that git can store, and
+ * names the rest.
+ */
 
 t.test("a repository inside is taken as its files, at any depth, with or without commits", async (t) => {
   const made = changeScene(t, { "a.txt": "one\n", ".gitignore": "*.log\nbuild/\n" });
@@ -103,7 +106,7 @@ t.test("what is neither file nor link, or cannot be read, is left out as it was"
   t.teardown(() => void server.close());
   put(checkout.folder, "mode.txt", "changed\n");
   chmodSync(join(checkout.folder, "mode.txt"), 0);
-  // In the second folder, only the names are readable.
+  // In the folder `half`, only the file names are readable.
   for (const [name, mode] of [
     ["closed", 0],
     ["half", 0o444],
@@ -115,7 +118,7 @@ t.test("what is neither file nor link, or cannot be read, is left out as it was"
   }
   put(checkout.folder, "a.txt", "changed\n");
   const snapshot = await readSnapshot(checkout);
-  // Root can read everything.
+  // If the tests run as root, all files are readable.
   const readsAll = process.getuid?.() === 0;
   const inside = ["closed", "half", "shut"].flatMap((name) => [`${name}/x.txt`, `${name}/y.txt`]);
   t.same(

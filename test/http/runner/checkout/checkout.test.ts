@@ -79,7 +79,7 @@ t.test("what changed in every way is carried to the next checkout, byte for byte
   t.equal(await readChanges(first), "", "nothing at first");
   change(first);
   const diff = await readChanges(first);
-  // The branch moves on meanwhile; the task stays at its base.
+  // The branch gets a new commit meanwhile, but the task stays at its base.
   git("commit", "--allow-empty", "-m", "Later");
   const second = await checkouts.layOut(wanted({ base: first.base, diff }), join(folder, "second"));
   t.equal(second.base, first.base);

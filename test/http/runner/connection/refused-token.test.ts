@@ -6,7 +6,7 @@ import type { Cleaning } from "../../../support/service.js";
 import { until } from "../../../support/until.js";
 import { ProtocolService } from "../protocol-service.js";
 
-/** Opens a connection of a program that wants to know of its first refused token. */
+/** Opens a connection for a program that is notified of its first refused token. */
 async function open(t: Cleaning & Parameters<typeof ProtocolService.start>[0], token: string) {
   const service = await ProtocolService.start(t);
   const clock = new ManualClock();

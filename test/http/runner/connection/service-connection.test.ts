@@ -42,15 +42,15 @@ interface Scene {
   readonly connection: ServiceConnection;
   readonly taken: ServiceMessage[];
   readonly dropped: string[];
-  /** The connection's calls about commits, in order. */
+  /** The connection's calls that concern commits, in order. */
   readonly told: string[];
   readonly said: string[];
   readonly leasesOver: () => number;
-  /** Changes the runner's next hello. */
+  /** Changes the runner's next message `hello`. */
   readonly be: (more: Partial<Hello>) => void;
 }
 
-/** Opens a connection whose random number is 0.5, so that it waits three quarters of the maximum. */
+/** Opens a connection. Its random number is 0.5, so it waits three quarters of the maximum wait. */
 async function scene(t: Test, token = "pool-token", at: string | null = null): Promise<Scene> {
   const service = await ProtocolService.start(t);
   const clock = new WatchedClock();
@@ -110,8 +110,8 @@ async function reconnect({ service, clock }: Scene): Promise<void> {
 }
 
 /**
- * Drops one connection before its welcome for each value in `mostMs`. The wait for the next connection is three
- * quarters of that value.
+ * Drops one connection after another, each before its welcome. There is one for each value in `mostMs`, and the wait
+ * for the next connection is three quarters of the value.
  */
 async function loseAll({ service, clock }: Scene, mostMs: readonly number[]): Promise<void> {
   for (const ms of mostMs) {
@@ -288,7 +288,7 @@ t.test("a lease counts from when the last beat that got through was sent, and is
   service.tell(stop("a"));
   await service.frame("ack", ({ ack }) => ack === 1);
   clock.advance(LEASE_MS / 6);
-  // A message that does not answer a beat does not renew the lease.
+  // Only the answer to a heartbeat renews the lease; another message does not.
   service.tell(stop("b"));
   await service.frame("ack", ({ ack }) => ack === 2);
   await reconnect(made);

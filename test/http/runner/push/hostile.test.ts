@@ -17,7 +17,10 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { BRANCH, type PushedRun, PushScene } from "./push-scene.js";
 
-/** Whatever an agent leaves in its folder, a push runs none of it, and sends the token only to the code host. */
+/**
+ * Tests pushes from hostile folders. A push must not run anything that an agent left in its folder, and must send the
+ * token only to the code host.
+ */
 
 /** Creates a program that leaves a trace when it runs. */
 function trap(scene: PushScene, name: string): string {
@@ -162,7 +165,10 @@ function holding(folder: string, text: string): string[] {
   });
 }
 
-/** Returns the descendants of this process, because other tests push under the same names at the same time. */
+/**
+ * Returns the descendants of this process. Processes of other tests do not count, although they push under the same
+ * names at the same time.
+ */
 function descendants(): ReadonlySet<string> {
   const parents = new Map(processes("status").map(({ pid, text }) => [pid, /^PPid:\s*(\d+)/m.exec(text)?.[1] ?? ""]));
   const isOurs = (pid: string): boolean => {

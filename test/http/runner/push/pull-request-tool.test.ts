@@ -4,7 +4,7 @@ import { type PullRequestFields, type PullRequestResult, Pushes } from "../../..
 import { ANSWER_WITHIN_MS, PROGRESS_EVERY_MS } from "../../../../http/runner/tools/await-call.js";
 import { ManualClock } from "../../../support/manual-clock.js";
 
-/** Records the requests for pull requests, which the test answers. */
+/** Records the requests for pull requests. The test answers these requests. */
 class ByHand extends Pushes {
   readonly wished: PullRequestFields[] = [];
   readonly answers: ((result: PullRequestResult) => void)[] = [];

@@ -2,7 +2,7 @@ import t from "tap";
 import { bobThere } from "../../../support/code-host-scene.js";
 import { BRANCH, PushScene, putFile } from "./push-scene.js";
 
-/** The branches that runs begin on and push to, while others push to them too. */
+/** Tests the branches that runs start from and push to, while people push to the same branches. */
 
 t.test("what people pushed meanwhile stays, and stays again", async (t) => {
   const scene = await PushScene.open(t);

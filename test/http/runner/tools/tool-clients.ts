@@ -13,7 +13,7 @@ export interface CallWish {
   readonly signal?: AbortSignal;
 }
 
-/** A real MCP client, of either generation of the library. */
+/** A real MCP client. Either of the two generations of the library implements it. */
 export interface ToolClient {
   readonly listTools: () => Promise<readonly { readonly name: string; readonly inputSchema: object }[]>;
   /** Resolves with the answer's text, with the prefix `error:` if the answer is an error. */
