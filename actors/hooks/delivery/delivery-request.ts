@@ -57,8 +57,8 @@ export interface PreparedRequest {
 }
 
 /**
- * Prepares one step from the hook's current definition: a rendered and signed request, or a tool call. Otherwise
- * returns why there is none.
+ * Prepares one step from the hook's current definition. Returns a rendered and signed request, or a tool call. Returns
+ * the reason if neither can be prepared.
  */
 export function prepareRequest(
   options: RequestOptions,
