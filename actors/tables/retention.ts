@@ -10,8 +10,8 @@
  * 4. A damaged row, and a row whose removal needs a damaged row, stays for the doctor to find. The walk continues
  *    with the next row.
  * 5. A fast clock leaves rows with future times. A walk skips these rows until their time has come. Then they count
- *   as young, so the walk stops before the older rows behind them. These older rows are stored longer than the setting:
- *   by the clock's error, and at most by the setting itself.
+ *    as young, so the walk stops before the older rows behind them. These older rows are stored longer than the
+ *    setting: by the clock's error, and at most by the setting itself.
  */
 
 import type { Turn } from "../../runtime/turns/turn.js";
