@@ -104,8 +104,7 @@ export function endWithLostPushes(turn: Turn, context: RunContext, why: string, 
 
 function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
   const { partition, id: runId } = turn.self;
-  // The end report is the first report of the commits for runners of earlier releases, and for runners whose setup
-  // failed.
+  // Runners of earlier releases, and runners whose setup failed, have not reported the commits before.
   recordBases(turn, checkouts);
   const { repositories } = getRunInput(turn, partition, runId).config;
   // If a repository is reported twice, the last report applies. Reports about repositories outside the run's config are
