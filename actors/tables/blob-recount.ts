@@ -4,7 +4,7 @@
  * 1. The rows that refer to bodies are authoritative, not the stored counts.
  * 2. Each finding is corrected in one batch, so the next recount continues after an interrupted one.
  * 3. A body without references is stored for a day. If the start of that day is unknown, the day starts at the
- *   recount.
+ *    recount.
  */
 import { isDeepStrictEqual } from "node:util";
 import { isStored, offlineSend } from "../../runtime/messages/offline-send.js";
