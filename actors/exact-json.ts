@@ -25,9 +25,8 @@ export const MAX_DIGITS = 1_000;
 export const MAX_DEPTH = 1_000;
 
 /**
- * Parses a JSON text. Throws a SyntaxError for invalid JSON. A text for which {@link mayRound} is true also causes a
- * SyntaxError if an integer has more than {@link MAX_DIGITS} digits, or if the text nests deeper than {@link MAX_DEPTH}
- * levels.
+ * Parses a JSON text. Throws a SyntaxError for invalid JSON. For a text for which {@link mayRound} is true, also throws
+ * if an integer has more than {@link MAX_DIGITS} digits, or if the text nests deeper than {@link MAX_DEPTH} levels.
  */
 export function readJson(text: string): unknown {
   // Call `JSON.parse` first, for its error messages, and because it accepts any depth.
@@ -81,7 +80,7 @@ const [LIST, MAP, LIST_END, MAP_END] = ["[", "{", "]", "}"].map((one) => one.cha
 
 /**
  * Counts the values of a JSON text approximately. Returns null if there are more than `most`, or if they nest deeper
- * than `maxDepth`. Linear, and fast for any text.
+ * than `maxDepth`. The time grows linearly with the length of the text.
  */
 export function countValues(
   text: string,

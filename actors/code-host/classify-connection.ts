@@ -47,7 +47,7 @@ export function classifyConnection(
       return classifyClaimed(message, context, turn);
     case "name.ask":
       return toEvent(isInstalled(context) ? "claim.kept" : "claim.lapsed", message);
-    // Other messages, such as `woken`, are events of the machine as they are.
+    // Other messages, such as `woken`, are themselves events of the machine.
     default:
       return message;
   }
@@ -92,7 +92,7 @@ function classifyClaimed(
   const { id: attemptId, by, claim } = attempt;
   if (!isGranted) return toEvent("confirmation.refused", { attemptId, refusal: connectedElsewhere(context.host) });
   const refusal = whyNotConnected(context, by, turn);
-  // The claim was granted, but the installation cannot be connected now.
+  // The workspace got the installation, but may no longer connect it.
   if (refusal !== null) return toEvent("claim.unused", { attemptId, refusal });
   const { installation } = claim;
   return toEvent(toConfirmed(installation), { attemptId, installation, isGranted });
@@ -178,7 +178,7 @@ function toChangeEvent(reported: ReportedInstallation | null, { connection: know
 function findChange(known: CodeHostConnection, reported: ReportedInstallation): CodeHostConnection | null {
   if (known.state === "deleted") return null;
   if (reported.state === "deleted") return { ...known, state: "deleted" };
-  // Deliveries may arrive out of order.
+  // Ignore outdated reports: deliveries may arrive out of order.
   if (reported.asOfMs < known.asOfMs) return null;
   const account = reported.account ?? known.account;
   const permissions = reported.permissions ?? known.permissions;

@@ -95,7 +95,7 @@ const connectionMachine = machine({
   },
 });
 
-/** Replies to the message's sender whether the connection changed. The result of a check gets no reply. */
+/** Replies whether the connection changed. The result of a check gets no reply. */
 function answerChange(
   event:
     | { readonly type: string; readonly isTold: true; readonly turn: Turn<boolean> }

@@ -70,6 +70,7 @@ export function findLogId(reading: Reading, workspaceId: string, named: NamedRep
   if (known !== undefined) return known.log;
   const { repository, repositoryId } = named;
   const taken = hostedNames.get(reading, workspaceId, repository.toLowerCase());
-  // Another repository has or had the name, and the log of that repository may use the name as its id.
+  // If another repository has or had the name, its log may use the name as id. Then use the repository's number
+  // instead.
   return taken === undefined || repositoryId === undefined ? repository.toLowerCase() : toRepositoryKey(named);
 }

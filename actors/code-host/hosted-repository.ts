@@ -55,7 +55,7 @@ export function storeHosted(turn: Turn, reported: ReportedRepository): boolean {
   hostedRepositories.put(turn, partition, [host, repositoryId], row);
   hostedNames.put(turn, partition, name.toLowerCase(), { host, repositoryId });
   for (const one of row.formerNames) {
-    // Another repository may have the name now.
+    // Do not overwrite a name that another repository has taken since.
     if (hostedNames.get(turn, partition, one.toLowerCase()) === undefined)
       hostedNames.put(turn, partition, one.toLowerCase(), { host, repositoryId });
   }

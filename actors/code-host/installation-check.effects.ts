@@ -12,8 +12,10 @@ export const INSTALLATION_CHECK_EFFECT = effect<z.output<typeof nameSchema>, Ins
 const nameSchema = z.strictObject({ host: z.string(), installationId: z.int().positive() });
 
 /**
- * The status of an installation at the code host. It is `unknown` if the code host is not configured, does not answer
- * or refuses, or if the account is neither an organisation nor a user.
+ * The status of an installation at the code host. The status is `unknown` in these cases:
+ *
+ * - The code host is not configured, does not answer, or refuses.
+ * - The account is neither an organisation nor a user.
  */
 export type InstallationStatus =
   | { readonly seen: "there"; readonly installation: ConfirmedInstallation }

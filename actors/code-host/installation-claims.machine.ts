@@ -36,7 +36,7 @@ export interface ClaimInstallation extends Message {
   readonly type: "name.claim";
   readonly name: ClaimedName;
   readonly workspaceId: string;
-  /** Returned in the answer. */
+  /** The answer repeats this key. */
   readonly key: string;
 }
 

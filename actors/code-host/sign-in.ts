@@ -12,6 +12,7 @@ import { notConfirmed, notSetUp } from "./refusals.js";
 
 /** A user's sign-in at the code host, which confirms that they administer an installation. */
 
+/** The services and settings for a sign-in. */
 export interface SignInOptions {
   readonly runtime: Runtime;
   readonly sealer: Sealer;

@@ -8,7 +8,8 @@ import { decisionSetActor } from "./decision-set.machine.js";
 import { decisionSetRef } from "./decision-set.messages.js";
 
 /**
- * Makes a task's decisions stand when its pull request is merged, and discards them when it is closed without merging.
+ * Makes a task's decisions stand when its pull request is merged. Discards the decisions when the pull request is
+ * closed without merging.
  */
 const pullRequestOverSubscriber: Subscriber<PullRequestOver> = {
   name: "decisions stand or are discarded with their pull request",

@@ -78,7 +78,7 @@ function retainLog(log: EventLog) {
     endedAtMs: ({ event }) => Date.parse(event.at),
     remove: (turn, { workspaceId, teamId, occurrence }) => {
       log.events.remove(turn, workspaceId, teamId, occurrence);
-      // The removed event may be in this list.
+      // Clear this list, because it may contain the removed event.
       log.oldest.remove(turn, workspaceId, teamId);
       const count = (log.counts.get(turn, workspaceId, teamId) ?? 0) - 1;
       if (count > 0) log.counts.put(turn, workspaceId, teamId, count);
@@ -141,7 +141,8 @@ function cutMembers(value: object, maxBytes: number): object {
   // Reserve two bytes for the braces.
   let left = maxBytes - 2;
   for (const { name, member, bytes } of bySize) {
-    // Subtract the member's name, a colon and a comma. Its value needs at least two quotes.
+    // Subtract the member's name, a colon and a comma. Stop if the remaining bytes do not fit the two quotes of a
+    // value.
     left -= jsonBytes(name) + 2;
     if (left < 2) break;
     shortened.push([name, bytes <= left ? member : toBeginning(member, left, false)]);

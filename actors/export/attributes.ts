@@ -113,8 +113,9 @@ function valueFor(
 }
 
 /**
- * Returns the schema's alternative that matches the value, or the schema itself if it has no alternatives. If none
- * matches a value that is not a list, returns the first alternative for objects. Otherwise returns an empty schema.
+ * Returns the schema's alternative that matches the value, or the schema itself if it has no alternatives. If no
+ * alternative matches, returns the first alternative for objects. If there is none, or if the value is a list, returns
+ * an empty schema.
  */
 function branchFor(schema: Schema, value: unknown): Schema {
   const alternatives = (schema.anyOf ?? schema.oneOf ?? []).filter((each): each is Schema => typeof each === "object");

@@ -6,7 +6,9 @@ export interface AttributeFault {
   /** The path in attribute form: `stations[0].timeout_minutes`. */
   readonly path: string;
   readonly message: string;
-  /** If the schema does not have the attribute, the attributes that it has at this place. */
+  /**
+   * The attributes that the schema has at this position; present only if the schema does not have the given attribute.
+   */
   readonly known?: readonly string[];
 }
 
@@ -100,9 +102,13 @@ function fieldFrom(schema: Schema, value: unknown, place: Place): unknown {
 }
 
 /**
- * Returns the schema itself if it has no alternatives. Otherwise returns the alternative for lists if the value is a
- * list, or the first alternative for objects that has all set attributes, or else the first one for objects. Returns
- * `{}` if there is none.
+ * Returns the alternative of the schema that fits the value:
+ *
+ * - The schema itself, if it has no alternatives.
+ * - For a list, the alternative for lists.
+ * - For an object, the first alternative for objects that has all set attributes, or else the first one for objects.
+ *
+ * Returns `{}` if no alternative fits.
  */
 function branchFor(schema: Schema, value: unknown): Schema {
   const alternatives = (schema.anyOf ?? schema.oneOf ?? []).filter((each): each is Schema => typeof each === "object");

@@ -1,7 +1,7 @@
 /**
- * Writes HCL native syntax in hclwrite's canonical form, which formatting does not change: two spaces per level, and
- * aligned `=` in consecutive lines, except in a line that opens a bracket.
- * Source: the HCL native syntax specification, hashicorp/hcl, `hclsyntax/spec.md` and `hclwrite/format.go`.
+ * Writes HCL native syntax in hclwrite's canonical form, which formatting does not change. Each level is indented by
+ * two spaces. The `=` of consecutive lines are aligned, except in a line that opens a bracket. Source: the HCL native
+ * syntax specification, hashicorp/hcl, `hclsyntax/spec.md` and `hclwrite/format.go`.
  */
 
 /** An expression, written without quotes: `service_team.core.id`. */

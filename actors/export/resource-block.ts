@@ -113,8 +113,8 @@ function importId(kind: Kind, row: ResourceRow): string {
 }
 
 /**
- * Returns the expression `block` if `text` is the key of the resource that it refers to. If `text` is this key with a
- * suffix after a dot (as for a tool of an integration), returns a template with the expression and the suffix.
+ * Returns the expression `block` if `text` is the key of the resource that `block` refers to. If `text` is this key
+ * with a suffix after a dot (as for a tool of an integration), returns a template with the expression and the suffix.
  * Otherwise, or without `block`, returns null.
  */
 function referenceTo(block: string | null, { address }: { readonly address: string }, text: string): HclValue | null {

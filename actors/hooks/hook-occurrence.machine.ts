@@ -89,7 +89,8 @@ export const hookOccurrenceActor = defineActor(hookOccurrenceRef, {
   machine: hookOccurrenceMachine,
   classify: classifyHookOccurrence,
   version: 2,
-  // Hook occurrences of version 1 did not record how long their requests took, so they get the whole time limit again.
+  // Version 1 did not record how long the requests of an occurrence took, so the occurrence gets the whole time limit
+  // again.
   migrate: ({ value, context }) => {
     const before = context as HookOccurrenceContext;
     return { value, context: { ...before, leftMs: before.timeoutMs } };
@@ -120,8 +121,8 @@ function classifyHookOccurrence(
 
 function classifyFire(fired: FireHook, turn: TurnReading) {
   const { why, change } = checkLoop(turn, fired);
-  // If the loop guard counts this occurrence, but has counted none for the same change in the last 10 minutes, the
-  // occurrence is new and its row need not be read.
+  // An occurrence that the loop guard counts is new if the guard counted none for the same change in the last 10
+  // minutes. Then the occurrence's row need not be read.
   const mayHaveFired = change === null || change.times.length > 0;
   if (mayHaveFired && findHookOccurrence(turn, turn.self.partition, fired.work.teamId, turn.self.id) !== undefined) {
     // The occurrence was started before and may have ended: no state handles this event.

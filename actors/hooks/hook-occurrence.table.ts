@@ -71,7 +71,7 @@ export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>
   changes: ({ id, teamId, hook, on, state }, _reading, { before }) => {
     if (before?.state === state) return [];
     const own = before === null ? [] : [toChangeEntry(hookOccurrenceTopic(id), { type: "state", state })];
-    // While a request is in progress, the history has nothing new to show.
+    // While a request is in progress, the team's stream gets no entry, because the history shows nothing new.
     return state !== "attempting"
       ? [...own, toChangeEntry(teamTopic(teamId), { type: "hook", id, hook, on, state })]
       : own;

@@ -60,7 +60,7 @@ export function hookKind(deployment: {
       if (rotationMs > 0) storePreviousSecret(writing, row, previous, now + rotationMs);
     },
     afterDelete: removeHookHealth,
-    // The deployment's outbound settings are not part of the definition.
+    // Pass null, because the validity of a definition does not depend on the deployment's outbound settings.
     validateDefinition: (fields) => [...checkEvent(fields), ...checkSteps(fields, null)],
     validate: (fields, scope) => [
       ...checkEvent(fields),
@@ -183,8 +183,8 @@ function member(key: string): string {
 }
 
 /**
- * Returns the errors in the inputs that steps pass to tools, as far as the definition shows them: unknown or missing
- * inputs, and literals of the wrong type. Values of expressions are checked when the call is made.
+ * Returns the errors in the inputs that steps pass to tools: unknown or missing inputs, and literals of the wrong type.
+ * Values of expressions are only known, and checked, when the call is made.
  */
 export function callErrors(
   { steps }: HookFields,

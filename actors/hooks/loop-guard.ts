@@ -105,7 +105,7 @@ export function recordFired(turn: Turn, { work }: FireHook, { change, times }: C
   const period = toPeriod(turn.now);
   changesFired.put(turn, turn.self.partition, [period, work.task.id, change], [...times, turn.now]);
   if (turn.random() * SWEEPS_ONE_IN >= 1) return;
-  // Times of the previous period may still be within the window.
+  // Keep the rows of the previous period, because their times may still be within the window.
   const old = changesFired.entries(turn, turn.self.partition, [], { before: [period - 1], limit: SWEPT_AT_ONCE });
   for (const { key } of old) turn.remove(key);
 }
@@ -171,8 +171,7 @@ function listTimesFired(turn: TurnReading, taskId: string, change: string): read
   const since = turn.now - WINDOW_MS;
   const [period, before] = [toPeriod(turn.now), toPeriod(since)];
   const row = (which: number) => changesFired.get(turn, turn.self.partition, which, taskId, change);
-  // The row of this period includes the times of the previous period that were within the window when the row was
-  // written.
+  // A row of the current period also has the earlier times within the window, so the previous row need not be read.
   const times = row(period) ?? (before === period ? undefined : row(before)) ?? [];
   return times.filter((at) => at > since);
 }

@@ -31,7 +31,7 @@ export interface HookOccurrenceContext {
   readonly leftMs: number;
   readonly blocks: boolean;
   /**
-   * The latest time at which a request of a hook on a `before` event may get a slot, in milliseconds since 1970; 0 if
+   * The latest time at which a request of a hook on a `before` event may get a slot. In milliseconds since 1970; 0 if
    * no event waits.
    */
   readonly deadlineMs: number;

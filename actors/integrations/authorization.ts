@@ -116,8 +116,9 @@ export function notLinked(reason: string): Refusal {
 }
 
 /**
- * Returns why a response is not from the host to which the user was redirected; null if it may be from this host (RFC
- * 9207, 2.4). `iss` is the issuer in the response. A host without a known issuer is identified by its origin.
+ * Returns why a response is not from the host to which the user was redirected (RFC 9207, 2.4). Returns null if the
+ * response may be from this host. `iss` is the issuer in the response. A host without a known issuer is identified by
+ * its origin.
  */
 export function whyNotFrom(
   { issuer, authorizeOrigin, namesItself }: Pick<PendingAuthorization, "issuer" | "authorizeOrigin" | "namesItself">,

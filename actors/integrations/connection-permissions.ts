@@ -100,8 +100,11 @@ export function findActingConnection(
 }
 
 /**
- * Returns the tokens that requests may use now. Returns null if the connection has no tokens or is not permitted, if
- * its tokens belong to another host or client than the definition, or if its access token has expired.
+ * Returns the tokens that requests may use now. Returns null in these cases:
+ *
+ * - The connection has no tokens, or is not permitted.
+ * - The tokens belong to another host or client than the definition.
+ * - The access token has expired.
  */
 export function findUsableConnection(
   reading: Reading,

@@ -69,8 +69,8 @@ export const idleContext: Omit<IntegrationConnectionContext, "integrationId" | "
 };
 
 /**
- * An access token is renewed this long before its expiry, in milliseconds. If a fifth of its lifetime is shorter, the
- * token is renewed that long before its expiry.
+ * Time before an access token's expiry at which the token is renewed, in milliseconds. If a fifth of the token's
+ * lifetime is shorter than this time, the fifth applies instead.
  */
 const RENEW_BEFORE_MS = 5 * 60 * 1_000;
 /** Minimum time between receiving tokens and renewing them, in milliseconds, even if their lifetime is shorter. */
@@ -210,7 +210,7 @@ function end(
   const workspaceId = turn.self.partition;
   const given = [getRow(context, turn).linked, came].filter((linked) => linked !== null);
   for (const linked of given) startRevoking(turn, linked);
-  // An exchange that returned tokens has already ended.
+  // If the exchange returned tokens (`came`), it has already ended and cannot be cancelled.
   const inProgress = [came === null ? context.exchangeId : null, context.refreshId];
   for (const effectId of inProgress) if (effectId !== null) turn.cancelEffect(effectId);
   if (context.exchangeId !== null) publishLinkEnd(turn, context, "it was disconnected in the meantime");

@@ -182,7 +182,7 @@ function warning(path: string, message: string): Warning {
   return { path, message, severity: "warning" };
 }
 
-/** Maximum number of the team's integrations to compare with. The first ones by key are compared. */
+/** Maximum number of the team's integrations to compare with: the first integrations by key. */
 const MAX_COMPARED = 50;
 
 /**

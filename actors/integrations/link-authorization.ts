@@ -19,6 +19,7 @@ import type { Grant } from "./oauth.effects.js";
 
 /** The start of linking an account to an integration, and the host's response. */
 
+/** The services and settings for the start of a link. */
 export interface BeginLinkOptions {
   readonly runtime: Runtime;
   readonly sealer: Sealer;

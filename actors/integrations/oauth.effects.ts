@@ -87,7 +87,8 @@ export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
     <Input, Output>(work: (options: OAuthEffectOptions, input: Input, signal: RunSignal) => Promise<Output>) =>
     (input: Input, { id, signal }: EffectContext & { readonly signal: RunSignal }) =>
       toOutcome(work(options, input, signal), (error) => failed(id, error));
-  // A code and most refresh tokens work once, so a host that has already answered would refuse a retry.
+  // The exchange and the refresh run once. The host would refuse a retry after an answer, because a code and most
+  // refresh tokens work only once.
   return [
     madeOnce(EXCHANGE_EFFECT.implement(accountLane, run(exchange), ({ integrationId }) => integrationId)),
     madeOnce(REFRESH_EFFECT.implement(accountLane, run(refresh), ({ integrationId }) => integrationId)),

@@ -53,8 +53,8 @@ export function toRunningFingerprint({ station, skills, profile, repositories }:
 }
 
 /**
- * The fingerprint of the scoring: the check and, if the station has a judge, the judge, the judge's model and the
- * version of the service's judging prompt.
+ * The fingerprint of the scoring. It covers the check and, if the station has a judge, the judge, the judge's model and
+ * the version of the service's judging prompt.
  */
 export function toScoringFingerprint({ station: { check, judge } }: RunConfig, judging: JudgingSetup): string {
   if (judge === null) return toDigest({ check, judge });

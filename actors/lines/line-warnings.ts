@@ -7,8 +7,8 @@ import { unreachedStations } from "./passing.js";
 import type { StationBlock } from "./station.js";
 
 /**
- * Warnings about settings that the service accepts but cannot apply as written, such as fields without effect, stations
- * that no task reaches, and repositories that have been renamed.
+ * Warnings about settings that the service accepts but cannot apply as written. Examples are fields without effect,
+ * stations that no task reaches, and repositories that have been renamed.
  */
 export function lineWarnings(
   { repositories, source, stations }: LineBody,

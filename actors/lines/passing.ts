@@ -1,10 +1,14 @@
 import type { StationBlock, StationBody } from "./station.js";
 
 /**
- * Completes `passesTo` at stations that omit it. If all stations omit it, and the line is new or one of its stored
- * stations passes tasks on, each station passes its tasks to the next one. Otherwise an omitted `passesTo` is empty. So
- * a stored line without passing keeps its meaning, and a body that sets `passesTo` at one station must set it at every
- * station that passes tasks on. `previous` holds the stored stations, or is null on create.
+ * Completes `passesTo` at stations that omit it. `previous` holds the stored stations, or is null on create.
+ *
+ * - If all stations of a new line omit `passesTo`, each station passes its tasks to the next one. The same applies to
+ *   a stored line in which a station passes tasks on.
+ * - Otherwise an omitted `passesTo` is empty.
+ *
+ * So a stored line without passing stays unchanged. A body that sets `passesTo` at one station must set it at every
+ * station that passes tasks on.
  */
 export function fillPasses(
   stations: readonly StationBlock[],

@@ -63,7 +63,7 @@ export const skillKind: Kind<SkillFields> = {
 };
 
 /**
- * Validates the paths, the entry file and the total size. Compares paths without letter case, so that any file system
+ * Validates the paths, the entry file and the total size. The comparison of paths ignores case, so that any file system
  * can store the files.
  */
 function validateFiles(files: SkillFields["files"]): readonly FieldError[] {

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { completedFields, displayName, distinct, labels, slug, toolName } from "../resources/fields.js";
 
-// Descriptions precede `.default()`: blocks of changes to a live station use the fields without their defaults.
+// In this file, descriptions precede `.default()`, because blocks of changes to a live station use the fields without
+// their defaults.
 const text = (max: number) => z.string().max(max, `must be at most ${max} characters`);
 const judge = z.strictObject({
   rubric: text(50_000).describe("Text that tells the judging model how to score a change; empty for none.").default(""),

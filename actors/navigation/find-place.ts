@@ -43,11 +43,12 @@ type FindAtOnce = (reading: Reading, caller: Caller, id: string) => Place | unde
 const ID = /^([a-z]+)_[A-Za-z0-9_-]{1,100}$/;
 
 /**
- * Creates a function that finds an object of any kind by its id, for callers who may read it at its own address.
+ * Creates a function that finds an object of any kind by its id, for callers who may read the object.
  *
  * Objects of most kinds are found through the directory. Objects of the other kinds are too many for the directory.
- * Their rows are looked up by id in each of the caller's workspaces or, if the keys of the rows start with a team or an
- * integration, under each team or integration of these workspaces. Each lookup is one read; the lookups run in steps.
+ * Their rows are looked up by id in each of the caller's workspaces. If the keys of the rows start with a team or an
+ * integration, the rows are looked up under each team or integration. Each lookup is one read; the lookups run in
+ * steps.
  */
 export function createFindPlace(kinds: readonly Kind[]): Find {
   const finders = new Map<string, Find>(Object.entries(others));

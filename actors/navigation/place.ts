@@ -15,8 +15,8 @@ export interface Page {
   readonly kind: string;
   readonly id: string;
   /**
-   * What the page's address names before the id: the team's id, the integration's id, the collection of configuration,
-   * or the address of a team or line. Empty if it names nothing.
+   * The part of the page's address before the id: the team's id, the integration's id, the collection of configuration,
+   * or the address of a team or line. Empty if there is no such part.
    */
   readonly under: string;
 }

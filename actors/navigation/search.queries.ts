@@ -45,9 +45,10 @@ type Found = SearchResult["places"][number];
 
 /**
  * Creates a function that finds objects by the words of their titles, by keys, by `#number` or by one id. Each word of
- * the search must be the beginning of a word of the title. If the search is an object's id, that object is the only
- * result. Otherwise objects whose title or key is exactly the search come first. Then kinds take turns, so that the
- * many tasks do not hide the others. The created function works in steps.
+ * the search must be the beginning of a word of the title. The created function works in steps.
+ *
+ * If the search is an object's id, that object is the only result. Otherwise objects whose title or key is exactly the
+ * search come first. Then kinds take turns, so that the many tasks do not hide objects of other kinds.
  */
 export function createSearch(kinds: readonly Kind[]) {
   const findPlace = createFindPlace(kinds);

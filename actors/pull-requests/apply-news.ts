@@ -9,8 +9,8 @@ export interface Seen {
 
 /**
  * Applies news to the row. News may arrive in any order and repeatedly. A merge is final; otherwise the news with the
- * latest time wins. `isUnclear` is true, and the pull request must be read, if the news has no description, or if a
- * description of the same time differs from the row. Reviews are only added.
+ * latest time wins. `isUnclear` is true if the pull request must be read: the news has no description, or a description
+ * of the same time differs from the row. Reviews are only added.
  */
 export function applySeen(
   before: PullRequestRow,

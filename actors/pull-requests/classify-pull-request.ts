@@ -82,7 +82,8 @@ function classifyAsk(ask: AskPullRequest, { value }: State, turn: TurnReading, o
   const { repository, taskId, changed } = ask;
   const row = pullRequests.get(turn, partition, id);
   const refused = (why: string) => toEvent(value === "none" ? "ask.refused-none" : "ask.refused", { ask, why });
-  // A push at a run's end (no `wish`), while the pull request of an earlier push is being opened: ask again afterwards.
+  // A run at its end asks for a push (no `wish`) while the pull request of an earlier push is being opened. Ask again
+  // after the opening.
   if (value === "opening" && ask.wish === null) return toEvent("ask.later", { ask });
   if (value !== "none" && value !== "open" && value !== "failed") return refused(`Its pull request is ${value}.`);
   const connection = findReachingConnection(turn, partition, repository);
@@ -138,7 +139,7 @@ function classifyNotPushed(
   if (later?.runId === runId) return toEvent("later.lost");
   if (run?.id !== runId) return nothing;
   if (isOver(value)) return toEvent("pushed.over", { head: null });
-  // In `vetting`, the runner was lost while hooks were deciding. Nothing was pushed.
+  // In `vetting`, nothing was pushed: the runner was lost while hooks were deciding.
   if (problem === "nothing" || value === "vetting") return toEvent(`left.${was}`, { why });
   const { wish, limitedUntilMs: untilMs } = run;
   // If the code host limits tokens, a push at the run's end waits for the limit. A push on the agent's request does not
@@ -226,7 +227,7 @@ function became(
 ) {
   const { state } = row;
   const isUnderWay = before.state === "vetting" || before.state === "pushing";
-  // A run is about to push: keep the state, unless the pull request has ended.
+  // While a run is about to push, keep the state, unless the pull request has ended.
   if (isUnderWay && state === "open")
     return toEvent("became.same", { row: { ...row, state: before.state }, reviews, asks });
   const isThere = state === "open" || state === "closed" || state === "merged";

@@ -24,7 +24,7 @@ export interface PullRequestLogContext {
   readonly of?: HostedKey | null;
   /** Whether the repository's open pull requests are listed every hour; absent for no. */
   readonly isListed?: boolean;
-  /** The ETag of the last list if no pull request had to be read after it; otherwise null or absent. */
+  /** The ETag of the last list if no pull request of this list had to be read; otherwise null or absent. */
   readonly etag?: string | null;
   /** The teams that had a line on the repository at the last list; absent if the lists have not started. */
   readonly teams?: readonly string[];
@@ -59,7 +59,8 @@ export function listNow(turn: Turn, context: PullRequestLogContext): PullRequest
   if (context.of && !isNamedByLine(turn, named)) forgetHosted(turn, context.of);
   if (connection === undefined || teams.length === 0) return { isListed: false, etag: null };
   const { host, installationId } = connection;
-  // A team that is new to the repository has none of the listed pull requests yet.
+  // If a team is new to the repository, request the whole list, because the team has no rows for the listed pull
+  // requests.
   const etag = isDeepStrictEqual(teams, context.teams) ? (context.etag ?? null) : null;
   turn.cancelEffect(LIST);
   turn.start(LIST_OPEN.request(LIST, { host, installationId, repository, etag }));
@@ -81,14 +82,16 @@ export function takeList(turn: Turn, context: PullRequestLogContext, answer: Lis
     const at = { host, installationId, repository, number };
     turn.start(LOOK_AT_PULL_REQUEST.request(`look ${number}`, { ...at, etag: null }));
   }
-  // Without the ETag, the next list finds those that were not read.
+  // Without the ETag, the next list finds the pull requests that were not read.
   return { ...context, etag: missed.length === 0 ? answer.etag : null };
 }
 
 /**
- * Returns the numbers of the pull requests to read: first new ones and those that changed at the code host, then those
- * that are open in the service's rows but not at the code host. The last kind can stay unreadable forever, so it comes
- * last and does not delay the others.
+ * Returns the numbers of the pull requests to read, in this order:
+ *
+ * 1. New pull requests, and pull requests that changed at the code host.
+ * 2. Pull requests that are open in the service's rows but not at the code host. These can stay unreadable forever,
+ *    so they must not delay the others.
  */
 function findMissed(
   turn: Turn,

@@ -13,7 +13,7 @@
  * |         |                                              |         | reviews it; without a row, the pull        |
  * |         |                                              |         | request is read                            |
  * | keeping | review.over                                  | keeping | posts the result to the pull request, once |
- * | keeping | woken `review …`                             | keeping | the same, retried                          |
+ * | keeping | woken `review …`                             | keeping | retries to post the result                 |
  * | keeping | woken `list`, an hour after the first news   | keeping | lists open pull requests; reads those with |
  * |         | and every hour                               |         | changes that no delivery reported          |
  */

@@ -6,8 +6,8 @@ import { findHosted, findLogId, type NamedRepository } from "../code-host/hosted
 import type { ReviewOver, ReviewStarted } from "./pull-request.messages.js";
 
 /**
- * News from the code host, in a delivery or an answer. The reply says whether the news concerns a pull request that the
- * service knows after processing the news; for a renamed repository, whether a team has a line on it.
+ * News from the code host, in a delivery or an answer. The reply says whether the service now knows the pull request
+ * that the news concerns. For a renamed repository, the reply says whether a team has a line on the repository.
  */
 export interface TakeNews extends Answered<boolean> {
   readonly type: "host.news";
@@ -37,7 +37,7 @@ interface ShownRepository {
 
 /**
  * Returns a message to the log if the repository name in the answer is not the stored current name, or if the name in
- * the request is unknown. Returns null otherwise, and if the answer has no repository number.
+ * the request is unknown. Returns null for known names, and if the answer has no repository number.
  */
 export function toNameNews(
   reading: Reading,

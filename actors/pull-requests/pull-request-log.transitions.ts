@@ -28,8 +28,8 @@ interface ReportedNews {
 }
 
 /**
- * Passes on or records news. Returns whether the news concerns a pull request that the service then knows; for a
- * renamed repository, whether a team has a line on it.
+ * Passes on or records news. Returns whether the service now knows the pull request that the news concerns. For a
+ * renamed repository, returns whether a team has a line on the repository.
  */
 export function recordNews(turn: Turn, { host, news }: ReportedNews): boolean {
   const { about, repository, installationId } = news;
@@ -56,10 +56,11 @@ export function recordNews(turn: Turn, { host, news }: ReportedNews): boolean {
 }
 
 /**
- * Stores the repository's current name, if the news has the repository's number and a line names the repository by its
- * current name or a former one. After a rename, also updates the name in the rows of people's open pull requests, and
- * asks the open pull requests of tasks to read their state. Returns the repository's key; null if the number is missing
- * or no line names the repository.
+ * Stores the repository's current name. Does nothing and returns null if the news has no repository number, or if no
+ * line names the repository by its current or a former name. Otherwise returns the repository's key.
+ *
+ * After a rename, also updates the name in the rows of people's open pull requests, and asks the open pull requests of
+ * tasks to read their state.
  */
 export function recordName(turn: Turn, { host, news }: ReportedNews): HostedKey | null {
   const { repository: name, installationId, namedAtMs = null, about } = news;
@@ -95,7 +96,7 @@ function renameOpen(turn: Turn, named: HostedKey & { readonly repository: string
 }
 
 /**
- * Finds a task's pull request that a code host event may be about: its branch is the event's head branch, and it has no
+ * Finds a task's pull request that a code host event may be about. Its branch is the event's head branch, and it has no
  * number yet (`opening` or `failed`). Returns undefined if there is none, if `picture` is null, or if the head branch
  * is in another repository.
  */
@@ -120,7 +121,7 @@ export function listOpenIn(
   return open.filter((row) => keys.has(toRepositoryKey(row)));
 }
 
-/** Asks the pull requests to read their state from the code host. Returns whether there are any. */
+/** Asks the pull requests to read their state from the code host. Returns false if `rows` is empty. */
 function notifyAll(turn: Turn, rows: readonly PullRequestRow[]): boolean {
   for (const { id } of rows) {
     turn.send(pullRequestRef(turn.self.partition, id), { type: "pull-request.seen", picture: null, reviews: [] });
@@ -152,7 +153,7 @@ function recordPeoples(turn: Turn, { rows, at, seen }: Peoples): boolean {
   const teamIds = listNewTo(turn, at, rows);
   if (picture !== null) for (const teamId of teamIds) insert(turn, teamId, { at, seen: { ...seen, picture } });
   const isWanted = rows.length > 0 || teamIds.length > 0;
-  // The news is unclear, or does not describe the pull request that the service needs.
+  // Read the pull request if the news is unclear, or if it lacks the description that the service needs.
   if (isUnclear || (picture === null && isWanted)) {
     turn.cancelEffect(`look ${at.number}`);
     const { repositoryId: _known, ...there } = at;

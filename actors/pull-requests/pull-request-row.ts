@@ -45,7 +45,7 @@ export function changeTaskBranch(turn: Turn, row: PullRequestRow, changed: Parti
   const repository = toCheckout(row);
   const before = findTaskBranch(turn, partition, { taskId, repository });
   if (before === undefined) return;
-  // A later pull request of the task may own the branch now.
+  // Do not change the branch if a later pull request of the task owns it now.
   if (before.pullRequestId !== null && before.pullRequestId !== id) return;
   taskBranches.put(turn, partition, [taskId, repository], { ...before, ...changed });
 }

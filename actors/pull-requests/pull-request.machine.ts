@@ -1,14 +1,14 @@
 /**
  * A pull request of a task, `pull-request/<id>`. Messages are classified before the step (`classify-pull-request.ts`).
  * If an event's name differs from its message, the message follows in brackets. "asked" is `pull-request.ask`;
- * "told" is `pull-request.seen`, or the result of a read or of an attempt to open.
+ * "news" is `pull-request.seen`, or the result of a read or of an attempt to open.
  *
  * | state            | moved by                                | next    | also                                       |
  * |------------------|-----------------------------------------|---------|--------------------------------------------|
  * | none             | ask.refused-none (asked): no connection | none    | the run is notified; the actor ends        |
  * |                  | reaches it, no change                   |         |                                            |
  * | none, failed     | ask.vet (asked)                         | vetting | gate `pull-request.opening`                |
- * | open             | ask.vet (asked, new changed paths)      | vetting | the same                                   |
+ * | open             | ask.vet (asked, new changed paths)      | vetting | gate `pull-request.opening`                |
  * | open             | ask.push (asked, no new changed paths)  | pushing | the runner may push to the same branch     |
  * | any other        | ask.refused (asked)                     | same    | the run gets the reason                    |
  * | vetting          | vet.allowed (gate.answered)             | pushing | branch fixed; the runner may push          |
@@ -17,12 +17,12 @@
  * |                  |                                         | failed  |                                            |
  * | pushing          | pushed.first (pull-request.pushed)      | opening | the run's end continues; the code host is  |
  * |                  |                                         |         | asked                                      |
- * | pushing          | pushed.again (the same, already open)   | open    | the run is notified                        |
+ * | pushing          | pushed.again (pushed, already open)     | open    | the run is notified                        |
  * | pushing          | push.retried (pull-request.not-pushed,  | vetting | hooks are asked again                      |
  * |                  | the first time)                         |         |                                            |
- * | pushing          | left.failed (the same, the second time, | failed  | the run is notified; a note on the task    |
+ * | pushing          | left.failed (not-pushed, second time,   | failed  | the run is notified; a note on the task    |
  * |                  | or lost)                                |         |                                            |
- * | pushing          | left.open, left.none (the same, if it   | open,   | the run is notified                        |
+ * | pushing          | left.open, left.none (not-pushed, if it | open,   | the run is notified                        |
  * |                  | is open; with nothing to push)          | none    |                                            |
  * | opening          | opening.due (woken `open`)              | opening | the code host is asked                     |
  * | opening          | opening.again (for example 5xx)         | opening | again later; at most 8 attempts            |
@@ -30,11 +30,11 @@
  * | opening          | opening.failed (otherwise)              | failed  | the run is notified; a note on the task    |
  * | opening          | ask.later (asked, at the run's end)     | opening | asked again after the opening              |
  * | opening          | later.lost (pull-request.not-pushed)    | opening | the run that asked has ended               |
- * | opening, closed, | became.open (told)                      | open    | `task.pullRequest`; read every hour        |
+ * | opening, closed, | became.open (news)                      | open    | `task.pullRequest`; read every hour        |
  * | failed           |                                         |         |                                            |
- * | any but none,    | became.closed (told)                    | closed  | fact `pull-request.over`                   |
+ * | any but none,    | became.closed (news)                    | closed  | fact `pull-request.over`                   |
  * | closed, merged   |                                         |         |                                            |
- * | any but none,    | became.merged (told)                    | merged  | the same; its paths are read               |
+ * | any but none,    | became.merged (news)                    | merged  | fact `pull-request.over`; reads its paths  |
  * | merged           |                                         |         |                                            |
  * | pushing          | pull-request.limited                    | pushing | no token for now: the time is recorded     |
  * | pushing          | push.waits (pull-request.not-pushed     | pushing | again after the code host's rate limit; a  |
@@ -42,7 +42,7 @@
  * | pushing          | push.due (woken `push`)                 | pushing | the runner may push                        |
  * | closed, merged   | pushed.over (pull-request.pushed or     | same    | the run that pushed is notified; a note    |
  * |                  | not-pushed)                             |         | for a commit that was not merged           |
- * | any but none     | became.same (told)                      | same    | recorded; read if the news is unclear      |
+ * | any but none     | became.same (news)                      | same    | recorded; read if the news is unclear      |
  * | merged           | files.due (woken `files`), files.later  | merged  | its paths are read again later             |
  * | merged           | files.read                              | merged  | fact `pull-request.merged`, once           |
  * | any but none     | reverted (pull-request.reverted)        | same    | `revertedBy`; the code host is asked if    |
@@ -54,7 +54,7 @@
  * | any but none     | refresh.taken (pull-request.refresh)    | same    | answered; the code host is asked           |
  * | any but none     | request.repeated (pull-request.retry    | same    | answered again                             |
  * |                  | under a key that was used before)       |         |                                            |
- * | any              | request.refused (either of them)        | same    | refused                                    |
+ * | any              | request.refused (retry or refresh)      | same    | refused                                    |
  * | any but none     | pull-request.comment, comment.due,      | same    | comments are kept up to date               |
  * |                  | comment.ended                           |         |                                            |
  * | any              | pull-request.forget                     | (ended) | the row is removed                         |
@@ -177,7 +177,7 @@ const pullRequestMachine = machine({
         ...on("left.none", "none", endWaiting, endWithoutPush),
         ...on("left.open", "open", endWaiting, endWithoutPush),
         ...on("left.failed", "failed", endWaiting, endWithoutPush),
-        // The run is notified after the push.
+        // These transitions do not notify the run yet: it is notified after the push.
         ...on("became.merged", "merged", takeSeen, endWaiting, endPushing, readFiles),
         ...on("became.closed", "closed", takeSeen, endWaiting, endPushing),
       },

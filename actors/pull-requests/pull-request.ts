@@ -13,7 +13,10 @@ import { cutText } from "../well-formed.js";
 export const pullRequestStates = ["vetting", "pushing", "opening", "open", "closed", "merged", "failed"] as const;
 export type PullRequestState = (typeof pullRequestStates)[number];
 
-/** `own`: opened by the service for a task. `review`: a person's, reviewed by a task. `people`: all others. */
+/**
+ * `own`: a pull request that the service opened for a task. `review`: a person's pull request that a task reviews.
+ * `people`: any other pull request.
+ */
 export const pullRequestRoles = ["own", "review", "people"] as const;
 export type PullRequestRole = (typeof pullRequestRoles)[number];
 

@@ -208,7 +208,7 @@ export function sendAllowed(turn: Turn, { run }: PullRequestContext, row: PullRe
     repository,
     host,
     installationId,
-    // People can change the base and the title at the code host to values that a runner does not accept.
+    // Convert the base and the title, because people can set values at the code host that a runner does not accept.
     branch,
     base: toTakenBranch(row.base),
     title: toTitle(row.title),
@@ -279,8 +279,8 @@ export function endWithoutPush({ turn, type, why, head }: Left, context: PullReq
     problem: why,
     waitsUntil: null,
   });
-  // The head may be the task's own push whose report was lost. Without recording it, each run would conflict with it
-  // again.
+  // The head may be the task's own push whose report was lost. If the head is not recorded, each later run conflicts
+  // with it again.
   if (head !== undefined) changeTaskBranch(turn, row, { head });
   if (isFailed) noteOnTask(turn, reported, `The pull request of ${row.repository} could not be opened: ${why}`);
   return reported;

@@ -3,6 +3,7 @@ import { writeJson } from "../exact-json.js";
 
 /** Field schemas that several kinds share. The schemas' error messages say what to change. */
 
+/** Matches lowercase words joined by hyphens. */
 const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /** Lowercase words joined by hyphens, at most 64 characters. */

@@ -8,7 +8,7 @@
  * |---------|--------------|-------------------------------------|---------|------------------------------------------|
  * | keeping | hash.reserve | another workspace has stored or     | keeping | refused                                  |
  * |         |              | reserved it                         |         |                                          |
- * | keeping | the same     | otherwise                           | keeping | reserves it for a minute from now        |
+ * | keeping | hash.reserve | otherwise                           | keeping | reserves it for a minute from now        |
  * | keeping | hash.release | of a finished write                 | keeping | ends the reservation with its last write |
  * | keeping | woken        |                                     | keeping | removes the reservation                  |
  *
@@ -108,7 +108,7 @@ function reserve({ turn, kind, hash, workspaceId, formerOwner }: Delivered<Reser
 
 function release({ turn, kind, hash, workspaceId, beforeMs }: Delivered<ReleaseHash>): void {
   const reserved = reservations.get(turn, GLOBAL_PARTITION, kind, hash);
-  // A write whose own reservation has expired has no share in a later one.
+  // If the write's own reservation has expired, a later reservation of the hash does not belong to this write.
   if (reserved?.workspaceId !== workspaceId || turn.now >= beforeMs) return;
   const writes = (reserved.writes ?? 0) - 1;
   if (writes > 0) {

@@ -165,7 +165,7 @@ export interface LiveScope<Fields> {
 /** Read-only fields of a kind that change without a write of the resource. They have no version. */
 export interface LiveFields<Fields> {
   readonly schemas: Readonly<Record<string, z.ZodType>>;
-  /** Reads the fields, in proportion to their size. */
+  /** Reads the fields in time proportional to their size. */
   read(scope: LiveScope<Fields>): Readonly<Record<string, unknown>>;
 }
 
@@ -212,7 +212,9 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly schema: z.ZodType<Fields>;
   /** Returns errors of a raw body that is too large to parse with `schema` in reasonable time. */
   findSizeErrors?(body: unknown): readonly FieldError[];
-  /** Paths that an update may not change. The first one, if there is one, is the last part of the address. */
+  /**
+   * Paths that an update may not change. The value at the first path, if there is one, is the last part of the address.
+   */
   readonly fixed: readonly string[];
   readonly hidden: readonly HiddenField<Fields>[];
   /**

@@ -73,10 +73,11 @@ export function createResource(turn: ResourceTurn, kind: Kind, message: NewResou
 }
 
 /**
- * Updates a resource of any kind by replacing all its fields. An update that changes no stored value is no change: the
- * version stays, no change is recorded, and data that is valid since the last change (a trust's tokens) stays valid. A
- * given sealed value always counts as a change; the edge has already dropped repeated values (see {@link
- * HiddenField.isRepeated}).
+ * Updates a resource of any kind by replacing all its fields.
+ *
+ * An update that changes no stored value is no change. The version stays, and no change is recorded. Data that is valid
+ * since the last change stays valid, such as a trust's tokens. A given sealed value always counts as a change; the edge
+ * has already dropped repeated values (see {@link HiddenField.isRepeated}).
  */
 export function updateResource(turn: ResourceTurn, kind: Kind, message: UpdateResource): WriteResult | Refusal {
   const workspaceId = turn.self.partition;

@@ -6,8 +6,8 @@ import type { ResourceRow } from "./resource.table.js";
 
 /**
  * Lets a client write back the whole representation that it read, with some fields changed. Read-only fields must equal
- * the resource's; otherwise the write is refused. `warnings` and live fields are ignored. `version` is the version that
- * the write is based on.
+ * those of the resource; otherwise the write is refused. `warnings` and live fields are ignored. `version` is the
+ * version that the write is based on.
  */
 export function readingBack<Prepared extends object>(
   kind: Kind,

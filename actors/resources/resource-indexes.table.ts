@@ -60,8 +60,8 @@ export function* listByLookupKey<Fields>(
 }
 
 /**
- * Returns the key of a team, which is the first part of its resources' addresses; "" if `teamId` is null or the team
- * does not exist.
+ * Returns the key of a team, which is the first part of its resources' addresses. Returns "" if `teamId` is null or the
+ * team does not exist.
  */
 export function getTeamKey(reading: Reading, workspaceId: string, teamId: string | null): string {
   return teamId === null ? "" : (resources.get(reading, workspaceId, "team", teamId)?.address ?? "");
@@ -119,7 +119,7 @@ function declareResources(kind: Kind) {
         isSame: (before, after) => isDeepStrictEqual(listTitles(kind, before), listTitles(kind, after)),
       }),
       derivedRows(partHolders, (row) => listParts(kind, row).map(({ id }) => [[id], { kind: kind.name, id: row.id }])),
-      // The referrer rows come after the addresses, because a resource may refer to itself.
+      // These rows must come after the addresses, because a resource may refer to itself.
       { listRows: (reading, partition, row) => listReferrerRows(reading, partition, kind, row) },
     ],
   });
@@ -227,8 +227,9 @@ export interface KeyInUse {
 }
 
 /**
- * Finds the first lookup key that the team still uses, but that no resource would have after `row` gets the fields
- * `next` (null for a delete). Returns null if there is none. Lists at most `limit` users.
+ * Finds the first lookup key that would be lost if `row` gets the fields `next` (null for a delete). A lost key is
+ * still used by the team, but no resource has it any longer. Returns null if there is none. Lists at most `limit`
+ * users.
  */
 export function findLostKey(
   reading: Reading,

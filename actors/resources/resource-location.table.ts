@@ -17,9 +17,9 @@ export function findLocation(reading: Reading, id: string): ResourceLocation | u
 }
 
 /**
- * Finds the workspace of the resource, task or run with this id; undefined if none of this kind has it. The row is
- * authoritative about its existence. Read the row only after checking that the caller sees the workspace, because
- * others must not learn about damage.
+ * Finds the workspace of the resource, task or run with this id; undefined if the directory has no object of this kind
+ * with this id. Only the row shows whether the object exists. Read the row only after checking that the caller sees the
+ * workspace, because other callers must not learn about damage.
  */
 export function findOwningWorkspace(reading: Reading, kind: string, id: string): string | undefined {
   const location = findLocation(reading, id);

@@ -29,7 +29,7 @@ export interface CallTally {
   readonly skillsRead: readonly string[];
 }
 
-/** Maximum number of servers, of refused tools and of skills in a tally. Later ones are left out. */
+/** Maximum number of servers, of refused tools and of skills in a tally. Later names are left out. */
 export const MAX_TALLIED = 50;
 
 const nothing: CallTally = { servers: [], refused: [], skillsRead: [] };

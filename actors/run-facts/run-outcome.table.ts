@@ -1,16 +1,20 @@
 import { table } from "../../storage/table.js";
 
 /**
- * The outcome of a run in its task. `accepted`: its change stayed until the task was done. `sent-back`: the task
- * returned to the run's station or an earlier one. `asked`: the run asked a person. `failed`: the run failed. `other`:
- * anything else, including a run whose change is still on its way.
+ * The outcome of a run in its task.
+ *
+ * - `accepted`: its change stayed until the task was done.
+ * - `sent-back`: the task returned to the run's station or an earlier one.
+ * - `asked`: the run asked a person.
+ * - `failed`: the run failed.
+ * - `other`: anything else, including a run whose change is neither accepted nor sent back yet.
  */
 export const taskOutcomes = ["accepted", "sent-back", "asked", "failed", "other"] as const;
 export type TaskOutcome = (typeof taskOutcomes)[number];
 
 /**
- * A person's next action on the task after a run: started another run, stopped the active run (`parked`), closed the
- * task, answered its question, or moved it back to an earlier station.
+ * A person's next action on the task after a run. The person started another run, stopped the active run (`parked`),
+ * closed the task, answered its question, or moved it back to an earlier station.
  */
 export const nextActs = ["started", "parked", "closed", "answered", "sent-back"] as const;
 export type NextAct = (typeof nextActs)[number];

@@ -5,6 +5,7 @@ import type { QueuedRun } from "./runner.table.js";
 
 /** Messages to the dispatcher of a workspace. */
 
+/** Adds a run to the queue. */
 export interface QueueRun extends Message {
   readonly type: "run.queue";
   readonly run: QueuedRun;

@@ -12,15 +12,15 @@ export interface PoolLoad {
   readonly queued: number;
   /** When the oldest waiting run was queued, in milliseconds since 1970; null if none waits. */
   readonly oldestMs: number | null;
-  /** Connected runners, and runners whose lease still lasts. */
+  /** Number of connected runners. `away` is the number of disconnected runners whose lease has not expired. */
   readonly connected: number;
   readonly away: number;
   readonly slots: number;
-  /** Slots of connected runners that no run holds. */
+  /** Free slots of connected runners. */
   readonly free: number;
 }
 
-/** Maximum number of pools that are shown by name: in all, and of one workspace. */
+/** Maximum number of pools that are shown by name: over all workspaces, and per workspace. */
 const MAX_POOLS = 100;
 const MAX_POOLS_PER_WORKSPACE = 10;
 const ANY = "(any)";
@@ -38,12 +38,14 @@ interface Known {
 type Sums = { -readonly [Field in Exclude<keyof PoolLoad, "pool">]: PoolLoad[Field] };
 
 /**
- * The queued runs, runners and claims of all workspaces, in memory. It follows the rows once they were read, so the metrics read
- * no rows of a workspace. Its size is that of the queues and of the runners that are known.
+ * Counts the queued runs, runners and claims of all workspaces in memory, for the metrics. After the first read of a
+ * workspace's rows, each change of a row updates the memory. So the metrics read no rows except those of the shown
+ * pools. Memory use grows with the queues and with the number of known runners.
  *
- * Metrics show pools by key. So that no workspace can add series without limit, the first {@link MAX_POOLS_PER_WORKSPACE}
- * pools of a workspace that have runners or waiting runs are shown, up to {@link MAX_POOLS} of all workspaces, until the
- * process ends. All others count as `(other)`. Pools of several workspaces with the same key are one series.
+ * Metrics show pools by key. To limit the number of series, only the first pools that have runners or waiting runs are
+ * shown: at most {@link MAX_POOLS_PER_WORKSPACE} pools per workspace, and {@link MAX_POOLS} in total. A shown pool
+ * stays shown until the process ends. All other pools count as `(other)`. Pools of several workspaces with the same key
+ * share one series.
  */
 export class Fleet implements RowMemory {
   readonly #queued = new Map<string, Waiting>();
@@ -54,7 +56,7 @@ export class Fleet implements RowMemory {
   readonly #shown = new Set<string>();
   readonly #shownOf = new Map<string, number>();
 
-  /** Reads the rows of a workspace. Until then, {@link applied} may already have told of some of them. */
+  /** Reads the rows of a workspace. {@link applied} may have received some of these rows before. */
   build(reading: Reading, partition: string): void {
     for (const { name } of [queuedRuns, runners, claims]) {
       const onDamaged = () => undefined;

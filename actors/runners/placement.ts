@@ -51,9 +51,10 @@ interface KnownRunner extends RunnerLoad {
 
 /**
  * The runners of a workspace with their claims and free slots. Owns all sums over them. Each change of a row updates
- * the sums, so that they always equal those of a placement built from the rows. The cost of an update or a query does
- * not grow with the number of runners, with two exceptions: new needs are compared with each group, and a new group is
- * compared with all cached needs.
+ * the sums, so that they always equal those of a placement built from the rows.
+ *
+ * The cost of an update or a query does not grow with the number of runners, with two exceptions. New needs are
+ * compared with each group. A new group is compared with all cached needs.
  *
  * 1. A connected runner of an existing pool is in the group of its offer. No group is empty.
  * 2. Claims of removed runners count for the workspace and the lane, but not for a pool.

@@ -16,7 +16,7 @@ export const poolMinting: Minting = {
     const { id: trustId, version: trustVersion, kind: trustKind, workspaceId } = trust;
     const expiresAtMs = turn.now + ADMISSION_MS;
     const ids = hashes.map((hash, index) => {
-      // A pool that a trust refers to cannot be deleted.
+      // The pool exists, because a pool that a trust refers to cannot be deleted.
       const pool = findResourceAt(turn, workspaceId, "runner-pool", pools[index] ?? "");
       const id = turn.newId("ptok");
       const grant = { kind: "pool", poolId: pool?.id ?? "" } as const;

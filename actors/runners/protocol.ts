@@ -22,10 +22,11 @@
  *    sent as `run.permission-answered`. Approvals that are open when the run ends are not answered.
  *
  * 8. A runner whose hello has the feature `commits` stores the commits that runs start from. It lists them in `kept`,
- *    once after each welcome and every few hours, one frame at a time. The service answers each with `released`: the
- *    ones that no run needs any more, which the runner deletes. After a welcome, and when it looks for a commit, the
- *    service sends the commits that replays need (`wanted`). A runner that has one, or is asked to fetch it,
- *    reports the result and uploads its pack over HTTP (`/api/runner/archives`). These frames have no numbers.
+ *    once after each welcome and every few hours, one frame at a time. The service answers each `kept` with `released`:
+ *    the listed commits that no run needs any more. The runner deletes these. After a welcome, and when the service
+ *    looks for a commit, it sends the commits that replays need (`wanted`). A runner that has such a commit, or is
+ *    asked to fetch it, reports the result and uploads the commit's pack over HTTP (`/api/runner/archives`). These
+ *    frames have no numbers.
  * 9. A runner whose hello has the feature `search` gets search jobs. It downloads their agents' material and uploads
  *    their results over HTTP (`/api/runs/{runId}/search-…`), with its id and its claim.
  * 10. A runner whose hello has the feature `tools` gets jobs with tools, and passes on the agents' calls:
@@ -104,7 +105,7 @@ export const MAX_UNDELIVERED = 50;
 
 /** Maximum length of the reason for a permission request or a dismissal, in characters. */
 export const MAX_REASON_CHARACTERS = 2_000;
-/** Maximum number of open permissions of one run. The service dismisses further ones at once. */
+/** Maximum number of open permissions of one run. The service dismisses further requests at once. */
 export const MAX_OPEN_PERMISSIONS = 20;
 
 /** Default maximum body of a `response`, in bytes. Only the start of a longer body is sent. */

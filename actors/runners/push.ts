@@ -2,8 +2,8 @@
  * The protocol of pushes. The runner commits a run's changes and pushes them to a branch of the code host, with a token
  * for that push. See `protocol.ts`, phase 11.
  *
- * A push sends a *snapshot* of the checkout: at the time of the agent's pull request message (`wish` names it), or at
- * the time of the run's end report (`wish` is null).
+ * A push sends a *snapshot* of the checkout. If `wish` names a pull request message of the agent, the snapshot is from
+ * the time of that message. If `wish` is null, the snapshot is from the time of the run's end report.
  */
 import { z } from "zod";
 import { commitId } from "./commit-frames.js";

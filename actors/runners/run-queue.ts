@@ -63,8 +63,8 @@ export class RunQueue {
   }
 
   /**
-   * Returns the era for a run that is queued now: the era of the youngest run, or the next era if the clock is behind
-   * the time of that run. Returns 0 if no run is queued.
+   * Returns the era for a run that is queued now. This is the era of the youngest run, or the next era if the clock is
+   * behind the time of that run. Returns 0 if no run is queued.
    */
   eraAt(nowMs: number): number {
     if (this.#youngest === undefined || this.#lines.size === 0) return 0;

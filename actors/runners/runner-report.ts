@@ -7,7 +7,9 @@ const lines = {
   lost: { level: "warn", message: "runner lost" },
 } as const satisfies Record<string, Report["line"]>;
 
-/** Reports what happened to the runner of this turn. `claims` is the number of runs that it holds, or that it lost. */
+/**
+ * Reports what happened to the runner of this turn. `claims` is the number of runs that the runner holds or has lost.
+ */
 export function reportRunner(
   turn: Turn,
   happened: keyof typeof lines,

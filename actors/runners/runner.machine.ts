@@ -16,12 +16,12 @@
  * | connected | runner.beat                       | connected | the lease is extended                                 |
  * | connected | runner.left                       | away      | gets no new runs; the lease continues                 |
  * | either    | tell                              | same      | the message joins the outbox                          |
- * | either    | claim.given (tell)                | same      | the same; the claim is recorded                       |
- * | either    | claim.dropped (tell)              | same      | the same; the claim is removed                        |
+ * | either    | claim.given (tell)                | same      | joins the outbox; the claim is recorded               |
+ * | either    | claim.dropped (tell)              | same      | joins the outbox; the claim is removed                |
  * | either    | claim.ended                       | same      | the claim is removed                                  |
  * | connected | runner.adrift                     | away      | the service was down: the lease is extended           |
- * | away      | runner.adrift                     | away      | the same                                              |
- * | either    | lease.late (woken `lease`)        | same      | the same                                              |
+ * | away      | runner.adrift                     | away      | the service was down: the lease is extended           |
+ * | either    | lease.late (woken `lease`)        | same      | the service was down: the lease is extended           |
  * | connected | lease.over (woken `lease`)        | away      | every claim is lost; no new runs until it connects    |
  * | away      | lease.over (woken `lease`)        | (ended)   | every claim is lost; the runner is removed            |
  *
@@ -194,7 +194,7 @@ export const runnerActor = defineActor(runnerRef, {
   machine: runnerMachine,
   classify,
   version: 2,
-  // Before version 2 runners listed no features.
+  // Version 2 added the runner's features.
   migrate: ({ value, context }) => ({ value, context: Object.assign({}, nobody, context) }),
 });
 

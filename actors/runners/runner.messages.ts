@@ -6,6 +6,7 @@ import type { OutboxMessage } from "./runner.table.js";
 
 /** Messages from the edge to a runner's actor, and between runs and runner actors. */
 
+/** A runner has connected and sent its `hello`. */
 export interface RunnerHello extends Answered<Welcome> {
   readonly type: "runner.hello";
   /** An id that the edge generates for each socket. Messages from an older socket are refused. */

@@ -30,9 +30,9 @@ export function listConnectedRunners(reading: Reading): readonly RunnerKey[] {
 const RUNNER_ID = /^runner_[0-9A-Z]{26}$/;
 
 /**
- * Whether a runner of the pool may use the id: it has the form of a runner id, and no runner of another pool has it.
- * Otherwise the new runner would get that runner's claims. The lookup is only in the pool's workspace, so an id of
- * another workspace's runner is allowed.
+ * Whether a runner of the pool may use the id. The id must have the form of a runner id, and no runner of another pool
+ * may have it. Otherwise the new runner would get the claims of the other runner. The lookup is only in the pool's
+ * workspace, so an id of another workspace's runner is allowed.
  */
 export function mayReturnAs(reading: Reading, { workspaceId, poolId }: PoolBearer, runnerId: string): boolean {
   const known = runners.get(reading, workspaceId, runnerId);

@@ -21,14 +21,18 @@ import type { RunOwner } from "./run-owner.js";
  * the run ends or receives a stop request. The runner gets the answer once, in the batch that records it.
  */
 
+/** The runner's request for an approval. */
 type PermissionWish = Extract<RunnerMessage, { type: "run.permission" }>;
 
 /** The reason given for refused requests, closed approvals and withdrawn calls of a stopping run. */
 export const STOPPING = "The run is being stopped.";
 
 /**
- * Records an approval and notifies the owner. If the owner has no approvals, the run is stopping, or the run has the
- * maximum number of open permissions, dismisses the request at once without recording it.
+ * Records an approval and notifies the owner. Dismisses the request at once, without recording it, in these cases:
+ *
+ * - The owner has no approvals.
+ * - The run is stopping.
+ * - The run has the maximum number of open permissions.
  */
 export function askPermission(turn: Turn, before: RunContext, wish: PermissionWish, owner: RunOwner): RunContext {
   const context: RunContext = { ...before, hasAsked: true };

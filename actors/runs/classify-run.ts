@@ -39,7 +39,7 @@ interface RunState {
 /** Returns the classifier of a run's messages. `owners` is the catalogue of owner kinds. Reads only. */
 export function classifyRun(owners: readonly RunOwner[]) {
   return (message: RunMessage, { value, context }: RunState, turn: TurnReading) => {
-    // A run that has not started has no row. Only `run.forget` and the first events are possible.
+    // A run that has not started has no row. Only `run.forget` and messages that start the run are possible.
     if (message.type === "run.forget") return message;
     if (value === "new") return toFirstEvent(message, owners);
     const owned = (): Owned => ({ owner: getRunOwner(owners, getRunRow(turn).owner.kind) });
@@ -74,7 +74,7 @@ export function classifyRun(owners: readonly RunOwner[]) {
         return toApprovalEvent(turn, message, owned().owner);
       case "call.waits":
         return { ...message, ...owned() };
-      // `call.over`, and messages of an unknown type, which no transition handles.
+      // This case covers `call.over`, and messages of unknown types, which no transition handles.
       default:
         return message;
     }
@@ -132,7 +132,7 @@ function toEndEvent(report: EndReport, { context, turn, owned }: ReportScope) {
   const row = getRunRow(turn);
   const isAccepted = isWhole && acceptedOutcome(row, report).outcome === "completed";
   const repositories = isAccepted ? repositoriesToPush(turn, row, report) : [];
-  // The end also waits for pushes that the agent asked for without waiting for an answer.
+  // The end also waits for pushes of the agent's requests that have no result yet.
   const isWaiting = repositories.length > 0 || (isAccepted && context.pushes.length > 0);
   return isWaiting ? toEvent("end.held", { ...report, repositories }) : { ...report, ...owned() };
 }

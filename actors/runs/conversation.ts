@@ -17,6 +17,7 @@ import { findStep } from "./run-steps.js";
  * Messages that the agent did not get before the run's end become notes of the owner, for the next run.
  */
 
+/** The earlier message that a new message may repeat. */
 interface SentBefore {
   /** The earlier message with the same key, or null. */
   readonly before: StepRow | null;

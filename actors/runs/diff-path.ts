@@ -54,8 +54,8 @@ function octalAt(bytes: Buffer, at: number): number | null {
 }
 
 /**
- * Returns the end of the quoted text at the start of `text`; -1 if `text` does not start with a quote or the quote
- * never ends.
+ * Returns the end of the quoted text at the start of `text`. Returns -1 if `text` does not start with a quote, or if
+ * the quote never ends.
  */
 function endOfQuoted(text: string): number {
   if (text.charCodeAt(0) !== QUOTE) return -1;

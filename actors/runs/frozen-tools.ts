@@ -57,7 +57,7 @@ export function freezeTools(
 
 /**
  * Stores the tools of a run that repeats another run. Tools of `repeated` keep the definition from that run, even if
- * they have been changed or deleted since. All others are copied from `now`, or left out if `now` does not have them.
+ * they have been changed or deleted since. Other tools are copied from `now`, or left out if `now` does not have them.
  */
 export function repeatTools(
   turn: Turn,

@@ -18,9 +18,9 @@ export interface JobSource {
 }
 
 /**
- * Builds the job that a runner needs for a run. Undefined if the run is missing or has ended, if the claim is no longer
- * the run's current one, or if the run's input is incomplete. The job is built from the run's input, so each build
- * returns the same job. Only the secrets and the stored packs are current.
+ * Builds the job that a runner needs for a run. Returns undefined if the run is missing or has ended, if the claim is
+ * outdated, or if the run's input is incomplete. The job is built from the run's input, so each build returns the same
+ * job. Only the secrets and the stored packs are current.
  */
 export function buildJob(
   source: JobSource,

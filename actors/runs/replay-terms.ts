@@ -3,7 +3,8 @@ import type { JobReplay } from "../runners/job.js";
 import type { RunAnswer } from "./run-answer.js";
 
 /**
- * The work of a replay run, and which of its programs get the secrets of the profile. Stored in the run's beginning.
+ * The work of a replay run, and which of its programs get the secrets of the profile. Stored as `replay` in the
+ * beginning of the run's input.
  */
 export interface ReplayTerms {
   /** `repeat` starts the agent. `check` only runs the setups and the check on the run's starting point. */
@@ -21,9 +22,9 @@ export interface ReplayTerms {
 export type CommandConfig = Pick<RunConfig, "repositories"> & { readonly station: Pick<RunConfig["station"], "check"> };
 
 /**
- * Returns the replay terms of a run under `config`. The check and each setup get secrets only if their command is the
- * same as in `live`, because anyone who may plan can write the commands of another config. The agent always gets the
- * secrets.
+ * Returns the replay terms of a run under `config`. The agent always gets the secrets. The check and each setup get
+ * secrets only if their command is the same as in `live`. The reason is that anyone who may plan can write the commands
+ * of another config.
  */
 export function toReplayTerms(does: ReplayTerms["does"], config: CommandConfig, live: CommandConfig): ReplayTerms {
   const liveSetups = new Map(live.repositories.map(({ name, setup }) => [name, setup]));

@@ -27,6 +27,7 @@ import { endToolCalls } from "./tool-calls.js";
 
 /** The transition functions that end a run. `run.machine.ts` defines when they apply. */
 
+/** The runner's report of the end of a run. */
 export type EndReport = Extract<RunnerMessage, { type: "run.ended" }>;
 
 /** Ends the run as the runner reports. */
@@ -34,7 +35,7 @@ export function endByReport(turn: Turn, context: RunContext, report: EndReport, 
   const { outcome, failure } = recordReport(turn, report);
   const { partition, id: runId } = turn.self;
   const ended: ClaimEnded = { type: "claim.ended", runId };
-  // A runner that may be asked to push keeps its folder until it receives `run.drop`.
+  // A runner that may be asked to push keeps its folder until it receives `run.drop`, so send `run.drop`.
   if (getRunInput(turn, partition, runId).beginning?.push === true) dropClaim(turn, context);
   else if (context.runnerId !== null) turn.send(runnerRef(partition, context.runnerId), ended);
   finish(turn, context, { outcome, reason: failure?.message ?? null }, owner);
@@ -103,7 +104,7 @@ export function endWithLostPushes(turn: Turn, context: RunContext, why: string, 
 
 function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
   const { partition, id: runId } = turn.self;
-  // Runners of earlier releases, and runners whose setup failed, report the commits only at the end.
+  // Runners of earlier releases, and runners whose setup failed, have not reported the commits before.
   recordBases(turn, checkouts);
   const { repositories } = getRunInput(turn, partition, runId).config;
   // If a repository is reported twice, the last report applies. Reports about repositories outside the run's config are

@@ -7,10 +7,11 @@ import type { Change, Entry, Reading } from "../../storage/store.js";
 
 /**
  * Gives runs an owner and an input row, and turns diffs and skills into bodies. The input row of an ended run holds
- * only the run's config. The input row of an active run holds the data that the run's job was built from, as far as the
- * current rows still have that data.
+ * only the run's config. The input row of an active run holds the data of the run's job, as far as the current rows
+ * still have that data.
  */
 
+/** A checkout, in the form before or after the migration. */
 interface Checkout {
   readonly repository: string;
   readonly base: string;

@@ -28,8 +28,8 @@ export interface RunInputRow {
   /** The run's starting point; null for a run that ended in a release that did not store it. */
   readonly beginning: RunBeginning | null;
   /**
-   * The part that is fixed at the claim; null before the claim, and for a run that ended in a release that did not
-   * store it.
+   * The part that is fixed at the claim. Null before the claim, and for a run that ended in a release that did not
+   * store this part.
    */
   readonly claimed: ClaimedInput | null;
 }

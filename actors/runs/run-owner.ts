@@ -58,8 +58,8 @@ export interface RunOwner {
   /** Whether hooks receive the end of a run: fact `run.ended`. */
   readonly hasHooks: boolean;
   /**
-   * How a handover that the station allows is answered. `gate`: hooks decide (gate `handover.giving`). Otherwise it is
-   * always accepted, or always refused.
+   * How a handover that the station allows is answered. `gate`: hooks decide (gate `handover.giving`). `accepted` and
+   * `refused`: every such handover gets this answer.
    */
   readonly handOver: "gate" | "accepted" | "refused";
   /** Whether the assignee may send messages to a run. Messages that the agent did not get go to the owner as `note`. */

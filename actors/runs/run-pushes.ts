@@ -198,8 +198,8 @@ export function forwardPush(
 }
 
 /**
- * Finds the pending push that the runner's message is about; undefined if the run does not wait for this push, or no
- * longer waits for it.
+ * Finds the pending push that the runner's message is about; undefined if the run does not wait for this push (any
+ * longer).
  */
 export function findPush({ pushes }: RunContext, { id }: PushReport): PendingPush | undefined {
   return pushes.find(({ push }) => push === id);
@@ -266,7 +266,7 @@ export function losePushes(turn: Turn, { pushes, held }: RunContext, why = LOST)
   for (const repository of held) recordPushed(turn, { repository, pullRequestId: null, refused: why });
 }
 
-/** Tells each pull request whose push was allowed and not yet reported that the push is lost. */
+/** Reports a lost push to each pull request whose push was allowed but is not reported yet. */
 export function losePushesGiven(turn: Turn, { pushes }: RunContext, why: string): void {
   const given = pushes.filter(({ push }) => push !== null);
   for (const { pullRequestId } of given) {

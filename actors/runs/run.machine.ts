@@ -34,7 +34,7 @@
  * |                  |                                          |             | when its handover was not accepted    |
  * | claimed,running  | wish.taken (run.said                     | same        | asks the task's pull request          |
  * |                  | run.pull-request)                        |             |                                       |
- * | claimed,running  | wish.refused (the same)                  | same        | the agent gets the reason             |
+ * | claimed,running  | wish.refused (run.said run.pull-request) | same        | the agent gets the reason             |
  * | running          | end.held (run.said run.ended)            | ending      | completed with changes to push: asks  |
  * |                  |                                          |             | the pull request of the first         |
  * | claimed,running, | push.granted                             | same        | the runner gets the push order        |
@@ -42,10 +42,10 @@
  * | claimed,running, | push.reported (run.said                  | same        | the pull request is notified          |
  * | ending           | run.pushed, run.push-rejected)           |             |                                       |
  * | claimed,running, | push.unanswered (woken `push`)           | same, ended | the pull request learns that the push |
- * | ending           |                                          |             | is lost; a held run ends completed    |
+ * | ending           |                                          |             | is lost; an ending run ends completed |
  * | claimed,running, | push.late (woken `push`)                 | same        | the service was down: waits as long   |
  * | ending           |                                          |             | again                                 |
- * | claimed,running, | told.one (pull-request.told)             | same        | the agent is answered; a held run     |
+ * | claimed,running, | told.one (pull-request.told)             | same        | the agent is answered; an ending run  |
  * | ending           |                                          |             | asks the next pull request            |
  * | ending           | pushes.over (pull-request.told)          | ended       | completed; the runner drops it        |
  * | ending           | claim.lost                               | ended       | completed: its work is stored;        |
@@ -66,7 +66,7 @@
  * | new              | claim.orphaned (run.claim of a removed   | new         | the claim is released                 |
  * |                  | run)                                     |             |                                       |
  * | ended            | run.forget                               | (ended)     | the run is removed                    |
- * | new              | run.forget                               | (ended)     | the same, for a row without its actor |
+ * | new              | run.forget                               | (ended)     | removes a row without its actor       |
  */
 import type { ActorType } from "../../runtime/cells/actor-type.js";
 import { createChart, type InTurn } from "../../runtime/cells/chart.js";
@@ -247,8 +247,7 @@ export function runActor(owners: readonly RunOwner[]): ActorType {
     machine: runMachine,
     classify: classifyRun(owners),
     version: 3,
-    // Before version 2 nobody could send messages to a run. Before version 3 the service pushed none of a run's
-    // changes.
+    // Version 2 added messages of people to a run. Version 3 added pushes of the run's changes.
     migrate: ({ value, context }) => ({
       value,
       context: Object.assign({}, initialContext, { hasAsked: true }, context),

@@ -45,8 +45,8 @@ export function findVisibleRun(reading: Reading, caller: Caller, runId: string):
 }
 
 /**
- * Throws `damaged` if the run's input is stored and its row is lost, and if the caller may read the outcomes of all
- * teams. For other callers it does nothing, because the team of a lost run is unknown.
+ * Throws `damaged` if the run's input is stored, but the run's row is lost. Does nothing for callers who may not read
+ * the outcomes of all teams, because the team of a lost run is unknown.
  */
 function expectNotLost(reading: Reading, caller: Caller, workspaceId: string, runId: string): void {
   if (runInputs.get(reading, workspaceId, runId) === undefined) return;
@@ -129,7 +129,7 @@ export interface ApprovalPage {
 /** Lists the approvals of a run, newest first. */
 export function listApprovals(reading: Reading, { workspaceId, run }: VisibleRun, page: ApprovalPage): ApprovalRow[] {
   const { before, limit } = page;
-  // Throws `damaged` if the row of an open approval is lost. The list below would omit that approval.
+  // Throws `damaged` if the row of an open approval is lost, because the list below would omit that approval.
   if (before === undefined) listOpenApprovals(reading, workspaceId, run.id);
   const place = before === undefined ? undefined : [before];
   return approvals.all(reading, workspaceId, { runId: run.id }, { limit, before: place });

@@ -6,9 +6,9 @@ import type { InSteps } from "../in-steps.js";
 import { type DerivedRows, derivedRows } from "../tables/table-declaration.js";
 
 /**
- * Indexes of open approvals, questions and failures, oldest first. Tasks and approvals each have one. An item has two
- * entries: one under {@link ANYBODY}, and one under the person whom it waits for, or {@link NOBODY}. So every view of
- * an inbox is a range.
+ * Indexes of open approvals, questions and failures, oldest first. There is one index for tasks and one for approvals.
+ * An item has two entries: one under {@link ANYBODY}, and one under the person whom it waits for, or {@link NOBODY}. So
+ * each view of an inbox reads one range of keys.
  *
  * Lists and counts read only keys. A damaged entry does not hide other items.
  */
@@ -43,7 +43,7 @@ export function waitEntries<Row>(index: WaitIndex, toWait: (row: Row) => Wait | 
   });
 }
 
-/** The position of an item: longer waits come first, and of equal ones the lower id. */
+/** The position of an item. Longer waits come first. Among equal waits, the lower id comes first. */
 export type WaitPosition = Pick<Wait, "id" | "sinceMs">;
 
 /** Compares positions for sorting. */
@@ -115,14 +115,14 @@ export function* listWaitingTeams(
   return found;
 }
 
-/** The first read of a team's entries shows all of them if there are fewer than this number. */
+/** The first read of a team's entries includes all entries if there are fewer than this number. */
 const FEW = 32;
 /** Number of keys to count in one step: about 0.1 ms of work. */
 const KEYS_AT_ONCE = 100;
 
 /**
- * Adds the number of the team's items under each key of `counts` to that key's count, in steps. A count stays at `most`
- * once it reaches it. One read is enough for a team with few items.
+ * Adds the number of the team's items under each key of `counts` to that key's count, in steps. No count exceeds
+ * `most`. One read is enough for a team with few items.
  */
 export function* addWaitCounts(
   reading: Reading,
@@ -151,7 +151,10 @@ export function* addWaitCounts(
   }
 }
 
-/** Lists the keys below a prefix. Leaves out damaged keys, read with the range, that are not below the prefix. */
+/**
+ * Lists the keys below a prefix. The read of a range may also return damaged keys outside the prefix; these are left
+ * out.
+ */
 function listKeysBelow(
   reading: Reading,
   prefix: Key,

@@ -3,7 +3,8 @@
  *
  * 1. The rows that refer to bodies are authoritative, not the stored counts.
  * 2. Each finding is corrected in one batch, so the next recount continues after an interrupted one.
- * 3. A body without references is stored for a day. If the start of that day is unknown, it starts at the recount.
+ * 3. A body without references is stored for a day. If the start of that day is unknown, the day starts at the
+ *    recount.
  */
 import { isDeepStrictEqual } from "node:util";
 import { isStored, offlineSend } from "../../runtime/messages/offline-send.js";
@@ -98,8 +99,8 @@ function getUse(rows: number, was: BlobUse | undefined, nowMs: number): BlobUse 
 }
 
 /**
- * Yields a finding about a body whose use should be `use`: if the stored use or the list of unused bodies differs, or
- * if the body is missing.
+ * Yields a finding about a body whose use should be `use`. The finding exists if the stored use or the list of unused
+ * bodies differs, or if the body is missing.
  */
 function* getRecount(reading: Reading, found: Omit<RecountFinding, "counted">, use: BlobUse): Generator<Recount> {
   const { workspaceId, digest, isMissing } = found;

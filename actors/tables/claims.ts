@@ -66,7 +66,7 @@ export interface ReleaseName extends AboutName {
 /** The workspace has not taken the name, and will not do so under this claim. */
 export interface LapseName extends AboutName {
   readonly type: "name.lapse";
-  /** The value from the question. */
+  /** The `untilMs` of the question. */
   readonly untilMs: number;
 }
 
@@ -107,7 +107,9 @@ export function claimName(
   return claim;
 }
 
-/** Confirms a claim. Throws if the workspace does not have it, because a claim only ends by its holder's message. */
+/**
+ * Confirms a claim. Throws if the workspace does not have the claim, because a claim only ends by its holder's message.
+ */
 export function confirmName({ rows }: Claims, turn: Turn, { name, workspaceId }: ConfirmName): void {
   const found = rows.get(turn, GLOBAL_PARTITION, ...name);
   if (found?.workspaceId !== workspaceId) {
@@ -123,7 +125,7 @@ export function freeName({ rows }: Claims, turn: Turn, message: ReleaseName | La
   const { name, workspaceId } = message;
   const found = rows.get(turn, GLOBAL_PARTITION, ...name);
   if (found?.workspaceId !== workspaceId) return null;
-  // The claim was confirmed or renewed since the question.
+  // Ignore an answer to an old question: the claim was confirmed or renewed since.
   if (message.type === "name.lapse" && found.pending?.untilMs !== message.untilMs) return null;
   rows.remove(turn, GLOBAL_PARTITION, ...name);
   turn.cancelWake(toWakeUp(name));

@@ -1,7 +1,7 @@
 /**
  * Reads a page of rows that have entries in several indexes, newest first. Each index has one line of entries
  * (`page-plan.ts`). The reader first checks the rows of the first line. After too many rows without a match, all lines
- * skip to the oldest of their next positions, so that common rows are found without reading the others.
+ * skip to the oldest of their next positions. So the reader finds the common rows without reading all rows of any line.
  */
 import { compareKeys } from "../../storage/key-order.js";
 import type { Key, Reading } from "../../storage/store.js";

@@ -15,8 +15,9 @@ export interface ListPage<Row, Cursor extends string = string> {
 }
 
 /**
- * Reads a page. `read` lists the rows of a query, first with a limit of one row more than the page holds. If that fails
- * because of a damaged row, it reads the page alone, so that damage after a page does not hide the page.
+ * Reads a page. `read` lists the rows of a query, first with a limit of one row more than the page holds. If this read
+ * fails because of a damaged row, the function reads only the rows of the page. So damage after a page does not hide
+ * the page.
  */
 export function readListPage<Row, Query extends Limited, Cursor extends string = string>(
   query: Query,

@@ -9,9 +9,9 @@ export interface IndexPart {
 }
 
 /**
- * The plan for reading a page. The entries of one index that start with `under` form lines: one for each combination of
- * values of the index's other fields, each in the table's order. A page merges the matching lines. With a single line,
- * the page may instead be the rows that are also in lines of other indexes.
+ * The plan for reading a page. The entries of one index that start with `under` form lines. There is one line for each
+ * combination of values of the index's other fields. Each line is in the table's order. A page merges the matching
+ * lines. With a single line, the page may instead be the rows that are also in lines of other indexes.
  */
 export interface PagePlan extends IndexPart {
   /** Required values of the fields after those in `under`; undefined for any value. */
@@ -26,8 +26,8 @@ export interface PagePlan extends IndexPart {
 type Asked = readonly [field: string, value: KeyPart];
 
 /**
- * Plans a page with the best index for a filter: the one that covers the most fields of the filter; of several, the one
- * with the fewest other fields; of several, the first declared.
+ * Plans a page with the best index for a filter. The best index covers the most fields of the filter. Of several such
+ * indexes, the index with the fewest other fields wins, and then the index that was declared first.
  */
 export function planPage(indexes: readonly StoredIndex[], filter: object): PagePlan {
   const asked = new Map<string, KeyPart>();

@@ -14,7 +14,7 @@ const ENTRY_COST = 1 / 3;
 export const ROWS_BEGIN = 3;
 
 export interface PageOptions<Row> {
-  /** Only rows before this position. A position has the values of the order fields, or of the first ones. */
+  /** Only rows before this position. A position has the values of the order fields, or of the first of these fields. */
   readonly before?: Key | undefined;
   /** Only rows after this position. */
   readonly after?: Key | undefined;

@@ -31,7 +31,10 @@ function putMark(
   if (mark !== before) prunedMarks.put(turn, turn.self.partition, name, mark);
 }
 
-/** Returns the time before which ended rows may be missing from lists, at the latest now; null if none was removed. */
+/**
+ * Returns the time before which ended rows may be missing from lists. The time is never in the future. Null if no row
+ * was removed.
+ */
 export function getPrunedBefore(
   reading: Reading,
   partition: string,

@@ -8,10 +8,10 @@
  * |----------|------------------------|----------------------|----------|----------------------------------|
  * | new      | retention.begin        |                      | resting  | wake-up for the first pass       |
  * | resting  | retention.begin        | to be set again      | resting  | wake-up for the next pass        |
- * | resting  | the same               | otherwise            | resting  |                                  |
+ * | resting  | retention.begin        | otherwise            | resting  |                                  |
  * | resting  | woken                  |                      | sweeping | waits for its turn               |
  * | sweeping | effect.ended: its turn | the pass is complete | resting  | wake-up for the next             |
- * | sweeping | the same               | otherwise            | sweeping | a slice; waits for its turn      |
+ * | sweeping | effect.ended: its turn | otherwise            | sweeping | a slice; waits for its turn      |
  * | sweeping | woken                  |                      | sweeping | watchdog: if no slice ran since, |
  * |          |                        |                      |          | continues with the next rule     |
  * | sweeping | retention.begin        |                      | sweeping |                                  |
@@ -169,7 +169,7 @@ class Sweeping {
     let all = 0;
     while (place.rule !== null) {
       const rule = this.#catalogue.rules.find(({ name }) => name === place.rule);
-      // The running release may not have the stored rule. Restart the pass.
+      // Restart the pass if the running release does not have the stored rule.
       if (rule === undefined) return this.begin();
       const cutoffMs = turn.now - this.#periods[rule.period];
       const { next, removed } = rule.sweep(turn, { cutoffMs, from: place.from, budget });
@@ -177,7 +177,8 @@ class Sweeping {
       all += removed;
       place = next === undefined ? (this.skip(place) ?? place) : { rule: rule.name, from: next };
       if (budget.isSpent) return place;
-      // Actors that got a removal message first remove their rows in their own turns. The next slice continues here.
+      // Actors that received a removal message must first remove their rows in their own turns. So the next slice
+      // continues at this position.
       if (place.rule === null && all > 0) return place;
     }
     return clearLeftRows(turn, this.#catalogue.owned, budget) ? null : place;

@@ -1,17 +1,17 @@
 /**
- * How long rows are stored. A table whose rows end declares it here, once. The sweeper of each workspace
- * (`retention-sweeper.machine.ts`) removes rows that ended before the retention period, in slices.
+ * How long rows are stored. A table whose rows end declares its retention rule once, with {@link retain}. The sweeper
+ * of each workspace (`retention-sweeper.machine.ts`) removes rows that ended before the retention period, in slices.
  *
  * 1. A rule walks its table in key order, as far as rows began before the cutoff. Writing a row needs no additional
- * write for this.
+ *    write for this.
  * 2. A row is removed with its indexes in one turn: by the rule, or by its actor if it has one. Later slices remove
- * rows that belong to it (`owned-rows.ts`). Until then nothing points to them.
+ *    rows that belong to it (`owned-rows.ts`). Until then nothing points to them.
  * 3. Pinned rows (`pins.ts`) and rows that a rule excludes stay, regardless of the setting.
- * 4. A damaged row, and one whose removal needs a damaged row, stays for the doctor to find. The walk continues after
- * it.
- * 5. A fast clock leaves rows with future times. A walk skips these rows until their time has come. Then they count as
- * young, so the walk stops before the older rows behind them. These older rows are stored longer than the setting: by
- * the clock's error, and at most by the setting itself.
+ * 4. A damaged row, and a row whose removal needs a damaged row, stays for the doctor to find. The walk continues
+ *    with the next row.
+ * 5. A fast clock leaves rows with future times. A walk skips these rows until their time has come. Then they count
+ *    as young, so the walk stops before the older rows behind them. These older rows are stored longer than the
+ *    setting: by the clock's error, and at most by the setting itself.
  */
 
 import type { Turn } from "../../runtime/turns/turn.js";
@@ -131,7 +131,7 @@ function walk<Row>(of: RetainedTable<Row>, retained: Retained<Row>, turn: Turn, 
       const endedAtMs = retained.endedAtMs(value);
       if (endedAtMs !== null && endedAtMs < cutoffMs) {
         budget.spend(retained.cost ?? 0);
-        // A row whose check or removal needs a damaged row stays.
+        // A row stays if its check or removal needs a damaged row.
         turn.attempt(() => {
           if (retained.isRetained?.(turn, value) !== true && retained.remove(turn, value, key)) removed += 1;
         });

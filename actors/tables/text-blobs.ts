@@ -25,8 +25,8 @@ export function getText(reading: Reading, workspaceId: string, digest: string | 
 export const BODY_SLICE_BYTES = 1024 * 1024;
 
 /**
- * Yields the bytes of the text with this digest in slices, for callers that wait between slices. Only the slice stays in
- * memory meanwhile. Throws if the text is missing.
+ * Yields the bytes of the text with this digest in slices, for callers that wait between slices. During a wait, only
+ * the current slice stays in memory. Throws if the text is missing.
  */
 export function* readBodyInSlices(reading: Reading, workspaceId: string, digest: string): Generator<Uint8Array> {
   const body = rereadable(() => getBody(reading, workspaceId, digest));
@@ -39,7 +39,10 @@ export function* readBodyInSlices(reading: Reading, workspaceId: string, digest:
   }
 }
 
-/** Returns a function that returns a value, and reads it again after the garbage collector took it. */
+/**
+ * Returns a function that returns the value of `read`. The function calls `read` again if the garbage collector has
+ * removed the value.
+ */
 function rereadable<Value extends object>(read: () => Value): () => Value {
   let known: WeakRef<Value> | undefined;
   return () => {

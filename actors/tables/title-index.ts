@@ -72,9 +72,9 @@ export interface FoundTitles {
 }
 
 /**
- * Finds the titles of a scope that have all these words: reads entries of one word, and checks their titles for the
+ * Finds the titles of a scope that have all these words. Reads entries of one word, and checks their titles for the
  * other words. If a word has `maxRead` entries or more, also tries another word, up to {@link MAX_COMPARED} words, and
- * uses the word with the fewest. Reads at most `maxRead` entries of each word.
+ * uses the word with the fewest entries. Reads at most `maxRead` entries of each word.
  */
 export function searchTitles(
   index: TitleIndex,

@@ -55,7 +55,7 @@ export function classifyTask(
     case "task.open":
       return unlessRefused(message, "opening.refused", refuseUnlessOpens(turn, message));
     default:
-      // A task that is not open yet has no row. Only the opening messages and notes are possible.
+      // A task that is not open yet has no row. Only messages that open the task, and notes, are possible.
       if (value === "new" || message.type === "note") return message;
       return isResumeOfEnded(message, value, turn) ? toEvent("resume.of-ended") : toWorkEvent(message, runId, turn);
   }
@@ -76,7 +76,7 @@ interface CommandRepeated extends Answered<TaskAnswer> {
   readonly task: TaskRow;
 }
 
-/** Returns the event of a message whose key was used before; null for all others. */
+/** Returns the event of a message whose key was used before; null for any other message. */
 function toRepeatEvent(message: TaskMessage, turn: TurnReading): CommandRepeated | Refused<"repeat.refused"> | null {
   const taskId = "idempotency" in message ? findRequestBefore(turn, message) : null;
   if (taskId === null) return null;
@@ -123,7 +123,8 @@ function toWorkEvent(
         "assignment.refused",
         refuseUnlessOnTeam(turn, message.assignee, taskRow(turn).teamId),
       );
-    // Other commands are not checked here. No transition handles a message of an unknown type.
+    // Other commands are not checked here. This case also covers messages of unknown types, which no transition
+    // handles.
     default:
       return message;
   }

@@ -15,8 +15,8 @@ const LAST = "\uffff";
 const SLICE = 1_000;
 
 /**
- * The states of the open tasks of all workspaces, in memory, for the metrics: about 100 bytes a task. It follows the rows
- * once they were read.
+ * Caches the states of the open tasks of all workspaces in memory, for the metrics: about 100 bytes per task. After the
+ * first read of a workspace's index keys, each change of a row updates the cache.
  */
 export class OpenTasks implements RowMemory {
   readonly #states = new Map<string, OpenState>();
@@ -27,7 +27,7 @@ export class OpenTasks implements RowMemory {
     return this.#counts;
   }
 
-  /** Reads the index keys of a workspace's open tasks. Reads none of ended tasks, but one key for each team and state. */
+  /** Reads the index keys of a workspace's open tasks. Also reads one key for each team and state that has tasks. */
   build(reading: Reading, partition: string): void {
     for (const [team, state] of listTeamStates(reading, partition)) {
       const open = openStates.find((each) => each === state);

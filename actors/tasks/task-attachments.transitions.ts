@@ -92,7 +92,7 @@ function askFor(
 /** Stores a fetched file or records the failure. */
 export function settleFile({ turn, id, result }: Delivered<EffectEnded<IntegrationRequestResult>>): void {
   const row = taskAttachments.get(turn, turn.self.partition, turn.self.id, id);
-  // The task has been removed since, with its rows.
+  // The task was removed with its rows while the request ran.
   if (row === undefined) return endIfDone(turn);
   const file = result.ok ? result.output.file : undefined;
   if (file === undefined) fail(turn, row, result.ok ? (result.output.reason ?? "it went wrong") : "it went wrong");

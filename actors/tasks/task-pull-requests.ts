@@ -39,8 +39,8 @@ export function withPullRequests(turn: TurnReading, run: RunRow | undefined, dec
 }
 
 /**
- * Returns `isOver`: whether none of the pull requests is still being opened; and `asks`: the question for the assignee
- * if one of them failed, otherwise null.
+ * Returns whether none of the pull requests is still being opened (`isOver`). Also returns the question for the
+ * assignee if one of them failed, otherwise null (`asks`).
  */
 function judgeOpening(
   turn: TurnReading,

@@ -47,7 +47,7 @@ export function toTaskReview(
     return invalid("branch", "must be a branch's name");
   const [only, ...others] = repositories;
   if (only === undefined) return invalid("branch", "the line has no repository");
-  // If the line has several repositories, some of them may lack the branch. A plain name is allowed to be missing,
-  // unlike a `refs/…` name.
+  // If the line has several repositories, some of them may lack the branch. So use the plain name: unlike a `refs/…`
+  // name, it may be missing.
   return others.length > 0 ? { repository: null, ref: branch, url: null } : { repository: only.name, ref, url: null };
 }

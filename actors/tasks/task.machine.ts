@@ -27,7 +27,8 @@
  * | any open     | over.inbox (run.over), otherwise        | inbox   | waits for its assignee; `asks` says why       |
  * | opening      | opened.done (pull-request.changed),     | done    |                                               |
  * |              | all are open                            |         |                                               |
- * | opening      | opened.inbox (the same), one failed     | inbox   | `asks` says why                               |
+ * | opening      | opened.inbox (pull-request.changed),    | inbox   | `asks` says why                               |
+ * |              | one failed                              |         |                                               |
  * | any but new  | pull-request.changed                    | same    | `pullRequest` set; a merge accepts changes    |
  * | done         | task.move, task.retry, while its pull   | queued  | as from the inbox; unassigned with a note if  |
  * |              | request is open                         |         | its assignee left the team                    |
@@ -54,14 +55,14 @@
  * | any but new  | task.mark                               | same    | marks are set                                 |
  * | done,closed, | forget.due (task.forget)                | (ended) | removed, with its runs                        |
  * | new          |                                         |         |                                               |
- * | done,closed  | forget.begun (the same, of an earlier   | same    | its end is now                                |
- * |              | release)                                |         |                                               |
- * | any but new  | forget.kept (the same): open, pinned,   | same    |                                               |
+ * | done,closed  | forget.begun (task.forget, of an        | same    | its end is now                                |
+ * |              | earlier release)                        |         |                                               |
+ * | any but new  | forget.kept (task.forget): open, pinned | same    |                                               |
  * |              | or something refers to it               |         |                                               |
  * | any          | note                                    | same    | added once for each key                       |
  * | any          | command.repeated (a command under a     | same    | answered with the task that it opened or was  |
  * |              | key that was used before)               |         | about; a new actor ends                       |
- * | any          | repeat.refused (the same, with another  | same    | refused; a new actor ends                     |
+ * | any          | repeat.refused (a used key with another | same    | refused; a new actor ends                     |
  * |              | body)                                   |         |                                               |
  * | any          | token.refused (a command of a token     | same    | refused; a new actor ends                     |
  * |              | that has ended)                         |         |                                               |
@@ -201,6 +202,6 @@ export const taskActor = defineActor(taskRef, {
   machine: taskMachine,
   classify: classifyTask,
   version: 3,
-  // Before version 2 a task remembered no ended runs. Before version 3 it did not wait for pull requests.
+  // Version 2 added the ended runs that a task remembers. Version 3 added the wait for pull requests.
   migrate: ({ value, context }) => ({ value, context: Object.assign({}, initialContext, context) }),
 });

@@ -21,9 +21,12 @@ const LAST_EVENTS_MS = 10 * 60 * 1_000;
 const RUNS_AT_ONCE = 200;
 
 /**
- * Retention of ended tasks and their runs. Keeps a task while an event about it may be listed, while one of its pull
- * requests is open or being opened, and while the task or one of its runs is pinned, for example by a request that may
- * be repeated. For a task that ended in a release that did not record the time, the period starts at the first pass.
+ * Retention of ended tasks and their runs. For a task that ended in a release that did not record the time, the period
+ * starts at the first pass. A task stays in these cases:
+ *
+ * - An event about it may be listed.
+ * - One of its pull requests is open or being opened.
+ * - The task or one of its runs is pinned, for example by a request that may be repeated.
  */
 export const taskRetention = retain(tasks, {
   period: "work",
@@ -62,8 +65,8 @@ export function recordTaskRequest(turn: Turn, of: Keyed, taskId: string): void {
 }
 
 /**
- * Returns `due` if the task of this turn can be removed now, `begun` if its end time must be set first, and `kept` if
- * it stays. Reads only.
+ * Returns what to do with the task of this turn: `due` to remove it now, `begun` to set its missing end time first, and
+ * `kept` to leave it. Reads only.
  */
 export function checkForget(turn: TurnReading): "due" | "begun" | "kept" {
   const task = tasks.get(turn, turn.self.partition, turn.self.id);

@@ -19,8 +19,8 @@ import { attachmentView } from "./task-attachment.view.js";
 import { type StreamedTask, streamedTaskView } from "./task-item.view.js";
 
 /**
- * A change of a task, as the streams of the task and its team publish it: the id, the approvals and the changed
- * members, or all members of a new task.
+ * A change of a task, as the streams of the task and its team publish it. It has the id, the approvals and the changed
+ * members. For a new task, it has all members.
  */
 interface TaskChanged {
   readonly type: "task";
@@ -46,7 +46,7 @@ export const taskTitles = table<Titled>("task-title");
 
 /**
  * Key: `[task]`. Ids increase with time. For every pair of list filters, an index begins with the team and these two
- * fields, so a page with at most two filters reads only the rows that it returns.
+ * fields. So a page with at most two filters reads only the rows that it returns.
  */
 export const tasks = indexedTable<TaskRow>("task", {
   order: ["id"],
@@ -74,7 +74,8 @@ export const tasks = indexedTable<TaskRow>("task", {
   changes: (task, reading, { workspaceId, first }) => {
     const before = first === null ? null : streamedTaskView(reading, workspaceId, first);
     const after = streamedTaskView(reading, workspaceId, task);
-    // Approvals have their own rows. Both views show the current approvals, so a comparison finds no change.
+    // Always include the approvals. They have their own rows, and both views show the current ones, so a comparison
+    // finds no change.
     const { id, approvals } = after;
     const data: TaskChanged = { type: "task", task: { ...changedMembers(before, after), id, approvals } };
     return [toChangeEntry(taskTopic(task.id), data), toChangeEntry(teamTopic(task.teamId), data)];

@@ -136,7 +136,7 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
   return openedContext;
 }
 
-/** The first values of a task. */
+/** The initial values of a task. */
 export interface TaskBeginning
   extends Pick<TaskRow, "teamId" | "lineId" | "title" | "url" | "assignee" | "openedBy" | "marks">,
     Pick<TaskRow, "branch" | "channels" | "reviews"> {
@@ -238,7 +238,7 @@ function endRun(event: RunIsOver, row: TaskRow, before: readonly EndedRun[]): re
   const line = to === undefined ? undefined : findLine(turn, turn.self.partition, row.lineId);
   const isBack = to !== undefined && isEarlier(line, to, row.station);
   const ended = isBack ? sendBackChanges(turn, before, { line, to }) : before;
-  // Changes in an open pull request are not accepted yet.
+  // While a pull request is open, the changes of the runs are not accepted.
   const isOpen = next === "done" && hasOpenPullRequest(turn);
   const end = toRunEnd(event, run, { station: row.station, next: isOpen ? "opening" : next, isBack });
   if (next !== "done" || isOpen) return addRunEnd(turn, ended, end);

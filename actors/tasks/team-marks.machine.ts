@@ -21,11 +21,11 @@
  * | keeping | raise.taken   |                                   | keeping | answered `opened` or `said`             |
  * | keeping | raise.refused | line or station deleted           | keeping | marks freed; answered `failed`          |
  * | keeping | raise.refused | the task does not exist           | keeping | the event is assigned again             |
- * | keeping | marks.set     |                                   | keeping | the task gets those that no other task  |
- * |         |               |                                   |         | has                                     |
+ * | keeping | marks.set     |                                   | keeping | the task gets the marks that no other   |
+ * |         |               |                                   |         | task has                                |
  * | keeping | marks.free    |                                   | keeping |                                         |
- * | keeping | marks.retake  |                                   | keeping | the task keeps those that no other task |
- * |         |               |                                   |         | has                                     |
+ * | keeping | marks.retake  |                                   | keeping | the task keeps the marks that no other  |
+ * |         |               |                                   |         | task has                                |
  * | keeping | woken         | keys are older than 7 days        | keeping | deleted; ends when none is left         |
  */
 import { createChart, type NoContext } from "../../runtime/cells/chart.js";

@@ -45,9 +45,13 @@ interface CallTerms {
 }
 
 /**
- * Returns the terms of a call. The strictest rule wins: the rule of the person whose account the call uses, then the
- * tool's rule (when the run was queued, or now), then the station's rule. Returns a problem if the team no longer
- * offers the tool, or if the tool acts as the person who started the task and no person started it.
+ * Returns the terms of a call. Returns a problem if the team no longer offers the tool. Also returns a problem if the
+ * tool acts as the person who started the task, and no person started it. The first of these rules that requires
+ * approval applies:
+ *
+ * 1. The rule of the person whose account the call uses.
+ * 2. The tool's rule, when the run was queued or now.
+ * 3. The station's rule.
  */
 export function findCallTerms(
   reading: Reading,

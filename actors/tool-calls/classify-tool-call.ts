@@ -81,7 +81,7 @@ function classifyAsk(turn: TurnReading, ask: AskToolCall, owners: readonly RunOw
   const { partition, id } = turn.self;
   const run = runs.get(turn, partition, ask.runId);
   if (run === undefined || run.state === "ended") return toEvent("ask.late", { ask });
-  // The message is a repetition: the call exists.
+  // If the call exists, the message is a repetition.
   if (toolCalls.get(turn, partition, ask.runId, id) !== undefined) return OTHER;
   const repeats = runInputs.get(turn, partition, ask.runId)?.beginning?.repeats;
   if (repeats !== undefined) return classifyRecorded(turn, ask, repeats);

@@ -3,7 +3,7 @@ import type { ApprovalRule } from "../runs/approval.js";
 import type { StoredText } from "../tables/text-blobs.js";
 import type { Stored } from "../view.js";
 
-/** The states of a call (`tool-call.machine.ts`). The first three are the open ones. */
+/** The states of a call (`tool-call.machine.ts`). In the first three states, the call is open. */
 export const toolCallStates = [
   ...(["vetting", "waiting", "running"] as const),
   ...(["done", "failed", "dismissed", "refused", "withdrawn"] as const),

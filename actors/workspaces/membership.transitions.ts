@@ -171,8 +171,8 @@ const workspaceTopic = topic<
 >("workspace");
 
 /**
- * Publishes the change as a fact and in the workspace's stream. The stream needs it to end the view of a user who has
- * left the workspace.
+ * Publishes the change as a fact and in the workspace's stream. The stream uses the change to end the view of a user
+ * who has left the workspace.
  */
 function announceMember(turn: Turn, { userId, role, teams }: Member, what: MembershipChange): void {
   const changed: MemberChanged = { name: "member.changed", userId };

@@ -6,9 +6,9 @@
  * | state   | moved by                       | condition              | next    | also                               |
  * |---------|--------------------------------|------------------------|---------|------------------------------------|
  * | keeping | slug.claim                     | a new key, a free slug | keeping | claims the slug under the key      |
- * | keeping | the same                       | a known key, same body | keeping | answers with the key's workspace   |
- * | keeping | the same                       | another body           | keeping | refused                            |
- * | keeping | the same                       | a slug that is taken   | keeping | refused                            |
+ * | keeping | slug.claim                     | a known key, same body | keeping | answers with the key's workspace   |
+ * | keeping | slug.claim                     | another body           | keeping | refused                            |
+ * | keeping | slug.claim                     | a slug that is taken   | keeping | refused                            |
  * | keeping | name.confirm, .release, .lapse |                        | keeping | removes the key of a freed slug    |
  * | keeping | woken `sweep`                  |                        | keeping | removes keys older than the window |
  * | keeping | woken, any other               |                        | keeping | asks the workspace                 |

@@ -11,7 +11,7 @@
  * | either | name.ask                                | same   | confirms the slug claim                       |
  * | open   | resource.create, .update, .delete       | open   | rows, indexes, change record, one batch;      |
  * |        |                                         |        | fact `<kind>.changed`                         |
- * | open   | the same, without permission any longer | open   | refused                                       |
+ * | open   | resource write, its permission is lost  | open   | refused                                       |
  * | open   | member.role, .remove, team.join, .leave | open   | the person's row; one owner always remains;   |
  * |        |                                         |        | fact `member.left`                            |
  * | open   | resource.delete of the workspace        | closed | fact `workspace.closed`; the slug stays taken |

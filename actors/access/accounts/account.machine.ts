@@ -11,7 +11,7 @@
  * | known   | session.close                     | known   | the session ends at once                          |
  * | known   | name.set                          | known   | the user's name, from now on                      |
  * | either  | woken `expire`                    | same    | removes expired links and sessions                |
- * | unknown | the same, when no link is left    | (ended) | no rows remain for an address without account     |
+ * | unknown | woken `expire`, no link left      | (ended) | no rows remain for an address without account     |
  * | either  | effect.ended, the mail was sent   | same    | removes the mail                                  |
  * | either  | effect.ended, the mail failed     | same    | retries up to 3 times, while its link is valid    |
  * | either  | woken `mail <id>`                 | same    | sends the mail again                              |

@@ -72,10 +72,12 @@ interface DryRunScope {
 const MAX_PASSES = 20;
 
 /**
- * Tries changes of one workspace in memory, one after the other, and returns those that the service would refuse, in
- * the order of the changes. A change refused with `in-use` is tried again after the others, because they may end the
- * use. A change refused with `invalid` is tried again only if another change already waits. If the create of a team is
- * refused, creates in this team are not tried. Yields before each change. Stores nothing.
+ * Tries changes of one workspace in memory, one after the other. Returns the changes that the service would refuse, in
+ * their order. Yields before each change. Stores nothing.
+ *
+ * - A change refused with `in-use` is tried again after the other changes, because these may end the use.
+ * - A change refused with `invalid` is tried again only if another change already waits for a second try.
+ * - If the create of a team is refused, creates in this team are not tried.
  */
 export function* dryRun(scope: DryRunScope, changes: readonly TriedChange[]): InSteps<readonly RefusedChange[]> {
   const trial = new Trial(scope);
@@ -156,7 +158,7 @@ class Trial {
     write: { readonly kind: string; readonly caller: Caller; readonly client: string | null },
   ): Refusal | null {
     const holder = teamId === null ? null : this.#ids.get(teamId);
-    // The create of its team was refused, and that refusal is reported.
+    // The create of this team was refused, and that refusal is already in the result.
     if (holder === null && teamId !== null) return null;
     this.#ids.set(id, null);
     const forbidden =
@@ -165,7 +167,7 @@ class Trial {
     const prepared = this.#scope.prepare({ kind, body, base: null });
     if (isRefusal(prepared)) return prepared;
     this.#creates += 1;
-    // A key of its own, so that no create is taken for a repeat of another one.
+    // Each create gets its own idempotency key, so that no create counts as a repeat of an earlier create.
     const idempotency = { scope: "", key: String(this.#creates), digest: "" };
     const message = {
       ...write,
@@ -183,8 +185,8 @@ class Trial {
   }
 
   /**
-   * Refuses a new workspace that the caller may not open, or within a workspace that exists: its creator becomes the
-   * owner of the workspace of all changes.
+   * Refuses to create a workspace if the caller is a token. Also refuses if the dry run already has a workspace,
+   * because all changes of a dry run belong to one workspace.
    */
   #refuseOpening(kind: Kind): Refusal | null {
     if (kind.heldBy !== "none") return null;

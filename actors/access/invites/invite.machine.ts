@@ -8,7 +8,7 @@
  * | none,    | send.taken (invite.send otherwise)                           | open     | mail, link, 14 days          |
  * | revoked, |                                                              |          |                              |
  * | accepted |                                                              |          |                              |
- * | open,    | the same                                                     | open     | new link, role, teams,       |
+ * | open,    | send.taken                                                   | open     | new link, role, teams,       |
  * | expired  |                                                              |          | 14 days                      |
  * | open,    | resend.taken (invite.resend)                                 | open     | new link, 14 days            |
  * | expired  |                                                              |          |                              |
@@ -16,7 +16,7 @@
  * | open     | accept.taken (invite.accept by the invited person)           | accepted | adds them to the workspace   |
  * | open,    | revoke.taken (invite.revoke)                                 | revoked  | the link stops working       |
  * | expired  |                                                              |          |                              |
- * | revoked  | the same                                                     | revoked  |                              |
+ * | revoked  | revoke.taken                                                 | revoked  |                              |
  * | open     | expiry.due (woken `expire`, 14 days have passed)             | expired  |                              |
  * | open     | expiry.early (woken `expire`, resent since then)             | open     |                              |
  * | open,    | mail.ended (effect.ended)                                    | same     | records the result           |
@@ -127,7 +127,7 @@ function classifyInvite(
     case "effect.ended":
       if (!isEffectResult(MAIL_EFFECT, message) || message.id !== invite?.mailId) return message;
       return toEvent("mail.ended", { invite, isSent: message.result.ok });
-    // `invite.forget`, and messages of an unknown type, which no transition handles.
+    // This case covers `invite.forget`, and messages of unknown types, which no transition handles.
     default:
       return message;
   }

@@ -9,8 +9,8 @@ interface Team {
 }
 
 /**
- * Returns why a caller who can see the team may not open tasks in it or add to them; null for users on the team and for
- * tokens with the permission `work`.
+ * Returns why a caller who can see the team may not open tasks in it or add to them. Returns null for users on the
+ * team, and for tokens with the permission `work`.
  */
 export function refuseOpening(reading: Reading, caller: Caller, team: Team): Refusal | null {
   return caller.kind === "token"

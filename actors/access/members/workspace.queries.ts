@@ -28,8 +28,8 @@ export function findAdministeredWorkspace(reading: Reading, caller: Caller, slug
 }
 
 /**
- * Lists the ids of the open workspaces that the caller can see, in steps: for a person, those of all memberships, in
- * slug order; for a token, its own workspace.
+ * Lists the ids of the open workspaces that the caller can see, in steps. For a person, lists the workspaces of all
+ * memberships in slug order. For a token, lists its own workspace.
  */
 export function* listWorkspacesOf(reading: Reading, caller: Caller): InSteps<readonly string[]> {
   if (caller.kind === "person") return (yield* listMembershipsInSteps(reading, caller.userId)).map(({ id }) => id);

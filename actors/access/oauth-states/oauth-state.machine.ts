@@ -11,10 +11,10 @@
  * | none    | link.use                                          | (ended) | refused                               |
  * | waiting | link.begin                                        | waiting | stored; drops the oldest above 20     |
  * | waiting | link.use with a live state of this session        | waiting | answered; removes the state           |
- * | waiting | the same with the last state                      | (ended) | the same                              |
+ * | waiting | link.use with the last live state                 | (ended) | answered; removes the state           |
  * | waiting | link.use with any other state                     | waiting | refused                               |
  * | waiting | woken `expire`                                    | waiting | removes expired states                |
- * | waiting | the same, when no state is left                   | (ended) |                                       |
+ * | waiting | woken `expire`, no state left                     | (ended) |                                       |
  */
 import { createChart, type InTurn } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";

@@ -94,8 +94,8 @@ function credentialEntry(workspaceId: string, { id, hash, trustId }: MintedCrede
 }
 
 /**
- * The number of removed credentials, and when to sweep again: now if the limit ended the sweep, at the next expiry
- * otherwise, null if no credential is left.
+ * The number of removed credentials, and when to sweep again. The next sweep is now if the limit ended this sweep,
+ * otherwise at the next expiry. Null if no credential is left.
  */
 export interface SweepResult {
   readonly removed: number;

@@ -7,7 +7,7 @@ import type { TokenTrustFields } from "./workspace-token-trust.kind.js";
 
 /**
  * Mints the workspace token of an exchange. The token acts for the user who defined the trust, within the trust's
- * scopes. The change log records it as a created workspace token, but lists do not show it.
+ * scopes. The change log records the token as created, but lists do not show the token.
  */
 export const tokenMinting: Minting = {
   actor: reference<TrustMessage>("token-trust"),

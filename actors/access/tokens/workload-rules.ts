@@ -1,4 +1,4 @@
-/** What every workload token must satisfy, whatever the trust (configuration API, Workspace token exchange). */
+/** Requirements for every workload token, under every trust (configuration API, Workspace token exchange). */
 
 /** The only accepted algorithms. */
 export const WORKLOAD_ALGORITHMS: readonly string[] = ["RS256", "RS384", "RS512", "ES256", "ES384", "PS256"];

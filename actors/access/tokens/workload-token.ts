@@ -88,7 +88,7 @@ async function verifyWithEach(token: string, keys: JWTVerifyGetKey, checks: JWTV
         (fault: unknown) => {
           if (fault instanceof errors.JOSEError && !(fault instanceof errors.JWSSignatureVerificationFailed))
             throw fault;
-          // Another key signed the token, or this key cannot verify anything.
+          // Try the next key: another key may have signed the token, or this key cannot verify any token.
           return null;
         },
       );
@@ -107,8 +107,8 @@ function mayBeReplaced(error: unknown, token: string): boolean {
 }
 
 /**
- * Returns a fault that can be found without the issuer's keys, or null. If there is a fault, the keys need not be
- * requested.
+ * Returns a fault that the service can find without the issuer's keys; null if there is none. If there is a fault, the
+ * service does not request the keys.
  */
 function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null {
   if (token.length > MAX_TOKEN_LENGTH) {

@@ -32,8 +32,8 @@ const PERMISSION = "manage-token-trusts";
 /**
  * Defines which workloads may exchange their platform's OIDC token for a workspace token, and with which scopes. The
  * minted tokens end when they expire, when a term of the trust changes, or when the trust is deleted (configuration
- * API, States). The tokens stay valid if the user who defined the trust changes role or leaves, because jobs rely on
- * the trust, and the trust belongs to the workspace.
+ * API, States). The tokens stay valid if the user who defined the trust changes role or leaves. The trust belongs to
+ * the workspace, and jobs rely on it.
  */
 export function tokenTrustKind({ allowList }: { readonly allowList: AllowList }): Kind<TokenTrustFields> {
   return {
@@ -70,16 +70,15 @@ export function tokenTrustKind({ allowList }: { readonly allowList: AllowList })
 }
 
 /**
- * Refuses a token that does not hold all these scopes itself (configuration API, Trust-defined tokens); null for any
- * other caller.
+ * Refuses a token that lacks one of these scopes (configuration API, Trust-defined tokens); null for any other caller.
  */
 function passesOn(caller: Caller, scopes: TokenTrustFields["scopes"]): Refusal | null {
   return caller.kind === "person" || holdsScopes(caller.scopes, scopes) ? null : forbid(PERMISSION, KIND);
 }
 
 /**
- * Returns the user that minted tokens act for: the user who created the trust, or whose token created it, even if
- * others change the trust later.
+ * Returns the user that minted tokens act for: the user who created the trust. If a token created the trust, returns
+ * the user of that token. Later changes of the trust do not change this user.
  */
 function toDefiner({ previous, caller }: WriteScope<TokenTrustFields>): unknown {
   return previous?.added.definedBy ?? (caller.kind === "person" ? caller.userId : caller.issuedBy);

@@ -101,8 +101,8 @@ function checkToken(fields: WorkspaceTokenFields, scope: WriteScope<WorkspaceTok
 }
 
 /**
- * Checks the rules for a list of scopes (configuration API, Workspace token): no scope occurs twice, and a list with a
- * scope other than `work` has at least one of `read`, `plan` and `configure`.
+ * Checks the rules for a list of scopes (configuration API, Workspace token). No scope may occur twice. A list with a
+ * scope other than `work` must have at least one of `read`, `plan` and `configure`.
  */
 export function checkScopes(given: readonly Scope[]): FieldError[] {
   const errors: FieldError[] = [];

@@ -20,7 +20,8 @@ export const MAX_REFUSALS = 20;
 export const REFUSAL_RETENTION_MS = 7 * 24 * 60 * 60 * 1_000;
 
 /**
- * Records a refusal. Identical refusals share one row with a count, so that one workload does not push out all others.
+ * Records a refusal. Identical refusals share one row with a count, so that the refusals of one workload do not evict
+ * the refusals of other workloads.
  */
 export function recordRefusal(turn: Turn, trustId: string, fault: WorkloadFault): void {
   const { partition } = turn.self;

@@ -9,7 +9,7 @@
  * | serving | trust.mint, at the limit of stored credentials  | serving | refused                                   |
  * | serving | trust.refuse                                    | serving | records the refusal                       |
  * | serving | woken `sweep`                                   | serving | removes expired rows; without trust, all  |
- * | serving | the same, when no row is left                   | (ended) |                                           |
+ * | serving | woken `sweep`, no row left                      | (ended) |                                           |
  */
 import type { ActorType } from "../../../runtime/cells/actor-type.js";
 import { createChart } from "../../../runtime/cells/chart.js";

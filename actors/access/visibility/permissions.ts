@@ -56,7 +56,10 @@ const alsoGrants: Readonly<Record<Scope, readonly Scope[]>> = {
   work: ["read"],
 };
 
-/** Returns whether the held scopes, together with the scopes that they grant, include all wanted scopes. */
+/**
+ * Returns whether the granted scopes include all wanted scopes, either directly or through the scopes that they also
+ * grant.
+ */
 export function holdsScopes(granted: readonly Scope[], wanted: readonly Scope[]): boolean {
   return wanted.every((scope) => granted.some((own) => own === scope || alsoGrants[own].includes(scope)));
 }

@@ -22,10 +22,13 @@ export function resourceTopic(kinds: readonly Kind[], name: string): StreamTopic
 }
 
 /**
- * Restricts a change to its audiences. Administrators get complete configuration changes; other readers get them
- * without the author and details, as in the change log. Changes of hooks, deliveries, action runs and pull requests,
- * and configuration changes of kinds in `ofOutcomes`, go only to callers who can read the team's outcomes. Changes of
- * members go to the users of the workspace, like the member list.
+ * Restricts a change to its audiences:
+ *
+ * - Configuration changes: administrators get them complete. Other readers get them without the author and details,
+ *   as in the change log.
+ * - Changes of hooks, deliveries, action runs and pull requests, and configuration changes of kinds in `ofOutcomes`:
+ *   only callers who can read the team's outcomes get them.
+ * - Changes of members: the users of the workspace get them, like the member list.
  */
 function visibleChange(ofOutcomes: ReadonlySet<string>, id: string, data: unknown): readonly ChangeFor[] {
   const change = changeSchema.safeParse(data).data;

@@ -32,7 +32,8 @@ export function findVisibleResource(
 ): VisibleResource | Refusal {
   const workspaceId = findOwningWorkspace(reading, kind.name, id);
   if (workspaceId === undefined) return findVisibleMade(kind, reading, caller, id)?.row ?? { refused: "not-found" };
-  // Check the permission before reading the row, so that callers who cannot see it do not learn that it is damaged.
+  // Check the permission before reading the row. Callers who cannot see the resource must not learn that its row is
+  // damaged.
   const refused = permit(reading, caller, workspaceId, "read", kind.name);
   if (refused !== null) return refused;
   const row = findResource(reading, workspaceId, kind.name, id);
@@ -66,8 +67,8 @@ export function findDeletable(kind: Kind, reading: Reading, caller: Caller, id: 
 }
 
 /**
- * Finds a resource that the service created for itself; undefined if there is none, or if the caller could not see it
- * as an ordinary resource.
+ * Finds a resource that the service created for itself. Returns undefined if there is none, or if the caller could not
+ * see an ordinary resource in its location.
  */
 function findVisibleMade(kind: Kind, reading: Reading, caller: Caller, id: string): MadeResource | undefined {
   const made = kind.findMade?.(reading, id);

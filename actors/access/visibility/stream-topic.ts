@@ -14,15 +14,15 @@ export interface StreamTopic {
   /** Returns the workspace of the subject with an id; undefined if the caller sees no subject with this id. */
   readonly workspaceOf: (reading: Reading, caller: Caller, id: string) => string | undefined;
   /**
-   * Returns the current audience; the API answers 404 to all others. Undefined if the subject does not exist. Called
-   * again for each change.
+   * Returns the current audience; undefined if the subject does not exist. The API answers 404 to callers outside the
+   * audience. Called again for each change.
    */
   readonly audience: (reading: Reading, subject: TopicSubject) => Audience | undefined;
   /** Returns the initial view; undefined if the subject was removed. */
   readonly view: (reading: Reading, subject: TopicSubject) => unknown;
   /**
-   * Returns the versions of a change to send. Without this function, the change goes unchanged to all who can see the
-   * subject.
+   * Returns the versions of a change to send. Without this function, everyone who can see the subject gets the
+   * unchanged data.
    */
   readonly change?: (reading: Reading, subject: TopicSubject, data: unknown) => readonly ChangeFor[];
 }

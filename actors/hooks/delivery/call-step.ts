@@ -54,8 +54,8 @@ export interface CallStep {
 }
 
 /**
- * Returns the tool's request with the step's inputs, or why there is none. The caller has already checked that hooks
- * may call the tool.
+ * Returns the tool's request with the step's inputs, or the reason why it cannot be prepared. The caller has already
+ * checked that hooks may call the tool.
  */
 export function prepareCall(
   options: { readonly reading: () => Reading; readonly sealer: Sealer; readonly baseUrl: () => string },

@@ -58,8 +58,8 @@ export interface PreparedRequest {
 }
 
 /**
- * Prepares one step from the hook's current definition: a rendered and signed request, or a tool call. Otherwise
- * returns why there is none.
+ * Prepares one step from the hook's current definition. Returns a rendered and signed request, or a tool call. Returns
+ * the reason if neither can be prepared.
  */
 export function prepareRequest(
   options: RequestOptions,
@@ -182,8 +182,8 @@ function createProof(
 
 /**
  * Returns the `webhook-signature` of Standard Webhooks over id, timestamp and body, with a `whsec_...` secret. The
- * service does not use the library `standardwebhooks`: it hashes in JavaScript, with 2 to 8 times the CPU time. Tests
- * verify signatures with it.
+ * service does not use the library `standardwebhooks`, which hashes in JavaScript and takes 2 to 8 times the CPU time.
+ * Tests verify signatures with the library.
  */
 export function signMessage(
   secret: string,

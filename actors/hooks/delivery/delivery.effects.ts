@@ -87,8 +87,8 @@ function prepareDelivery(
     const { code, reason, step: name } = prepared;
     return { place: null, begin: async () => ({ ...notSent(name, nowMs), code, reason }) };
   }
-  // A request that a killed process may have started counts as a failed attempt. On a `before` event, a request is then
-  // sent again, but a tool call is not, because it may have had its effect.
+  // A request that a killed process may have started counts as a failed attempt. On a `before` event the request is
+  // then sent again. A tool call is never made again, because the first call may have had its effect.
   if (mayHaveBegun) {
     const recorded = prepared.kind === "call" ? recordCall(prepared.request) : prepared.recorded;
     const interrupted = {

@@ -4,7 +4,7 @@ import { createMask, MASK, type Mask } from "../../integrations/requests/mask.js
 import type { PreparedRequest } from "../../integrations/requests/prepare-request.js";
 import { cutBytes } from "../../tables/cut-bytes.js";
 
-/** The parts of a sent request that its attempt stores. Neither contains a secret. */
+/** The parts of a sent request that its attempt stores. No part contains a secret. */
 export interface RecordedRequest {
   readonly url: string;
   /** The start of the body. */
@@ -28,13 +28,13 @@ interface SentRequest {
 }
 
 /**
- * Records a request without its secrets. As in the recorded headers, each value that the hook's definition adds to the
- * headers, the query or the credentials of the address counts as a secret, unless it is a value of the event.
+ * Records a request without its secrets. A value counts as a secret if the hook's definition adds it to the headers,
+ * the query or the credentials of the address. A value of the event does not count as a secret.
  */
 export function recordRequest({ url, body, ownHeaders, secrets, event }: SentRequest): RecordedRequest {
   const queried = [...url.searchParams].map(([name, value]) => (value === "" ? name : value));
   const given = [...Object.entries(ownHeaders).flatMap(toHeaderSecrets), ...queried, ...toCredentials(url)];
-  // Most requests have no such value. For them, the event need not be written as text.
+  // Most definitions add no values to the request. Then the event need not be converted to text.
   const known = given.length === 0 ? "" : writeJson(event);
   const isSecret = (value: string) => !known.includes(writeJson(value));
   const found = given.filter(isSecret);
@@ -42,7 +42,7 @@ export function recordRequest({ url, body, ownHeaders, secrets, event }: SentReq
   return toRecorded(toShownAddress(url, isSecret), body, mask);
 }
 
-/** The masks of the latest signing secrets. Most requests have no other secret, and making a mask takes longer. */
+/** Cache of the masks of signing secrets. Most requests have no other secret, and creating a mask is expensive. */
 const signingMasks = new LRUCache<string, Mask>({ max: 1_000 });
 
 function signingMask(secrets: readonly string[]): Mask {
@@ -74,7 +74,10 @@ const CALLBACK_TOKENS = /ws_[0-9A-Z]{26}\.occ_[0-9A-Z]{26}(?:-[0-9A-Z]+)?\.\d+\.
 /** Headers whose values are not secret, because they only describe acceptable responses and caching. */
 const PLAIN_HEADERS: ReadonlySet<string> = new Set(["accept", "accept-encoding", "accept-language", "cache-control"]);
 
-/** Returns a header's value, its credentials after a scheme, each of their words, and the values of its parameters. */
+/**
+ * Returns the parts of a header that may be secret: its value, the credentials after a scheme, each word of the
+ * credentials, and the values of its parameters.
+ */
 function toHeaderSecrets([name, value]: readonly [string, string]): string[] {
   if (PLAIN_HEADERS.has(name)) return [];
   const [, scheme = "", credentials = ""] = /^\s*(\S+)\s+(.*)$/su.exec(value) ?? [];

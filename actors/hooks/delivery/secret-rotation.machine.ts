@@ -53,7 +53,7 @@ export function findPreviousSecret(
 }
 
 /**
- * Stores the secret that an update replaces, to be kept until `untilMs`. Stores nothing if the update replaces no
+ * Stores the secret that an update replaces, with its expiry `untilMs`. Stores nothing if the update replaces no
  * secret.
  */
 export function storePreviousSecret(

@@ -27,7 +27,8 @@ export const afterEventSubscriber: Subscriber<WorkFact> = {
   facts: workEventNames.filter(isAfterEvent),
   handle({ work }, turn) {
     const { fires, next } = matchHooks(turn, work, { from: MATCH_START, units: MATCH_UNITS_IN_TURN });
-    // No other turn fires these hooks on this event. Only the matcher could, and it starts after these hooks.
+    // `sendFirst` requires new addresses. The addresses are new, because no other turn fires these hooks on this event:
+    // the matcher continues after them.
     for (const hook of fires) turn.sendFirst(toRef(hook, work), toFire(hook, work));
     if (next !== null) turn.send(hookMatcherRef(work), toMatchHooks(next, work));
   },

@@ -66,8 +66,7 @@ export function matchHooks(
         if (result === "undecided") return { fires, next: { word: index, after } };
         if (result === "holds") fires.push(hook);
       }
-      // The first hook is always prepared, whatever that costs, so that every call with {@link MAX_MATCH_COST} makes
-      // progress.
+      // The first hook is always prepared, whatever its cost. So every call with {@link MAX_MATCH_COST} makes progress.
       left.units -= cost;
       if (left.units < 0) return { fires, next: { word: index, after: hook.id } };
       isFirst = false;

@@ -65,8 +65,9 @@ export interface HookMatches {
 const UNITS_A_PAGE = 50_000;
 
 /**
- * Lists the result of an event for each hook of its team, by key: the hook occurrence it created, or the first
- * condition that does not hold. Uses the hook's current conditions. A page is shorter if conditions are expensive.
+ * Lists the result of an event for each hook of its team, by key. The result is the hook occurrence that the event
+ * created, or the first condition that does not hold. Uses the hook's current conditions. A page is shorter if
+ * conditions are expensive.
  */
 export function listHookMatches(reading: Reading, work: WorkEvent, { after, limit }: HookMatchPage): HookMatches {
   const { workspaceId, teamId } = work;

@@ -155,8 +155,8 @@ function startRequest(turn: Turn, row: ActionRunRow, { attempt }: ActionRunConte
     after: binding === null ? null : { kind: "binding", index: binding.index },
     actsAs: { kind: "team" },
     timeoutMs: ACTION_TIMEOUT_MS,
-    // If a crash kills a binding's request, the run makes its next attempt instead. A scheduled run repeats the request
-    // if the request's method allows it.
+    // A binding's request is not repeated after a crash: the run makes its next attempt instead. A scheduled run has
+    // only one attempt, so the effect repeats the request if the request's method allows it.
     again: binding === null ? "after-a-crash" : "never",
     messageId: `msg_${id.slice(id.indexOf("_") + 1)}`,
   });

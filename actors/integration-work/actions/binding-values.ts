@@ -24,9 +24,11 @@ export interface BoundRequest extends Pick<IntegrationFields["on"][number], "to"
 }
 
 /**
- * Returns the values for a binding's request about a task. Returns null when the binding does not apply to the task:
- * when a value of `to` is empty, or when a binding without `to` needs a channel but no route opened the task. In `to`,
- * the link of a question is a path without the service's base URL.
+ * Returns the values for a binding's request about a task. In `to`, the link of a question is a path without the
+ * service's base URL. Returns null if the binding does not apply to the task, in two cases:
+ *
+ * - A value of `to` is empty.
+ * - The binding has no `to` and needs a channel, but no route opened the task.
  */
 export function toBindingValues(
   reading: Reading,

@@ -206,8 +206,8 @@ function evaluate(context: DeliveryContext): Progress {
 }
 
 /**
- * Ends the delivery without further entries. Outcomes that are already recorded stay. If there are any and `state` is
- * not `failed`, they decide the end state instead of `state`.
+ * Ends the delivery without further entries. Outcomes that are already recorded stay. If there are recorded outcomes
+ * and `state` is not `failed`, the outcomes decide the end state instead of `state`.
  */
 function endEarly(context: DeliveryContext, { state, reason }: DeliveryEnd): Progress {
   const { told } = context;

@@ -79,7 +79,7 @@ function dropBodies(turn: Turn, context: IntakeContext): IntakeContext {
         });
         if (isDropped) bytes -= row.body.bytes;
       }
-      // An unfinished delivery keeps its body; a later turn looks at it again.
+      // An unfinished delivery keeps its body, so a later turn must look at it again.
       isGone &&= mayGo;
       if (isGone) bodiesAfter = row.id;
       from = row.id;

@@ -94,7 +94,8 @@ function classifyDelivery(
     return toEvent("delivery.placed", { work: message, row });
   }
   if (message.type === "woken") {
-    // If the delivery's row is gone, the integration may be removed, and a request for a slot would start a new intake.
+    // Check the row before asking for a slot. If the integration was removed, the request would start a new intake for
+    // it.
     const isThere = deliveries.get(turn, partition, context.integrationId, id) !== undefined;
     return isThere ? message : toEvent("delivery.gone");
   }

@@ -48,8 +48,8 @@ export interface EvaluationScene {
   /** How many entries may still produce a result. */
   readonly entriesLeft: number;
   /**
-   * Called with the reason for each entry that the `when` of its event does not accept, and for each event whose
-   * `forEach` is empty or has no value.
+   * Called with the reason for each entry that the `when` of its event does not accept. Also called for each event
+   * whose `forEach` is empty or has no value.
    */
   readonly skipped?: (entry: Pick<EvaluatedEntry, "event" | "item">, reason: string) => void;
   /** Whether to evaluate entries without their lookups; captures are then null. */

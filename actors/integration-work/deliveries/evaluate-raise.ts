@@ -136,7 +136,7 @@ function evaluateOpening(
 ): { readonly opens: RaisedOpening | null; readonly unrouted: string | null } {
   if (opens === null) return { opens: null, unrouted: null };
   const line = opens.line ?? routed?.line ?? null;
-  // A route's station belongs to the route's line.
+  // The route's station applies only to the route's line.
   const station =
     opens.station ?? (opens.line === null || opens.line === routed?.line ? (routed?.station ?? null) : null);
   const found = line === null ? undefined : places.findLine(line);

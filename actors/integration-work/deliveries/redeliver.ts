@@ -112,9 +112,11 @@ export function listRedeliverable(
 }
 
 /**
- * Returns whether a delivery may be redelivered. It must have a body, must have ended in one of `states`, and must not
- * be a redelivery itself. If it was redelivered before, its last redelivery must have started before the period was
- * requested, and must have ended in `failed` or in one of `states`, but not in `done`.
+ * Returns whether a delivery may be redelivered:
+ *
+ * - The delivery has a body, has ended in one of `states`, and is not a redelivery itself.
+ * - If the delivery was redelivered before, its last redelivery started before the period was requested.
+ * - That redelivery has ended in `failed` or in one of `states`, but not in `done`.
  */
 function isRedeliverable(
   reading: Reading,

@@ -112,7 +112,10 @@ type TryEntry = TryResult["entries"][number];
 
 /** An entry that raises nothing. */
 const NOTHING = { raise: null, outcome: null, taskId: null } as const;
-/** Maximum number of entries with a result to show. Real deliveries process more in several steps. */
+/**
+ * Maximum number of entries with a result to show. A real delivery can have more entries, which it processes in several
+ * steps.
+ */
 const MAX_SHOWN = 50;
 /** Maximum number of skipped entries to show. */
 const MAX_SKIPPED_SHOWN = 50;

@@ -34,7 +34,7 @@ function toDeliveries(group: Group, place: RowLocation): readonly Change[] {
   const repeated = new Map(keys.map(([, id, times]) => [id, times]));
   return [
     ...group.members.flatMap((member) => [
-      // A delivery that already has a row of its own keeps it.
+      // A delivery that already has a row of its own keeps this row unchanged.
       ...(place.reading.get([place.partition, rowSpace, "delivery", place.id[0] ?? "", member[0]]) !== undefined
         ? []
         : toDelivery(group, place, { member, repeated: repeated.get(member[0]) ?? 0 })),
@@ -56,7 +56,7 @@ function toDelivery(
   const isShort = bytes <= MAX_IN_ROW_BYTES;
   const body = isShort ? { digest: null, bytes, content } : { digest: null, bytes };
   const row = { teamId, source: "webhook", block, key, receivedAt, state: "accepted", headers, body };
-  // A row has all of these fields or none.
+  // A stored delivery has all of these fields or none.
   const later = {
     reason: null,
     endedAt: null,
@@ -91,6 +91,6 @@ function toTakenKey({ receivedAt }: Group, place: RowLocation, [id, key]: Member
  */
 export const deliveryGroupWalks: readonly Walk[] = [
   eachRow<Group>(GROUPS, toDeliveries, { maxEntries: GROUPS_AT_ONCE, skipsDamage: true }),
-  // Keys that remain belong to damaged groups.
+  // Remove the keys of damaged groups, which the walk above has left.
   removeTable(GROUP_KEYS, { skipsDamage: true }),
 ];

@@ -27,7 +27,7 @@ export function takeAll(event: Delivered<TakeDeliveries>, before: IntakeContext)
   const { turn, deliveries: all } = event;
   if (findResource(turn, turn.self.partition, "integration", turn.self.id) === undefined) {
     takeNone(event);
-    // If deliveries are stored, a message to clear them will follow.
+    // Do not stop while deliveries are stored: a message to clear them will follow.
     if (deliveries.list(turn, turn.self.partition, [turn.self.id], { limit: 1 }).length === 0) turn.stop();
     return before;
   }

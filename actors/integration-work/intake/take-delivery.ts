@@ -180,7 +180,7 @@ export function findKeyProblem(receiver: DeliveryReceiver, received: ReceivedDel
 }
 
 function evaluateKey(field: string, received: ReceivedDelivery): string {
-  // Keys that differ only in unpaired surrogates are different keys.
+  // Use a budget that keeps unpaired surrogates, because keys that differ only in them are different keys.
   const outcome = evaluateText(field, received.namesFor(field), createRawBudget());
   return "error" in outcome ? "" : toText(outcome.value);
 }

@@ -67,7 +67,7 @@ export function findFault(delivery: ReceivedDelivery, { verify, secret, nowMs }:
     verify.hmac !== null
       ? isHmacValid(verify.hmac, secret, content ?? [ABSENT], signatures)
       : isKeySigned(scheme as Asymmetric, delivery, content ?? [ABSENT], signatures);
-  // The time of sending may be in the body, so it is read only for a verified sender.
+  // Read the time of sending only for a verified sender, because the time may be in the body.
   if (content !== null && isSignatureValid) {
     return scheme.freshness === null ? null : findTimeFault(scheme.freshness, delivery, nowMs);
   }

@@ -16,6 +16,7 @@ import type { PollAnswer, SetCursor } from "./poll.messages.js";
 
 /** The transitions of a poll. `poll.machine.ts` lists when each one runs. */
 
+/** The name of the wake-up for the next request. */
 const DUE = "due";
 /** Timeout of a poll's request, in milliseconds. */
 const POLL_TIMEOUT_MS = 30_000;
@@ -217,16 +218,16 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const SPREAD = 0.1;
 
 /**
- * Returns the wait before the first poll, in milliseconds. It spreads integrations that were saved together over one
- * minute. `random` is in [0, 1).
+ * Returns the wait before the first poll, in milliseconds. Integrations that were saved together start at different
+ * times within one minute. `random` is in [0, 1).
  */
 export function firstWaitMs(random: number): number {
   return Math.floor(random * MINUTE_MS);
 }
 
 /**
- * Returns the wait after the `failures`-th consecutive failure, in milliseconds: `everyMs`, doubled with each failure
- * and varied by up to 10 %, but at least `retryAfterMs`. The maximum is one day in every case.
+ * Returns the wait after the `failures`-th consecutive failure, in milliseconds. The wait is `everyMs`, doubled with
+ * each failure and varied by up to 10 %. It is at least `retryAfterMs`, and never more than one day.
  */
 export function failureWaitMs(
   everyMs: number,

@@ -6,6 +6,7 @@ import { schedules } from "./schedule.table.js";
 
 /** The transitions of a schedule. `schedule.machine.ts` lists when each one runs. */
 
+/** The name of the wake-up for the next run. */
 const DUE = "due";
 
 export interface ScheduleContext {

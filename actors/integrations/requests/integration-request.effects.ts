@@ -2,11 +2,11 @@
  * The effect that sends integration requests: for actions and polls, and for lookups and attachments of events. Each
  * request goes only to those hosts of the integration that the deployment allows.
  *
- * 1. A request that a killed process may have sent is repeated only if the input allows it, and if the method was GET
- *    at the start and still is.
+ * 1. After a process kill, a request that may have been sent is repeated only if the input allows it. The method must
+ *    have been GET at the start, and must still be GET.
  * 2. Secrets and tokens appear only in requests: no result, reason or log entry contains one.
- * 3. Redirects count as responses, except for attachments, whose redirects are followed within the integration's hosts.
- *    A GET is retried once if its connection drops; other methods are sent once.
+ * 3. Redirects count as responses, except for attachments, whose redirects are followed within the integration's
+ *    hosts. A GET is retried once if its connection drops; other methods are sent once.
  */
 import type { Effect, EffectContext, PreparedRun } from "../../../runtime/cells/actor-type.js";
 import type { Clock, Scheduler } from "../../../runtime/clock.js";

@@ -57,7 +57,7 @@ export function prepareRequest(
   if (seen === null) return { code: "unwritable", reason: "the data for its expressions is too large" };
   const names = acting.token === null ? seen : { ...seen, connection: acting.token };
   const rendered = renderRequest(found.request, names);
-  // The reason may contain an address, and an expression may have written the token into the address.
+  // Mask the reason: it may contain the address, into which an expression may have written the token.
   const refuse = ({ code, reason }: NotSent): NotSent => ({ code, reason: createMask(acting.secrets).text(reason) });
   if ("error" in rendered) return refuse({ code: "unwritable", reason: rendered.error });
   const { hosts } = found.integration.fields;

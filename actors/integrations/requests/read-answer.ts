@@ -66,12 +66,12 @@ export interface ReadingTerms {
  * expressions share the budget of one request.
  */
 export function readAnswer(answer: Answer, { found, input, names, mask }: ReadingTerms): ReadAnswer {
-  // If the body breaks off or does not decode, none of it is used. If it is too large, its beginning is used.
+  // If the body breaks off or does not decode, use none of it. If it is too large, use its beginning.
   const text = answer.unread === null || answer.unread.kind === "size" ? mask.text(answer.text) : "";
   const { read: body, isJson } = toResponse(text);
   const partly = answer.unread?.reason ?? (isJson ? null : (whyJsonIsUnread(text) ?? answer.doubt));
   const response = mask.json(body);
-  // Marks are derived from captures too, so captures keep unpaired surrogates.
+  // Use a budget that keeps unpaired surrogates in captures, because marks are derived from captures too.
   const allowance = createRawBudget();
   const seen: Names = {
     ...names,
@@ -243,7 +243,7 @@ export function toBoundedJson(given: Json): string | null {
   const whole = writeJson(json);
   if (Buffer.byteLength(whole) <= MAX_RESPONSE_BYTES) return whole;
   const text = typeof json === "string" ? json : whole;
-  // The smallest share fits even if every character is escaped in JSON; most texts fit almost completely.
+  // Try smaller shares until the text fits. The smallest share fits even if every character is escaped in JSON.
   for (const share of [0.9, 0.5, 0.16]) {
     const cut = writeJson(`${cutText(text, Math.floor(MAX_RESPONSE_BYTES * share))}…`);
     if (Buffer.byteLength(cut) <= MAX_RESPONSE_BYTES) return cut;
