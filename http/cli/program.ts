@@ -23,8 +23,8 @@ import { addWorkCommands } from "./work/work.commands.js";
  */
 
 /**
- * Runs the command line; returns its exit code. `serve` and `runner` run on after that, and set the exit code of the
- * process when they end.
+ * Runs the command line; returns its exit code. `serve` and `runner` continue to run after that, and set the exit code
+ * of the process when they end.
  */
 export async function runCommandLine(args: readonly string[], parts: ProcessParts): Promise<number> {
   let code: number = exitCodes.done;

@@ -118,8 +118,8 @@ interface CiJob {
   readonly commit: string | null;
   readonly pullRequest: number | null;
   /**
-   * The value that identifies the attempt; another value starts a new check. In GitHub Actions, the workflow run and
-   * its attempt; elsewhere null without `--attempt`.
+   * Identifies the attempt of the job; another value starts a new check. In GitHub Actions, it is the workflow run and
+   * its attempt. Elsewhere, it is the value of `--attempt`, or null.
    */
   readonly attempt: string | null;
 }

@@ -39,7 +39,7 @@ export interface CommandDefinition<Options, Args extends readonly CommandArgumen
    * process at once. If so, the signal of its context never aborts.
    */
   readonly handlesSignals?: boolean;
-  /** Whether it has no result to print, and so no `--json`. */
+  /** Whether the command has no result to print, and so no `--json`. */
   readonly hasNoResult?: boolean;
   /** The exit code for wrong arguments. Default: 64. */
   readonly usageCode?: ExitCode;

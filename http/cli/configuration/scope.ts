@@ -30,7 +30,7 @@ const MAX_DEPTH = 200;
 /** Maximum length of the text of all templates together, in characters. */
 const MAX_TEXT = 16 * 1024 * 1024;
 
-/** Maximum weight of all values together. */
+/** Maximum weight of all values together (see {@link Weights}). */
 const MAX_TOTAL = 4 * MAX_TEXT;
 
 const TOO_LARGE = `the value is too large: with the values that it refers to, it may have ${MAX_TEXT / 1024 ** 2} MiB`;

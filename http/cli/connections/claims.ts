@@ -47,7 +47,7 @@ export function readToken(token: string): Content {
       return { alg, claims: claims as Readonly<Record<string, unknown>> };
     }
   } catch {
-    // The error may repeat a part of the token.
+    // Drop the parser's error, because it may repeat a part of the token.
   }
   throw new CommandError("this is not a signed JSON Web Token, as a CI platform issues");
 }

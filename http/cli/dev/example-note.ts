@@ -1,7 +1,7 @@
 /** Maximum length of a note's file name without `.md`, in characters. */
 const MAX_NAME = 60;
 
-/** What a note of the example agent is made of. */
+/** The content of a note of the example agent. */
 export interface NoteParts {
   readonly title: string;
   readonly description: string;

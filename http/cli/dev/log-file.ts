@@ -7,9 +7,9 @@ const MAX_BYTES = 8 * 1024 * 1024;
 const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
 /**
- * Opens a log file that only its owner can read. Throws if it cannot be opened. A full file becomes `<path>.1`, and
- * replaces the one before, so the log has at most twice `maxBytes`. Lines that cannot be written later, for example
- * after the folder was moved, are dropped.
+ * Opens a log file that only its owner can read. Throws if the file cannot be opened. A full file is renamed to
+ * `<path>.1` and replaces the earlier `<path>.1`, so the log has at most twice `maxBytes`. Lines that cannot be written
+ * later, for example after the folder was moved, are dropped.
  */
 export function openLogFile(path: string, maxBytes = MAX_BYTES): { write(text: string): void } {
   let bytes = append(path, "");

@@ -63,9 +63,14 @@ const SEARCHED = 50;
 const OTHERS = 9;
 
 /**
- * Finds an event by its id or the id of one of its firings, or else among the latest events of a task (without a task,
- * of the team). Of these, takes the latest event of the type `event`. If `event` is omitted, takes the latest one that
- * a hook of the team fires on, or else the latest. Throws a {@link CommandError} if there is none.
+ * Finds an event. Throws a {@link CommandError} if there is none. `name` is one of these:
+ *
+ * - the id of the event or of one of its firings
+ * - a task: the function searches the latest events of the task
+ * - undefined: the function searches the latest events of the folder's current task, or else of the team
+ *
+ * A search takes the latest event of the type `event`. If `event` is omitted, it takes the latest event that a hook of
+ * the team fires on, or else the latest event.
  */
 async function findEvent(
   context: Context,

@@ -48,7 +48,7 @@ function parseInputs(text: string): Readonly<Record<string, unknown>> {
     const value = readJson(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // The message below says what is wanted.
+    // For invalid JSON, the error below says what the inputs must be.
   }
   throw new CommandError('the inputs must be a JSON object, such as {"command":"npm test"}', exitCodes.usage);
 }

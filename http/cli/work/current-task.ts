@@ -15,7 +15,9 @@ export async function nameTask(context: Context, name: string | undefined): Prom
 
 /**
  * Finds the run that a command names, without its diff. Default: the current run, or the last run of the current task.
- * A named run and its task become the current ones. A task's name means its last run; the task becomes the current one.
+ * A task's name selects the task's last run.
+ *
+ * A named run and its task become the current ones. If the name is a task, only the task becomes the current one.
  */
 export async function nameRun(context: Context, name: string | undefined): Promise<Schema<"Run">> {
   if (name === undefined) await forgetGone(context);

@@ -42,7 +42,7 @@ export function toNamed({ id, title }: { readonly id: string; readonly title: st
   return `${toLine(title)} (${id})`;
 }
 
-/** Whether the task's state, or who the task is assigned to, does not permit a call. */
+/** Whether the service refused the call because of the task's state or assignee. */
 function isAboutTask(error: unknown): error is ApiError {
   if (!(error instanceof ApiError)) return false;
   return error.status === 409 || (error.status === 403 && error.problem?.permission === undefined);
