@@ -27,8 +27,8 @@ export interface ClientOptions {
   /** The longest `retry-after` to wait for, in milliseconds. Default: `retryMs`. */
   readonly maxRetryAfterMs?: number;
   /**
-   * Whether to also retry after lost responses and temporary errors (see {@link ApiError.isTemporary}): GET, and POST
-   * under its idempotency key. Default: false, so that a wrong address fails at once.
+   * Whether to also retry after lost responses and temporary errors (see {@link ApiError.isTemporary}). Applies only to
+   * GET, and to POST with its idempotency key. Default: false, so that a wrong address fails at once.
    */
   readonly retriesLost?: boolean;
   /** How long the service may take to answer one attempt, in milliseconds. Default: 60,000. */
