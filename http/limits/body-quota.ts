@@ -47,7 +47,7 @@ export class BodyQuota {
     this.#long = new Pool(long);
   }
 
-  /** Creates a reservation for one body of the party, or of a share of the party. It is empty at first. */
+  /** Creates an empty reservation for one body of the party, or of a share of the party. */
   enter(client: string, share: string = client): BodyHold {
     let pool = this.#small;
     let reserved = 0;

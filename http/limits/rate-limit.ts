@@ -31,8 +31,8 @@ export class RateLimit {
   }
 
   /**
-   * Counts one request and returns 0. If that exceeds the limit, does not count it and returns the whole seconds to
-   * wait.
+   * Counts one request and returns 0. If the request exceeds the limit, does not count it and returns the whole seconds
+   * to wait.
    */
   take(source: string): number {
     if (this.#intervalMs === 0) return 0;
