@@ -314,7 +314,7 @@ function describeCreate({ name, permission, heldBy, peopleOnly, reveals }: Kind)
   ].join(" ");
 }
 
-/** What reading the kind requires besides the permission `read`. */
+/** Describes what a caller needs to read the kind, besides the permission `read`. */
 function seen({ seenBy }: Kind): string {
   return seenBy === "outcomes" ? " and access to the outcomes of its team" : "";
 }
