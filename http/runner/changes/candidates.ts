@@ -44,10 +44,12 @@ export interface Others {
 }
 
 /**
- * Lists the untracked files. Removed paths must not be in the index any more, because git would list nothing in their
- * place. Git lists a nested repository only as a folder, with a path that ends with `/`. If `isPlain` resolves to true
- * for that folder, the result also includes its files. To list them, a false entry in a copy of the index makes git
- * look inside the folder.
+ * Lists the untracked files. The index must no longer contain removed paths, because git would list nothing in their
+ * place.
+ *
+ * Git lists a nested repository only as a folder, with a path that ends with `/`. If `isPlain` resolves to true for
+ * that folder, the result also includes the folder's files. To make git look inside the folder, this function adds an
+ * entry for a missing file in the folder to a copy of the index.
  */
 export async function listOthers(place: Place, isPlain: (folder: string) => Promise<boolean>): Promise<Others> {
   const index = join(place.scratch, "others");

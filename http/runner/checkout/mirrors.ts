@@ -63,10 +63,14 @@ export class Mirrors {
   }
 
   /**
-   * Fetches the wanted commit if the mirror lacks it, and calls `copy` with it. That is the head of the wanted branch;
-   * if there is no such branch, the base; if there is no base, the head of the default branch. Rejects if a wanted
-   * `refs/…` does not exist. The commit stays protected in the mirror, and held until `held.letGo`. Rejects with git's
-   * error, without the address's credentials, and then holds nothing.
+   * Fetches the wanted commit if the mirror lacks it, and calls `copy` with the commit. The wanted commit is:
+   *
+   * - the head of the wanted branch, if the branch exists
+   * - otherwise the base, if there is one
+   * - otherwise the head of the default branch
+   *
+   * Rejects if a wanted `refs/…` does not exist. Protects the commit in the mirror, and holds it until `held.letGo`.
+   * Rejects with git's error, without the address's credentials, and then holds nothing.
    */
   async from<Copied>(wanted: WantedOrigin, copy: (origin: Origin) => Promise<Copied>): Promise<Copied> {
     const { repository, base, signal, branch = null } = wanted;

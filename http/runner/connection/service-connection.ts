@@ -129,7 +129,7 @@ export class ServiceConnection {
     this.#socket = socket;
     let refused = false;
     socket.on("open", () => this.#sendHello());
-    // A welcome after the runner's own close would begin a lease that nothing ends.
+    // Ignore a welcome after the runner's own close, because it would begin a lease that nothing ends.
     socket.on("message", (data) => {
       if (!this.#closed) this.#handleFrame(data.toString());
     });

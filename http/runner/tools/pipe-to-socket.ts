@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { basename, dirname } from "node:path";
 
-/** The first argument that makes the runner that is one file the bridge, instead of a runner. */
+/** The first argument that makes the one-file runner act as the bridge instead of as a runner. */
 export const BRIDGE_FLAG = "--bridge";
 
 /**
@@ -9,7 +9,7 @@ export const BRIDGE_FLAG = "--bridge";
  * when the socket is gone.
  */
 export function pipeToSocket(path: string): void {
-  // The whole path may be longer than the limit for socket paths.
+  // Connect with a relative path, because the whole path may exceed the limit for socket paths.
   process.chdir(dirname(path));
   const socket = connect({ path: `./${basename(path)}` });
   process.stdin.pipe(socket);
