@@ -315,7 +315,7 @@ function toWanted(reading: Runtime["reading"], workspaceId: string): ServiceFram
   return commits.length === 0 ? null : { frame: "wanted", commits };
 }
 
-/** Calls `tell` for each commit that is requested from now on. Returns a function that ends this. */
+/** Calls `tell` for each commit that is requested from now on. Returns a function that stops these calls. */
 function listenForWanted(
   feed: Runtime["feed"],
   { workspaceId, runnerId }: RunnerKey,
