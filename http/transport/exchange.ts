@@ -222,7 +222,7 @@ export class Exchange {
     const encoding = { requestId, incoming: this.#incoming };
     const { outcome, answer } = encodeOutcome(options, encoding, this.#withHint(handled));
     if (this.#route !== null) options.answered?.(this.#route, outcome);
-    // A bug counts as a bug, even if the client is gone.
+    // Record a bug with its own status even if the client is gone: status 499 would hide the bug.
     const isUnseen = outcome === CLIENT_GONE || (this.#incoming.isGone && answer.status < 500);
     const status = isUnseen ? GONE_STATUS : answer.status;
     if (!("stream" in answer)) {

@@ -20,9 +20,12 @@ export interface TransportRequest {
   headers(): ReadonlyMap<string, string>;
   readonly remoteAddress: string;
   /**
-   * Receives the whole body. Rejects with {@link BodyTooLarge} as soon as the size is known to exceed `limitBytes`,
-   * {@link BodyCrowded} as soon as `holdBytes` returns false, {@link BodyTimeout} when the body does not arrive in
-   * time, or {@link ClientGone}.
+   * Receives the whole body. Rejects with:
+   *
+   * - {@link BodyTooLarge} as soon as the size is known to exceed `limitBytes`
+   * - {@link BodyCrowded} as soon as `holdBytes` returns false
+   * - {@link BodyTimeout} if the body does not arrive in time
+   * - {@link ClientGone} if the client disconnects
    */
   body(limitBytes: number, timeoutMs: number, holdBytes: HoldBytes): Promise<Uint8Array>;
   /** Whether the client is still sending a body that the service does not read. */
@@ -119,12 +122,16 @@ export interface TransportHandlers {
 /**
  * An HTTP/1.1 and WebSocket server, with two implementations: uWebSockets.js, and `node:http` with `ws`.
  *
- * A client may pipeline requests, that is, send one before it has the previous response. `node:http` answers these in
- * order. uWebSockets.js does so only while each request is answered in its first tick, as most reads are. When it
- * parses a request behind one that still waits, it closes the connection without a response to either. Completed
- * effects stay, and responses to earlier requests of the same packet may be lost. The service cannot prevent this: the
- * library parses all requests of a packet together, and pausing reads would hide a disconnect. Clients retry on a
- * closed connection (RFC 9112, section 9.3.2). Neither implementation responds out of order.
+ * A client may pipeline requests, that is, send a request before the previous response arrives. Neither implementation
+ * responds out of order:
+ *
+ * - `node:http` answers pipelined requests in order.
+ * - uWebSockets.js does so only while it answers each request in the request's first tick, as it does for most reads.
+ *   If a request arrives while the previous one still waits, it closes the connection without a response to either.
+ *   Completed effects stay, and responses to earlier requests of the same packet may be lost.
+ *
+ * The service cannot prevent this: uWebSockets.js parses all requests of a packet together, and pausing reads would
+ * hide a disconnect. Clients retry on a closed connection (RFC 9112, section 9.3.2).
  */
 export interface Transport {
   readonly name: "uws" | "node";

@@ -47,8 +47,9 @@ declare module "uWebSockets.js" {
 }
 
 /**
- * The library, which throws where its binary does not load. It is required, because Node 20 ends the process when a
- * CommonJS module throws that a dynamically imported module imports, even if the import's rejection is handled.
+ * The library. Loading it throws where its binary does not load. It is loaded with `require`, because a dynamic import
+ * could end the process: Node 20 does so if an imported module imports a CommonJS module that throws, even if the
+ * import's rejection is handled.
  */
 const library: typeof uws = createRequire(import.meta.url)("uWebSockets.js");
 
