@@ -36,7 +36,8 @@ export async function runCommandLine(args: readonly string[], parts: ProcessPart
   };
   try {
     const program = createProgram(frame);
-    // The words after `--` are the line that a shell completes.
+    // After `complete --`, the words are the command line that a shell completes. So a `--help` in them is not for
+    // `complete`.
     const isHelp = args[1] === "--help" || args[2] === "--help";
     if (args[0] === "complete" && (args[1] === "--" || !isHelp)) {
       const { addCompletion } = await import("./command/completion.js");

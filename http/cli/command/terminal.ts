@@ -82,7 +82,7 @@ export function processTerminal(): Terminal {
       try {
         prompt.write(stdout, toShown(line));
       } catch (error) {
-        // A write to a full disk throws in some versions of Node.
+        // In some versions of Node, a write to a full disk throws. Handle the error like that of any failed write.
         endUnwritten(error);
       }
     },

@@ -72,7 +72,7 @@ async function take(step: Step, { folder, api, tokens }: Work): Promise<LiveReso
     return null;
   }
   const { resource } = step.wanted;
-  // Evaluated again, because the ids of created resources are known now.
+  // Evaluate the resource again, because the ids of created resources are known now.
   const wanted = folder.evaluate(resource);
   if (step.action === "update") return api.replace(step.live, toBody(wanted, step.hidden, step.live));
   const body = toBody(wanted, step.hidden, null);

@@ -181,7 +181,7 @@ export class ExpressionReader {
   }
 
   #quoted({ start, end }: SyntaxNode, expression: Expression): Splice {
-    // An expression that ends with a heredoc includes the newline after it.
+    // If the expression ends with a newline, as after a heredoc, keep that newline.
     return {
       start,
       end,

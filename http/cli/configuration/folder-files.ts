@@ -14,7 +14,7 @@ export class FolderFiles {
   #bytes = 0;
   readonly #texts = new Map<string, string>();
 
-  /** Throws a {@link CommandError} if there is no such folder. */
+  /** Throws a {@link CommandError} if the folder does not exist. */
   constructor(at: string, given: string) {
     try {
       this.folder = realpathSync(resolve(at, given));
@@ -95,7 +95,7 @@ export function refuseLong({ path, text }: SourceFile): void {
 
 /** Reads a regular file of at most this size; null for anything else. */
 function readWhole(path: string, most: number): Uint8Array | null {
-  // Non-blocking, because opening a named pipe would wait for its writer.
+  // Open without blocking, because opening a named pipe would wait for its writer.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(file);

@@ -68,7 +68,7 @@ export class Scope {
     this.#references = new Set();
     try {
       const found = this.#value(value, place);
-      // A value that is evaluated as part of another value is weighed with that value.
+      // Weigh only the outermost value, because its weight includes the values inside it.
       if (this.#open.length === 0) this.#weigh(found, place);
       return { value: found, references: this.#references };
     } finally {

@@ -174,7 +174,7 @@ function parseJson(path: string, text: string): Value {
   try {
     return readJson(text.replace(/^\ufeff/, "")) as Value;
   } catch {
-    // The parser's message may quote the file, which may contain secrets.
+    // Do not repeat the parser's message: it may quote the file, which may contain secrets.
     throw new Refused(`${path}:1: it is not JSON`);
   }
 }

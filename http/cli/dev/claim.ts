@@ -25,7 +25,7 @@ const markSchema = z.object({
  * but is not a file or folder as it should be, or if the data folder contains a symbolic link. Follows no links.
  */
 export function refuseBrought(places: DevPlaces, top: string): void {
-  // The option ignores case, as some file systems do. Git fails if the environment forbids the option.
+  // `--icase-pathspecs` ignores case, as some file systems do. Git fails if the environment forbids this option.
   const tracked = askGit(top, "--icase-pathspecs", "ls-files", "-z", "--", DEV_FOLDER);
   if (tracked !== "") {
     throw new CommandError(

@@ -19,7 +19,7 @@ export function openLogFile(path: string, maxBytes = MAX_BYTES): { write(text: s
         if (bytes > 0 && bytes + Buffer.byteLength(text) > maxBytes) renameSync(path, `${path}.1`);
         bytes = append(path, text);
       } catch {
-        // Work continues without the log.
+        // Ignore the error: work continues without the log.
       }
     },
   };

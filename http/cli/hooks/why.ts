@@ -79,7 +79,7 @@ async function findEvent(
   name: string | undefined,
 ): Promise<FoundEvent> {
   if (name !== undefined && isOccurrence(name)) {
-    // A test and a resent firing have an id of their own, which is not their event's.
+    // Read the firing, because a test and a resent firing have an id of their own, not their event's id.
     const firing = await readFiring(context, team, toId(name));
     return { id: firing?.occurrence ?? toId(name), others: [], because: null };
   }

@@ -120,7 +120,7 @@ function findRepository({ terminal }: Context): string {
     const [, name = ""] = /[/:]([^/:]+\/[^/]+?)(\.git)?\/?$/.exec(address) ?? [];
     return repositoryName.safeParse(name).success ? name : "";
   } catch (error) {
-    // Git is not installed.
+    // If git is not installed, the repository is not known.
     if (error instanceof CommandError) return "";
     throw error;
   }

@@ -100,7 +100,7 @@ async function makePool(
     return { id, key, token: token ?? made.headers.get("service-pool-token"), isNew: true };
   }
   const { id, version, kind, labels, concurrency, push } = found;
-  // A push pool has no token. A token that the pool has already changes nothing, not even the version.
+  // A push pool has no token. Setting the token that the pool already has changes nothing, not even the version.
   if (token !== undefined && kind === "pull") {
     const body = { key, kind, labels, concurrency, push, token };
     await client.put("/api/resources/runner-pools/{id}", { path: { id }, version, body });

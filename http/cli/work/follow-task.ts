@@ -182,11 +182,11 @@ class TaskFollower {
     const kind = item !== null && waits ? item.kind : this.#task.failure === null ? "question" : "failure";
     const does = kind === "failure" ? "failed" : "asks";
     const text = asks ?? item?.asks ?? "";
-    // Do not repeat why the task failed if the end of the run has said it.
+    // Do not show again why the task failed if the end of the run has shown it.
     if (kind !== "failure" || text !== this.#run?.failure) {
       this.#say(`${terminal.paint("yellow", `${station} ${does}:`)} ${toLines(text)}`);
     }
-    // Somebody may have answered meanwhile.
+    // Ask nothing if somebody has answered in the meantime.
     if (!waits) return;
     if (kind === "failure") this.#prompts.askForRetry(this.#task);
     else this.#prompts.askForAnswer(this.#task);

@@ -89,7 +89,7 @@ export class Prompts {
       try {
         await this.#askOne(prompt, open.ending.signal);
       } catch (error) {
-        // The question stays open, so that the end of the command says how to answer it.
+        // Keep the question open, so that the command can say at its end how to answer the question.
         if (open.withdrawn === null) {
           open.withdrawn = "closed";
           return this.#fail(error);

@@ -16,7 +16,7 @@ export function refuseUnsafe(root: string, files: readonly string[]): void {
   const index = listIndex(root);
   const links = files.flatMap((file) => {
     const link = findLink(root, file);
-    // Git itself checks a diff that replaces a symbolic link in the index.
+    // Accept a diff that replaces a symbolic link in the index, because git itself checks such a diff.
     return link === null || (index.has(link) && files.includes(link)) ? [] : [link];
   });
   if (links.length > 0) {
