@@ -100,7 +100,7 @@ export function openStream(options: StreamOptions = {}): Stream {
       subscription.seq = message.seq ?? subscription.seq;
       subscription.listener(message);
     };
-    // A close event follows each error.
+    // Ignore the error, because a close event follows it.
     now.onerror = () => undefined;
     now.onclose = ({ code, reason }: { readonly code: number; readonly reason: string }) => {
       isOpen = false;
