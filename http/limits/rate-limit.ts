@@ -38,7 +38,7 @@ export class RateLimit {
     if (this.#intervalMs === 0) return 0;
     const now = this.#clock.now();
     const counted = this.#fullAtMs.get(source);
-    // No allowance takes longer than this to fill up, so the clock was ahead when the value was stored.
+    // Ignore a time that is later than any allowance can need, because the clock was ahead when the time was stored.
     const known = counted !== undefined && counted - now > this.#burstMs + this.#intervalMs ? undefined : counted;
     const fullAtMs = Math.max(known ?? 0, now) + this.#intervalMs;
     const overMs = fullAtMs - now - this.#burstMs;
