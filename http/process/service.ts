@@ -142,7 +142,7 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   let latest = config.outboundAllow;
   const warn = (outboundAllow: string) => {
     latest = outboundAllow;
-    // A read-only service sends nothing, and cannot store that the list was checked.
+    // Skip the check in a read-only service: it sends nothing, and cannot store the result of the check.
     if (isReadOnly) return;
     const isOver = () => !parts.isReady || outboundAllow !== latest;
     const of = { reading: runtime.reading, store: parts.store, outboundAllow, allowList };
