@@ -83,7 +83,7 @@ export class WantedCommits {
     try {
       await client.take(archiveId, signal);
     } catch (error) {
-      // Another runner has claimed the commit, or no replay set needs it any more.
+      // Stop here: another runner has claimed the commit, or no replay set needs it any more.
       if (error instanceof ArchiveRefused) return;
       throw error;
     }

@@ -24,7 +24,8 @@ export async function listTracked(place: Place): Promise<Tracked> {
   for (let at = 0; at + 1 < records.length; at += 2) {
     const [mode = "", now = "", oid = "", , status = ""] = (records[at] ?? "").slice(1).split(" ");
     const path = records[at + 1] ?? "";
-    // A repository in place of a file is listed with the untracked files.
+    // Count a repository in place of a file as a removed file, because git lists the repository with the untracked
+    // files.
     if (status === "D" || now === GITLINK) removed.push(path);
     else changed.set(path, { mode, oid });
   }

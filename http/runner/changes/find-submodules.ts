@@ -20,7 +20,7 @@ export async function findSubmodules(place: Place, declared: Declared, theirs: A
     if (place.laidOut.get(path)?.mode === GITLINK || (await lookAt(place, path)) !== "folder") continue;
     const entry = theirs.entries?.get(path);
     if ((await findInner(place, path)) !== null) found.push({ path, begun: null });
-    // A submodule that is not checked out and was moved.
+    // The agent moved a submodule that is not checked out.
     else if (entry?.mode === GITLINK && commits.has(entry.oid) && (await isEmptyFolder(pathIn(place, path)))) {
       found.push({ path, begun: entry });
     }

@@ -114,7 +114,7 @@ async function layOut(
   const merged = merges === null ? null : await mergeIn(record, commit, { ...merges, signal });
   const before = merged?.tree ?? commit;
   const tree = diff === "" ? before : await applyDiff(diff, before, { record, signal });
-  // Only the record has the objects of the task's changes.
+  // Share the record's objects with the clone, because only the record has the objects of the task's changes.
   await appendFile(join(folder, ".git/objects/info/alternates"), `${record}/objects\n`);
   await git(folder, ["update-ref", "--no-deref", "HEAD", commit], { signal });
   await git(folder, ["read-tree", "-u", "--reset", tree], { signal });

@@ -348,7 +348,7 @@ export class ServiceConnection {
 }
 
 function noop(): void {
-  // Without a response, the request times out at the service.
+  // Send no response: the request then times out at the service.
 }
 
 function parseFrame(text: string): ServiceFrame | null {

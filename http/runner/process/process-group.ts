@@ -140,6 +140,6 @@ export function killGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group has already ended.
+    // Ignore the error: the group has already ended.
   }
 }
