@@ -130,7 +130,7 @@ class RunnerConnection implements SocketHandler {
     this.#cancelRecheck();
     this.#unlisten?.();
     this.#unlistenWanted();
-    // Runs after a pending hello, because that hello's runner must be notified of the close too.
+    // Run this after a pending hello, because that hello's runner must be notified of the close too.
     this.#inbound.closed(() => this.#disconnect());
   }
 
@@ -194,7 +194,7 @@ class RunnerConnection implements SocketHandler {
       received: welcome.received,
       leaseSeconds: leaseMs / 1_000,
       claims: [...welcome.claims],
-      // A runner that sends no features may be of a release that rejects this field.
+      // Omit the field for a runner that sends no features, because its release may reject the field.
       ...(frame.features === undefined ? {} : { features: [...RUNNER_FEATURES] }),
     });
     this.#openOutbox(runner, frame);
@@ -301,7 +301,7 @@ function toRef({ workspaceId, runnerId }: RunnerKey) {
 }
 
 function noop(): void {
-  // There is nothing to cancel yet.
+  // The initial cancel function: there is nothing to cancel yet.
 }
 
 /** Returns the answer to a `kept` frame: a frame with those of its commits that no stored run needs any more. */
