@@ -137,7 +137,7 @@ export class Exchange {
     const incoming = this.#incoming;
     const read = parseBody(route, incoming, received);
     if ("refused" in read) return read;
-    // The credential may have become invalid while the body arrived or the request waited for its turn.
+    // Check the caller again, because the credential may have become invalid during the wait for the body or the turn.
     const caller = this.#hasWaited ? admit(route, callerNow()) : first;
     if (isRefusal(caller)) return this.#answerAnyone(route, params) ?? caller;
     const barred = route.admits?.({ caller, params }) ?? null;

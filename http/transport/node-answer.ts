@@ -74,7 +74,7 @@ async function writeStreamed(
   await sendPieces(stream, {
     send: (piece) =>
       new Promise((resolve) => {
-        // If the connection closes first, the write's callback is never called.
+        // Resolve also when the connection closes, because the write's callback is then never called.
         response.once("close", resolve);
         response.write(piece, () => {
           response.off("close", resolve);

@@ -164,6 +164,6 @@ function jsonFault(error: unknown): string {
   const message = String(error);
   const position = /position (\d+)/.exec(message)?.[1];
   if (/end of JSON|Unterminated/.test(message)) return "it ends too early";
-  // Node 20 quotes a short body and gives no position.
+  // The position is missing in Node 20, whose message quotes a short body instead.
   return position === undefined ? "it has an unexpected character" : `unexpected character at position ${position}`;
 }

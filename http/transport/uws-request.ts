@@ -70,7 +70,8 @@ export function lookUpFault({ byName: headers, hosts, bytes }: Headers, method: 
   }
   const encoding = headers.get("transfer-encoding");
   if (!isChunkedAlone(encoding)) return { status: 400, detail: OTHER_ENCODING };
-  // The connection must close after a chunked body, but the library does not close it after a streamed response.
+  // Refuse the request: the connection must close after a chunked body, but the library does not close it after a
+  // streamed response.
   if ((method === "GET" || method === "HEAD") && encoding !== undefined) {
     return { status: 400, detail: `a chunked body is not allowed for ${method}` };
   }
@@ -136,7 +137,7 @@ class IncomingRequest implements UwsRequest {
     this.#response = response;
     this.#client = client;
     this.#declared = headers.has("transfer-encoding") ? null : Number(headers.get("content-length") ?? 0);
-    // The library drops a body that has no listener in the first tick.
+    // Listen for the body now, because the library drops a body that has no listener in the first tick.
     this.#body = this.#declared === 0 ? null : new IncomingBody(response, client);
   }
 

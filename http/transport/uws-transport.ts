@@ -282,7 +282,7 @@ async function upgrade(
     response.upgrade<SocketData>(
       { open, maxMessageBytes, handler: null, socket: null },
       header("sec-websocket-key") ?? "",
-      // No subprotocol.
+      // Select no subprotocol.
       "",
       header("sec-websocket-extensions") ?? "",
       context,
