@@ -21,7 +21,7 @@ type Coding = "br" | "gzip" | "identity";
 
 const brotli = promisify(brotliCompress);
 const codings: Readonly<Record<Coding, (bytes: Uint8Array) => Uint8Array | Promise<Uint8Array>>> = {
-  // The highest quality takes seconds of a processor for a megabyte.
+  // Quality 9, because the highest quality needs seconds of processor time for a megabyte.
   br: (bytes) => brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
   gzip: promisify<Uint8Array, Uint8Array>(gzip),
   identity: (bytes) => bytes,
@@ -56,7 +56,7 @@ export function serveCached(
     const coding = pickCoding(request.header("accept-encoding"));
     const encoding = once.get(coding) ?? read().then((cacheable) => encode(cacheable, coding));
     once.set(coding, encoding);
-    // After a failure, the next request tries again.
+    // Forget a failed result, so that the next request tries again.
     const answer = await encoding.catch((error: unknown) => {
       once.delete(coding);
       throw error;

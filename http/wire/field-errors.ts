@@ -70,7 +70,7 @@ function holdsLostName(value: unknown): boolean {
 }
 
 function findLostNames(value: unknown, path: readonly PropertyKey[]): FieldError[] {
-  // A byte array has a property for each byte, and no names from a client.
+  // Skip a byte array: it has a property for each byte, and no names from a client.
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return [];
   if (Array.isArray(value)) return value.flatMap((item, index) => findLostNames(item, [...path, index]));
   return Object.keys(value).flatMap((name) => {
