@@ -108,7 +108,10 @@ function toAccess(options: CheckOptions, login: Login, environment: Environment)
   return { kind: "github", trust, audience, requestUrl, requestToken };
 }
 
-/** Wrong arguments end with the code for "could not be asked", because 1 means that a change failed. */
+/**
+ * Creates the error for wrong arguments. Its exit code is that of "could not be asked", because 1 means that a change
+ * failed.
+ */
 function wrong(message: string): CommandError {
   return new CommandError(message, exitCodes["no-service"]);
 }

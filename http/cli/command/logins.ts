@@ -52,8 +52,10 @@ export interface LoginWish {
  * 1. `--url`
  * 2. `SIGNALBOX_URL`
  * 3. the service that `signalbox dev` runs in this folder or one above it
- * 4. the last sign-in, unless `signalbox dev` was started in this folder or one above it, even if it has stopped
- *    since: a command must not reach another service by accident
+ * 4. the last sign-in, if `signalbox dev` was not started in this folder or one above it
+ *
+ * If `signalbox dev` was started there, the last sign-in is not used even after `signalbox dev` has stopped: a command
+ * must not reach another service by accident.
  *
  * The credential comes from `--token`, `SIGNALBOX_TOKEN`, or the sign-in at that address; it is omitted if there is
  * none. A token goes only to an address that the person gave or signed in at, so not to the service of `signalbox dev`
@@ -145,8 +147,8 @@ function readLogins(terminal: Place): z.output<typeof loginsSchema> {
 }
 
 /**
- * Reads the sign-in of `signalbox dev` in this folder or one above it; null if there is none, or if the process of the
- * service has ended.
+ * Reads the sign-in of `signalbox dev` in this folder or one above it. Null if there is none, or if the service's
+ * process has ended.
  */
 function readDevLogin(
   terminal: Place,

@@ -50,8 +50,10 @@ export class FolderFiles {
   }
 
   /**
-   * Reads a file as UTF-8. Throws {@link Refused} without a position for a path outside of the folder, also through a
-   * link, and for a file that is missing, is not UTF-8 or is too large.
+   * Reads a file as UTF-8. Throws {@link Refused} without a position in these cases:
+   *
+   * - The path leads out of the folder, also through a link.
+   * - The file is missing, is not UTF-8, or is too large.
    */
   text(path: string): string {
     const known = this.#texts.get(path);

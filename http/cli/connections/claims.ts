@@ -53,8 +53,8 @@ export function readToken(token: string): Content {
 }
 
 /**
- * Compares a token with a trust by the rules of the exchange, but without the signature: the algorithm, the claims that
- * the trust names, and the times. The claims that the trust does not check are last.
+ * Compares a token with a trust by the rules of the exchange, but does not verify the signature. Compares the
+ * algorithm, the claims that the trust names, and the times. The claims that the trust does not check are last.
  */
 export function compareClaims({ alg, claims }: Content, terms: Terms, nowMs: number): readonly ClaimResult[] {
   const has = (name: string) => (Object.hasOwn(claims, name) ? claims[name] : undefined);
@@ -79,7 +79,9 @@ export function compareClaims({ alg, claims }: Content, terms: Terms, nowMs: num
   return [...checked, ...others.map((claim) => ({ claim, matches: null, wanted: null, came: toShown(has(claim)) }))];
 }
 
-/** Checks the times of a token: `exp` is required, `nbf` and `iat` are not. Clocks may differ by some seconds. */
+/**
+ * Checks the times of a token: `exp` is required, `nbf` and `iat` are not. Allows the clocks to differ by some seconds.
+ */
 function compareTimes(claims: Content["claims"], nowMs: number): readonly ClaimResult[] {
   const now = Math.floor(nowMs / 1_000);
   const compare = (claim: string, rule: string, fits: (seconds: number) => boolean): ClaimResult => {

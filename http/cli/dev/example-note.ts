@@ -7,7 +7,7 @@ export interface NoteParts {
   readonly description: string;
   /** The station's prompt. */
   readonly prompt: string;
-  /** The person's answers to the agent's questions, and other notes of theirs. */
+  /** The person's answers to the agent's questions, and the person's other notes. */
   readonly answers: readonly string[];
   /** The number of files in the repository. */
   readonly files: number;

@@ -1,6 +1,6 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync, renameSync, writeFileSync } from "node:fs";
 
-/** Maximum size of the log file, in bytes. One earlier file is kept. */
+/** Maximum size of the log file, in bytes. One earlier file, of up to this size, is retained. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Appends; fails for a symbolic link, which git may put there while the service runs. */

@@ -141,8 +141,8 @@ class Listener {
   }
 
   /**
-   * Lists at most `limit` of the latest firings, newest first. With `floor`, only those newer than the firing with this
-   * id.
+   * Lists at most `limit` of the latest firings, newest first. With `floor`, lists only firings that are newer than the
+   * firing with this id.
    */
   async #list(team: NamedTeam, limit: number, floor?: string): Promise<{ readonly items: readonly Firing[] }> {
     const { client, signal } = this.#context;

@@ -12,7 +12,7 @@ export type Replay = Schema<"Replay">;
 /** A replay and its baseline, the replay that it is compared with. */
 export interface ComparedReplay {
   readonly replay: Replay;
-  /** The baseline; null if there is none, or if it is gone. */
+  /** The baseline; null if there is none, or if it no longer exists. */
   readonly baseline: Replay | null;
 }
 

@@ -53,7 +53,7 @@ function parseInputs(text: string): Readonly<Record<string, unknown>> {
   throw new CommandError('the inputs must be a JSON object, such as {"command":"npm test"}', exitCodes.usage);
 }
 
-/** Finds an approval by its id, a unique prefix of it, or as the only one that a run waits for. */
+/** Finds an approval by its id or a unique prefix of it. For a run, finds the only approval that the run waits for. */
 async function findApproval(
   context: Context,
   { approval }: ApprovalOption,

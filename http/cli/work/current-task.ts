@@ -3,8 +3,8 @@ import type { Context } from "../command/context.js";
 import { orNull } from "../command/names.js";
 
 /**
- * The current task is the one that a command named last, by its id or by a run of it. The current run is the run that a
- * command named last, if it belongs to the current task. Both are defaults of the folder.
+ * The current task is the task that a command named last, by the task's id or by the id of one of its runs. The current
+ * run is the run that a command named last, if it belongs to the current task. Both are defaults of the folder.
  */
 
 /** Finds the id of the task that a command names. Default: the current task. */

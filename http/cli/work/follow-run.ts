@@ -9,8 +9,8 @@ type Run = Schema<"Run">;
 type Step = Schema<"Step">;
 
 /**
- * Maximum length of the kept text of shown steps, in characters. It is kept to find the lines that a failure's output
- * repeats.
+ * Maximum length of the cached text of shown steps, in characters. The text is needed to find the lines that a
+ * failure's output repeats.
  */
 const KEPT_CHARACTERS = 65_536;
 

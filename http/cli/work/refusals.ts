@@ -16,7 +16,7 @@ const STATES: Readonly<Record<Schema<"Task">["state"], string>> = {
 
 /**
  * Waits for a call about a task. If the task's state or assignee does not permit the call, throws a {@link
- * CommandError} that names the task and, if it is unassigned, says how to assign it.
+ * CommandError} that names the task. For an unassigned task, the message says how to assign it.
  */
 export async function onTask<Result>(context: Context, taskId: string, call: Promise<Result>): Promise<Result> {
   try {
