@@ -24,7 +24,7 @@ export interface Socket {
 export interface StreamOptions extends Pick<ClientOptions, "baseUrl" | "token" | "cookie" | "headers" | "parse"> {
   /** Opens a socket. Default: the global `WebSocket`. On Node 20, and for credentials in a browser, give your own. */
   readonly open?: (url: string, headers: Readonly<Record<string, string>>) => Socket;
-  /** Called when the stream is connected, also after it was lost. */
+  /** Called each time the stream is connected, also after a reconnect. */
   readonly onConnected?: () => void;
   /** Called when the connection was lost, before the wait of `waitMs` until the next attempt. */
   readonly onLost?: (waitMs: number) => void;
