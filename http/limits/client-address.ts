@@ -59,8 +59,8 @@ export function createClientAddress(trusted: readonly Network[]): ClientAddress 
 }
 
 /**
- * Returns the key to count an address by: the IPv4 address itself, or the /64 network of an IPv6 address, because one
- * client owns the whole network. Returns text that is not an address unchanged.
+ * Returns the key to count an address by. This is the IPv4 address itself, or the /64 network of an IPv6 address,
+ * because one client owns the whole network. Returns text that is not an address unchanged.
  */
 export function toSource(address: string): string {
   if (!address.includes(":")) return address;
