@@ -44,7 +44,10 @@ async function bringPassesForward(runtime: Runtime): Promise<boolean> {
   return isWhole;
 }
 
-/** Returns false if the work met a damaged row. `signalbox doctor` repairs the damage; the service starts anyway. */
+/**
+ * Does the work. Returns false if it met a damaged row: the service starts despite the damage, which `signalbox doctor`
+ * repairs.
+ */
 async function pastDamage(work: () => Promise<void>): Promise<boolean> {
   try {
     await work();

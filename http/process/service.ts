@@ -183,8 +183,8 @@ function removeOldFormats(folder: string, log: Pick<ServiceLog, "info" | "warn">
 
 /**
  * Asks the code host to redeliver the webhook deliveries that this service missed while it was down or failing. Does
- * nothing if there is no code host, webhook secret or installation. Runs in the background. A failure is only logged,
- * because the service checks open pull requests every hour anyway.
+ * nothing if there is no code host, webhook secret or installation. Runs in the background. Only logs a failure,
+ * because the service also checks open pull requests every hour.
  */
 function askMissedDeliveries(
   { codeHost, secret }: { readonly codeHost: CodeHost | null; readonly secret: string | null },

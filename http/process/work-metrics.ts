@@ -48,7 +48,7 @@ export interface WorkObserver {
   asked(outcome: ModelOutcome): void;
 }
 
-/** Maximum number of currencies that are series of their own; all others count as `(other)`. */
+/** Maximum number of currencies with a series of their own. All other currencies count as `(other)`. */
 const MAX_CURRENCIES = 20;
 
 /**
