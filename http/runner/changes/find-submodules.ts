@@ -33,8 +33,8 @@ export async function findSubmodules(place: Place, declared: Declared, theirs: A
  * Whether a submodule that the checkout started with still exists:
  *
  * - If its folder is missing, it exists only if the sparse checkout skips the folder.
- * - If `.gitmodules` declared it at the start and no longer does, it exists only if its folder is empty and the agent
- *   did not remove it from the index. Any files in the folder count as ordinary files.
+ * - If only the original `.gitmodules` declares it, it exists only if its folder is empty and its entry is still in
+ *   the agent's index. Any files in the folder count as ordinary files.
  * - In all other cases, it exists.
  */
 async function isStillPresent(

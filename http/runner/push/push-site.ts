@@ -11,8 +11,8 @@ import type { RunFolder } from "../checkout/run-folder.js";
 
 /**
  * A bare git directory with which the runner reads a run's changes, and from which it pushes them. The runner creates
- * it before any program of the run can see the checkout, and outside the run's folder, so that a sandboxed agent cannot
- * write its configuration, hooks, attributes or index.
+ * it before any program of the run can see the checkout. It is outside the run's folder, so that a sandboxed agent
+ * cannot write its configuration, hooks, attributes or index.
  */
 export interface PushSite {
   readonly folder: string;

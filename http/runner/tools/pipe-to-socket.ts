@@ -5,8 +5,8 @@ import { basename, dirname } from "node:path";
 export const BRIDGE_FLAG = "--bridge";
 
 /**
- * Connects this process's standard input and output to the socket at this path. The process ends when its input ends, or
- * when the socket is gone.
+ * Connects this process's standard input and output to the socket at this path. The process ends when its input ends or
+ * the socket closes.
  */
 export function pipeToSocket(path: string): void {
   // Connect with a relative path, because the whole path may exceed the limit for socket paths.

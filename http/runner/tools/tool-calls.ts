@@ -18,7 +18,7 @@ export interface ToolWish {
 
 export interface ToolResult {
   readonly text: string;
-  /** One additional sentence, or absent. */
+  /** One additional sentence; absent if there is none. */
   readonly note?: string | undefined;
   readonly isError: boolean;
 }
