@@ -14,7 +14,7 @@ export async function markDisconnected(runtime: Runtime): Promise<void> {
         await runtime.ask(runnerRef(workspaceId, runnerId), message);
       } catch (error) {
         // Ignore a runner that no longer exists, because its directory entry may be stale. Also ignore a damaged
-        // record, because a runner with one gets no runs anyway.
+        // record, because such a runner gets no runs.
         if (!(error instanceof NotAccepted) && !isDamage(error)) throw error;
       }
     }),

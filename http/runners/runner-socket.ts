@@ -304,7 +304,9 @@ function noop(): void {
   // The initial cancel function: there is nothing to cancel yet.
 }
 
-/** Returns the answer to a `kept` frame: a frame with those of its commits that no stored run needs any more. */
+/**
+ * Returns the answer to a `kept` frame. The answer has those of the frame's commits that no stored run needs any more.
+ */
 function toReleased(reading: Runtime["reading"], workspaceId: string, kept: readonly RepositoryCommit[]): ServiceFrame {
   return { frame: "released", commits: kept.filter((commit) => !isCommitNeeded(reading, workspaceId, commit)) };
 }
