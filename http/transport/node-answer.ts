@@ -16,7 +16,7 @@ interface Writing {
   readonly rest?: (() => Promise<unknown>) | null;
 }
 
-/** Sends a response. For a streamed response, resolves when the client has received all of it or is gone. */
+/** Sends a response. For a streamed response, resolves when the client has received all of it or has disconnected. */
 export async function writeAnswer(response: ServerResponse, answer: TransportAnswer, writing: Writing): Promise<void> {
   if ("stream" in answer) await writeStreamed(response, answer, writing);
   else if (!response.destroyed) writeWhole(response, answer, writing);

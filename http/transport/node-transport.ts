@@ -93,7 +93,7 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
   };
 }
 
-/** Closes all sockets and connections. Busy ones may finish first, for at most `graceMs`. */
+/** Closes all sockets and connections. Requests in flight may finish first, for at most `graceMs`. */
 async function drain(server: Server, sockets: ReadonlySet<WebSocket>, graceMs: number): Promise<void> {
   const closed = [
     new Promise<void>((resolve) => server.close(() => resolve())),

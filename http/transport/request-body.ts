@@ -37,8 +37,8 @@ const TOO_MANY_BYTES: Refusal = {
   retryAfterSeconds: 1,
 };
 /**
- * The refusal when the client is gone, which is never sent. The server recognizes this object by identity and counts
- * such requests separately.
+ * The refusal when the client has disconnected. It is never sent. The server recognizes this object by identity and
+ * counts such requests separately.
  */
 export const CLIENT_GONE: Refusal = { refused: "bad-request", detail: "The client went away." };
 const NO_CAPACITY: EdgeRefusal = {

@@ -57,7 +57,7 @@ export function writePaused(response: HttpResponse, answer: WholeAnswer): void {
  */
 export const BIG_BODY = 64 * 1024;
 
-/** Sends a response with a big body. Resolves when the client has received all of it or is gone. */
+/** Sends a response with a big body. Resolves when the client has received all of it or has disconnected. */
 export function writeBig(response: HttpResponse, answer: WholeAnswer, client: Client, closes: boolean): Promise<void> {
   const bytes = typeof answer.body === "string" ? Buffer.from(answer.body) : answer.body;
   return new Promise((resolve) => {

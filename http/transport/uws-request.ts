@@ -109,7 +109,7 @@ export function toRequest(
 
 const NO_BYTES = Promise.resolve(new Uint8Array());
 
-/** The parts of a request that were read before. */
+/** The parts of a request that were read in its first tick. */
 interface Head {
   readonly headers: ReadonlyMap<string, string>;
   readonly method: string;

@@ -291,8 +291,8 @@ async function upgrade(
 }
 
 /**
- * Notifies the handler that the send buffer is empty. It does so after the library's own drain handler: if a message
- * sent inside that handler is only partly sent, the library forgets the rest until the next send.
+ * Notifies the handler that the send buffer is empty. Does this after the library's own drain handler. If a message
+ * that is sent inside that handler is only partly sent, the library forgets the rest until the next send.
  */
 function notifyDrained(ws: UwsSocket, open: ReadonlySet<UwsSocket>): void {
   if (ws.getBufferedAmount() > 0) return;
