@@ -127,8 +127,8 @@ export class FairTurns {
   }
 
   /**
-   * Requests a turn for a request that waited for something else. Returns null if it may continue at once; otherwise
-   * resolves when it may.
+   * Requests a turn for a request that waited for something else. Returns null if the request may continue at once.
+   * Otherwise resolves when the request may continue.
    */
   goOn(party: string): Promise<void> | null {
     return this.#mayRun(party) ? null : this.next(party);
@@ -190,8 +190,8 @@ export class FairTurns {
   }
 
   /**
-   * Gives the next turn if the slice has time left or had no queued turn yet. The waiting request continues when this
-   * function has returned, before the next deferred work.
+   * Gives the next turn if the slice has time left or had no queued turn yet. The request that gets the turn continues
+   * right after this function returns, before the next deferred work.
    */
   #give(): void {
     this.#planned -= 1;
