@@ -51,8 +51,8 @@ export interface Service {
   /** Issues a link that signs a person in once, without a mail. For programs that run the service for its only user. */
   signInLink(email: string): Promise<string>;
   /**
-   * Stops the service: it accepts no more requests, finishes in-flight ones, flushes and closes. Further calls wait for
-   * the same end.
+   * Stops the service: it accepts no more requests, finishes in-flight ones, flushes and closes. A repeated call waits
+   * until the first call is done.
    */
   stop(): Promise<void>;
 }
