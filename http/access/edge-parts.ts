@@ -66,7 +66,7 @@ export interface ServiceState {
 interface OperationParts {
   readonly log: RuntimeLog;
   readonly metrics: Metrics;
-  /** Takes a report of work that no turn does. */
+  /** Receives the reports about work outside turns. */
   readonly reported: (reported: Reported) => void;
   readonly metricsToken: string | null;
   readonly isReady: () => boolean;

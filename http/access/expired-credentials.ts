@@ -6,15 +6,17 @@ import { createRecentEntries } from "../../runtime/recent-entries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
 /**
- * Maximum number of remembered credentials. Beyond it, the oldest is forgotten. A forgotten session, or a workspace
- * token that no trust minted, is still refused, because it was also ended in the store. For minted tokens and callback
- * tokens, the expiry time is checked again.
+ * Maximum number of remembered credentials. Above it, the oldest credential is forgotten. The effect depends on its
+ * kind:
+ *
+ * - A session, or a workspace token that no trust minted, is still refused, because it was also ended in the store.
+ * - For a minted token or a callback token, the service checks the expiry time again.
  */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Credentials that were refused as expired. They stay expired even if the clock goes back. In later processes, this
- * holds only for credentials that a turn has ended in the store.
+ * Credentials that were refused as expired. They stay refused even if the clock goes back. After a restart, this holds
+ * only for credentials that were also ended in the store.
  */
 export class ExpiredCredentials {
   readonly #runtime: Pick<Runtime, "ask" | "reading" | "clock">;
@@ -28,20 +30,20 @@ export class ExpiredCredentials {
     return this.#hashes.has(hash);
   }
 
-  /** If the session with this token hash has expired, remembers it and ends it. */
+  /** Remembers and ends the session with this token hash, if the session has expired. */
   refusedSession(hash: string): void {
     const { reading, clock } = this.#runtime;
     const email = findExpiredSession(reading, hash, clock.now());
     if (email === null) return;
     this.#remember(hash);
-    // If this fails, for example because the process is stopping, a later request with the session is refused because
-    // of its expiry time.
+    // If the call fails, for example because the process is stopping, the session stays in the store. Later requests
+    // are refused because of its expiry time.
     this.#runtime.ask(accountRef(email), { type: "session.close", sessionHash: hash }).catch(() => undefined);
   }
 
   /**
-   * If the token with this hash has expired, remembers it and ends it. A minted token is only remembered, because its
-   * trust removes it.
+   * If the token with this hash has expired, remembers and ends the token. Only remembers a minted token, because its
+   * trust removes it from the store.
    */
   refusedToken(hash: string): void {
     const { reading, clock } = this.#runtime;

@@ -7,8 +7,8 @@ import { granted } from "../wire/refused.js";
 export interface WantedLink {
   readonly to: string;
   /**
-   * Identifies who asked, to limit the links of one source: the client address of the request, as a SHA-256 digest, or
-   * a random text for a link that no request asked for.
+   * The source that the limit on links counts against. For a request, this is the client address as a SHA-256 digest.
+   * For a link that no request asked for, it is a random text.
    */
   readonly source: string;
   /** Returns the sealed mail with the link. Null to send no mail. */

@@ -6,5 +6,5 @@ const code = await runCommandLine(process.argv.slice(2), {
   terminal: processTerminal(),
   interruption: listenForSignals,
 });
-// `serve` and `runner` set the code themselves when they end.
+// Leave the exit code of `serve` and `runner` unset: they set it themselves when they end.
 if (code !== 0) process.exitCode = code;

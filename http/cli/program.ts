@@ -23,8 +23,8 @@ import { addWorkCommands } from "./work/work.commands.js";
  */
 
 /**
- * Runs the command line; returns its exit code. `serve` and `runner` run on after that, and set the exit code of the
- * process when they end.
+ * Runs the command line; returns its exit code. `serve` and `runner` continue to run after that, and set the exit code
+ * of the process when they end.
  */
 export async function runCommandLine(args: readonly string[], parts: ProcessParts): Promise<number> {
   let code: number = exitCodes.done;
@@ -36,7 +36,8 @@ export async function runCommandLine(args: readonly string[], parts: ProcessPart
   };
   try {
     const program = createProgram(frame);
-    // The words after `--` are the line that a shell completes.
+    // After `complete --`, the words are the command line that a shell completes. So a `--help` in them is not for
+    // `complete`.
     const isHelp = args[1] === "--help" || args[2] === "--help";
     if (args[0] === "complete" && (args[1] === "--" || !isHelp)) {
       const { addCompletion } = await import("./command/completion.js");

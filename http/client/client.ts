@@ -27,8 +27,8 @@ export interface ClientOptions {
   /** The longest `retry-after` to wait for, in milliseconds. Default: `retryMs`. */
   readonly maxRetryAfterMs?: number;
   /**
-   * Whether to also retry after lost responses and temporary errors (see {@link ApiError.isTemporary}): GET, and POST
-   * under its idempotency key. Default: false, so that a wrong address fails at once.
+   * Whether to also retry after lost responses and temporary errors (see {@link ApiError.isTemporary}). Applies only to
+   * GET, and to POST with its idempotency key. Default: false, so that a wrong address fails at once.
    */
   readonly retriesLost?: boolean;
   /** How long the service may take to answer one attempt, in milliseconds. Default: 60,000. */
@@ -190,7 +190,7 @@ function toInit(
   return {
     method: verb.toUpperCase(),
     headers: own as Record<string, string>,
-    // A token must not follow a redirect to another host.
+    // Follow no redirects: a redirect could send the token to another host.
     redirect: "manual",
     ...(body === undefined ? {} : { body: (isJson ? stringify(body) : body) as NonNullable<RequestInit["body"]> }),
   };
@@ -205,7 +205,7 @@ function createKey(): string {
 function fill(path: string, { path: params = {}, query = {} }: AnyOptions): string {
   const filled = path.replace(/\{(\w+)\}/g, (hole, name: string) => {
     const value = params[name];
-    // A URL parser would resolve such a segment, and the call would go to another path.
+    // Refuse these segments: a URL parser would resolve them, and the call would go to another path.
     if (value === "." || value === "..") throw new TypeError(`The path parameter ${name} must not be ${value}`);
     return value === undefined ? hole : encodeURIComponent(value);
   });

@@ -18,8 +18,8 @@ export interface Problem {
 }
 
 /**
- * A call was answered with a status other than 2xx, by the service or a proxy. The message is the problem's detail, its
- * invalid fields and its hint; without a problem, it is the status.
+ * The service or a proxy answered a call with a status other than 2xx. The message is the problem's detail, its invalid
+ * fields and its hint; without a problem, it is the status.
  */
 export class ApiError extends Error {
   override readonly name = "ApiError";

@@ -20,11 +20,11 @@ export interface Socket {
   close(): void;
 }
 
-/** The client's settings that a stream uses, and its own. */
+/** The options of a stream: some of the client's settings, and settings of the stream itself. */
 export interface StreamOptions extends Pick<ClientOptions, "baseUrl" | "token" | "cookie" | "headers" | "parse"> {
   /** Opens a socket. Default: the global `WebSocket`. On Node 20, and for credentials in a browser, give your own. */
   readonly open?: (url: string, headers: Readonly<Record<string, string>>) => Socket;
-  /** Called when the stream is connected, also after it was lost. */
+  /** Called each time the stream is connected, also after a reconnect. */
   readonly onConnected?: () => void;
   /** Called when the connection was lost, before the wait of `waitMs` until the next attempt. */
   readonly onLost?: (waitMs: number) => void;
@@ -71,7 +71,7 @@ export function openStream(options: StreamOptions = {}): Stream {
   const ended = new Promise<void>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  // Reading `ended` is optional.
+  // Prevent an unhandled rejection if the caller does not use `ended`.
   ended.catch(() => undefined);
 
   const send = (command: object): void => {
@@ -100,7 +100,7 @@ export function openStream(options: StreamOptions = {}): Stream {
       subscription.seq = message.seq ?? subscription.seq;
       subscription.listener(message);
     };
-    // A close event follows each error.
+    // Ignore the error, because a close event follows it.
     now.onerror = () => undefined;
     now.onclose = ({ code, reason }: { readonly code: number; readonly reason: string }) => {
       isOpen = false;
@@ -138,7 +138,10 @@ function toHeaders({ token, cookie, headers }: StreamOptions): Record<string, st
   };
 }
 
-/** Browsers send the page's cookie and accept no headers; Node accepts them in the place of the protocols. */
+/**
+ * Opens a global `WebSocket`. Browsers send the page's cookie and do not support headers. Node accepts headers in place
+ * of the list of protocols.
+ */
 function openGlobal(url: string, headers: Readonly<Record<string, string>>): Socket {
   const Make = WebSocket as unknown as new (url: string, options?: object) => Socket;
   return Object.keys(headers).length === 0 ? new Make(url) : new Make(url, { headers });

@@ -44,9 +44,9 @@ interface WrongCodeHost {
 }
 
 /**
- * Reads the code host's settings. Returns null if none is set. All settings must be set together, with two exceptions:
- * the address of the web pages, which defaults to an address derived from `CODE_HOST_URL`, and the webhook secret. If a
- * setting is missing, returns the message in `wrong`.
+ * Reads the code host's settings. Returns null if none is set. If a required setting is missing, returns the message in
+ * `wrong`. Two settings are optional: the webhook secret and the address of the web pages, which is derived from
+ * `CODE_HOST_URL` by default.
  */
 export function findCodeHost(read: (name: SettingName) => string | undefined): CodeHostSettings | null | WrongCodeHost {
   const apiUrl = read("CODE_HOST_URL");

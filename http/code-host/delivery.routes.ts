@@ -146,7 +146,8 @@ function toInstallationEvent(json: unknown): InstallationEvent {
 }
 
 /**
- * Sends the event to the installation's connection, if there is one. Resolves with true if it changed the connection.
+ * Sends the event to the installation's connection, if there is one. Resolves with true if the event changed the
+ * connection.
  */
 async function use(runtime: Runtime, { host, delivery }: DeliveryFrom, event: InstallationEvent): Promise<boolean> {
   const change = toInstallationChange(event);

@@ -56,8 +56,8 @@ export class ArrivingDeliveries {
   readonly #ofIntegrations = new Map<string, Arrivals>();
 
   /**
-   * Queues a delivery, which is then submitted together with others of its integration. `take` must do the same for
-   * every delivery of an integration.
+   * Queues a delivery, which is then submitted together with other deliveries of its integration. `take` must have the
+   * same effect for every delivery of an integration.
    */
   take(delivery: NewDelivery, bytes: number, take: TakeTogether): Promise<Taken> {
     const { integrationId } = delivery;

@@ -8,7 +8,10 @@ interface ReceivingIntegration {
   readonly workspaceId: string;
 }
 
-/** Maximum number of deliveries that one record describes, the latest ones. The others are only counted. */
+/**
+ * Maximum number of deliveries that one record describes. The record describes the latest deliveries and only counts
+ * the earlier ones.
+ */
 const MAX_LATEST = 20;
 
 /** The pending record of an integration, and the deliveries that arrived since its write started. */

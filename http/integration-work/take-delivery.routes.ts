@@ -27,8 +27,8 @@ export interface TakeDeliveryOptions {
 }
 
 /**
- * Returns the refusal of a delivery that could not be verified. It is the same for every fault. If the webhook expects
- * basic authentication, the refusal asks for it.
+ * Returns the refusal of a delivery that could not be verified. The refusal is the same for every fault. If the webhook
+ * expects basic authentication, the refusal asks for credentials.
  */
 function notVerified({ webhook: { verify } }: DeliveryReceiver): Refusal {
   const refused: Refusal = { refused: "unauthenticated", detail: "The delivery could not be verified." };

@@ -9,7 +9,8 @@ export interface PoolLimits {
 /** Maximum size of a small body, in bytes. Almost all bodies are small. */
 const SMALL_BYTES = 64 * 1024;
 /**
- * Limits of small and long bodies. One client's limit fits several bodies of maximum size, or very many ordinary ones.
+ * Limits of small and long bodies. The limit of one client allows several bodies of the maximum size, or many ordinary
+ * bodies.
  */
 const SMALL: PoolLimits = { bytes: 64 * 1024 ** 2, keptBytes: 16 * 1024 ** 2, bytesPerParty: 8 * 1024 ** 2 };
 const LONG: PoolLimits = { bytes: 256 * 1024 ** 2, keptBytes: 64 * 1024 ** 2, bytesPerParty: 32 * 1024 ** 2 };
@@ -47,7 +48,7 @@ export class BodyQuota {
     this.#long = new Pool(long);
   }
 
-  /** Creates a reservation for one body of the party, or of a share of the party. It is empty at first. */
+  /** Creates an empty reservation for one body of the party, or of a share of the party. */
   enter(client: string, share: string = client): BodyHold {
     let pool = this.#small;
     let reserved = 0;

@@ -34,10 +34,12 @@ export function parseNetworks(text: string): readonly Network[] {
 }
 
 /**
- * Creates a function that determines the client address. This is the connection's peer, unless the peer is a trusted
- * proxy. Then it is the last address in `X-Forwarded-For` that is not a trusted proxy. The client controls everything
- * before that address, so it is ignored. If the entry before a proxy is missing or is not an address, that proxy is the
- * client.
+ * Creates a function that determines the client address of a request:
+ *
+ * - If the connection's peer is not a trusted proxy, the client is the peer.
+ * - Otherwise the client is the last address in `X-Forwarded-For` that is not a trusted proxy. Earlier entries are
+ *   ignored, because the client controls them.
+ * - If the entry before a trusted proxy is missing or is not an address, the client is that proxy.
  */
 export function createClientAddress(trusted: readonly Network[]): ClientAddress {
   if (trusted.length === 0) return ({ remoteAddress }) => remoteAddress;
@@ -57,8 +59,8 @@ export function createClientAddress(trusted: readonly Network[]): ClientAddress 
 }
 
 /**
- * Returns the key to count an address by: the IPv4 address itself, or the /64 network of an IPv6 address, because one
- * client owns the whole network. Returns text that is not an address unchanged.
+ * Returns the key to count an address by. This is the IPv4 address itself, or the /64 network of an IPv6 address,
+ * because one client owns the whole network. Returns text that is not an address unchanged.
  */
 export function toSource(address: string): string {
   if (!address.includes(":")) return address;

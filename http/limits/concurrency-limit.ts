@@ -2,7 +2,7 @@
 interface ConcurrencyLimits {
   /** For one caller. */
   readonly each: number;
-  /** For all callers in one workspace. Much lower than `all`, so that no workspace takes the places of the others. */
+  /** For all callers in one workspace. Much lower than `all`, so that one workspace cannot use the whole limit. */
   readonly workspace: number;
   /** For all callers together. */
   readonly all: number;

@@ -54,20 +54,23 @@ export interface FairTurnsOptions {
  * Shares the event loop fairly between parties (clients), so that a party waits only briefly however much another party
  * requests.
  *
- * 1. Work starts at once if no party is waiting and the slice has time left. While several parties are active, a party
- *    with nothing queued may also jump the queue, however long the slice already is. It goes ahead of every party with
- *    several items queued, and of a party with one item unless that party's last turn is longer ago. In a slice, each
- *    party may jump once, and {@link MAX_AHEAD} parties in total. So a client that sends one request at a time does not
- *    wait for a client that sends many.
+ * 1. Work starts at once if no party is waiting and the slice has time left. While several parties are active, a
+ *    party may also jump the queue, even if the slice has no time left:
+ *    - The party must have nothing queued.
+ *    - Each waiting party must have several items queued, or have had its last turn more recently.
+ *    - In a slice, each party may jump once, and {@link MAX_AHEAD} parties in total.
+ *    - So a client that sends one request at a time does not wait for a client that sends many.
  * 2. Among the waiting parties, the party whose last turn is longest ago has the next turn. Within a party, few
  *    requests are in flight at once, so that their memory is freed soon: see {@link OwnWork}.
- * 3. Between two reads of input, at most {@link MAX_TURNS} queued turns run, or {@link MAX_SHARED_TURNS} while
- *    several parties are active. No queued turn starts once {@link SHARED_SLICE_MS} are over, whatever used the time,
- *    but at least one always runs. If only one party is active, the limit is {@link SLICE_MS}. Longer work must request
- *    another turn in between. A slice ends by itself when the loop waits for input. The end is scheduled, which costs
- *    rounds of the loop, only if a party is waiting or the loop has not waited since the previous slice.
- * 4. At most {@link MAX_WAITING} requests of a party wait to start. A request whose client disconnected, or that waited
- *    too long, takes no turn.
+ * 3. A slice is the time between two reads of input. These limits apply to it:
+ *    - At most {@link MAX_TURNS} queued turns run, or {@link MAX_SHARED_TURNS} while several parties are active.
+ *    - No queued turn starts after {@link SHARED_SLICE_MS}, or after {@link SLICE_MS} if only one party is active.
+ *      All work in the slice counts. At least one queued turn always runs.
+ *    - Longer work must request another turn in between.
+ *    - The slice ends by itself when the loop waits for input. The end is scheduled only if a party is waiting, or if
+ *      the loop has not waited since the previous slice, because scheduling costs rounds of the loop.
+ * 4. At most {@link MAX_WAITING} requests of a party wait to start. A request whose client disconnected, or that
+ *    waited too long, takes no turn.
  */
 export class FairTurns {
   readonly #scheduler: Scheduler;
@@ -124,8 +127,8 @@ export class FairTurns {
   }
 
   /**
-   * Requests a turn for a request that waited for something else. Returns null if it may continue at once; otherwise
-   * resolves when it may.
+   * Requests a turn for a request that waited for something else. Returns null if the request may continue at once.
+   * Otherwise resolves when the request may continue.
    */
   goOn(party: string): Promise<void> | null {
     return this.#mayRun(party) ? null : this.next(party);
@@ -187,8 +190,8 @@ export class FairTurns {
   }
 
   /**
-   * Gives the next turn if the slice has time left or had no queued turn yet. The waiting request continues when this
-   * function has returned, before the next deferred work.
+   * Gives the next turn if the slice has time left or had no queued turn yet. The request that gets the turn continues
+   * right after this function returns, before the next deferred work.
    */
   #give(): void {
     this.#planned -= 1;

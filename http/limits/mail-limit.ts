@@ -30,7 +30,7 @@ export class MailLimit {
   take(source: string, count = 1): number {
     const now = this.#clock.now();
     const current = this.#windows.get(source);
-    // If a window ends later than a new window would, the clock was ahead when it started.
+    // If a window ends later than a new window would, the clock was ahead when it started. Then start a new window.
     if (current === undefined || current.endsMs <= now || current.endsMs - now > this.#windowMs) {
       this.#windows.set(source, { count, endsMs: now + this.#windowMs });
       return 0;

@@ -30,7 +30,10 @@ export class OpenSockets {
     return this.#byPath;
   }
 
-  /** Wraps the `open` function of an admitted socket, to count the socket until it closes. `path` is the route's. */
+  /**
+   * Wraps the `open` function of an admitted socket, to count the socket until it closes. `path` is the path of the
+   * route.
+   */
   counted({ holder, open }: Admitted, path: string): (socket: Socket) => SocketHandler {
     return (socket) => {
       const handler = open(socket);

@@ -31,14 +31,14 @@ export class RateLimit {
   }
 
   /**
-   * Counts one request and returns 0. If that exceeds the limit, does not count it and returns the whole seconds to
-   * wait.
+   * Counts one request and returns 0. If the request exceeds the limit, does not count it and returns the whole seconds
+   * to wait.
    */
   take(source: string): number {
     if (this.#intervalMs === 0) return 0;
     const now = this.#clock.now();
     const counted = this.#fullAtMs.get(source);
-    // No allowance takes longer than this to fill up, so the clock was ahead when the value was stored.
+    // Ignore a time that is later than any allowance can need, because the clock was ahead when the time was stored.
     const known = counted !== undefined && counted - now > this.#burstMs + this.#intervalMs ? undefined : counted;
     const fullAtMs = Math.max(known ?? 0, now) + this.#intervalMs;
     const overMs = fullAtMs - now - this.#burstMs;

@@ -179,7 +179,7 @@ function revokeRoute({ runtime }: InviteRoutesOptions): Route {
   });
 }
 
-/** Invites each address once. If one fails, waits for all the others before it throws the first error. */
+/** Invites each address once. If an invite fails, waits for all other invites before it throws the first error. */
 async function inviteAll(
   options: InviteRoutesOptions,
   caller: PersonCaller,

@@ -25,7 +25,7 @@ async function beginRetention(runtime: Runtime): Promise<boolean> {
 
 /**
  * Reschedules retention passes that were set while the clock was ahead. Otherwise every new process would wait for them
- * again. Reads only wake-ups that are later than any pass that could be scheduled now. Returns whether all workspaces
+ * again. Reads only the timers that are later than the longest possible wait from now. Returns whether all workspaces
  * with such passes could be read.
  */
 async function bringPassesForward(runtime: Runtime): Promise<boolean> {
@@ -44,7 +44,10 @@ async function bringPassesForward(runtime: Runtime): Promise<boolean> {
   return isWhole;
 }
 
-/** Returns false if the work met a damaged row. `signalbox doctor` repairs the damage; the service starts anyway. */
+/**
+ * Does the work. Returns false if it met a damaged row: the service starts despite the damage, which `signalbox doctor`
+ * repairs.
+ */
 async function pastDamage(work: () => Promise<void>): Promise<boolean> {
   try {
     await work();
@@ -71,7 +74,7 @@ export async function beginIntegrationWork(runtime: Runtime): Promise<boolean> {
           if (!isStored(reading, schedule)) await runtime.ask(schedule, { type: "schedule.check" });
       }
     } catch (error) {
-      // `signalbox doctor` repairs the damage. The service starts anyway.
+      // Start the service despite the damage, which `signalbox doctor` repairs.
       if (!isDamage(error)) throw error;
       isWhole = false;
     }
@@ -93,7 +96,7 @@ export async function beginHolding(runtime: Runtime): Promise<boolean> {
         await runtime.ask(replaySetsRef(workspaceId, teamId), message);
       }
     } catch (error) {
-      // `signalbox doctor` repairs the damage. The service starts anyway.
+      // Start the service despite the damage, which `signalbox doctor` repairs.
       if (!isDamage(error)) throw error;
       isWhole = false;
     }

@@ -32,9 +32,9 @@ async function main(): Promise<void> {
     },
   });
   drainOnSignal(starting, ending, (message) => log.info(message));
-  // A misspelt setting may be why a start fails. The failure itself is reported below.
+  // Warn also after a failed start, because a misspelt setting may be its cause. The failure itself is reported below.
   starting.catch(warnOfUnknown);
-  // A SIGHUP during the start takes effect after the start.
+  // Wait for the start: a SIGHUP during the start takes effect after it.
   const reload = async () => {
     const service = await starting;
     source.reload(log, (outboundAllow) => service.allow(outboundAllow));
@@ -57,7 +57,7 @@ function drainOnSignal(starting: Promise<Service>, ending: AbortController, log:
     log("stopped");
     process.exit(0);
   };
-  // A failed start is reported below and ends the process.
+  // Ignore the error of a failed start: it is reported below and ends the process.
   onEndSignal((times) => void stop(times).catch(() => undefined));
 }
 

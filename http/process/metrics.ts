@@ -6,7 +6,7 @@ import type { RuntimeStats } from "../../runtime/runtime.js";
 import type { Metrics } from "../wire/metrics.js";
 import { createWorkMetrics, setCounter, type WorkObserver, type WorkSources } from "./work-metrics.js";
 
-/** Figures of the runtime that only grow. Their names have no `_total`, because they are older than that rule. */
+/** Counters of the runtime. Their names do not end in `_total`, because they are older than that naming rule. */
 const totals = {
   turns: "Turns executed since the start",
   batches: "Batches flushed since the start",
@@ -24,7 +24,7 @@ const gauges = {
   timers: "Timers in memory",
 } as const;
 
-/** The metrics, with what the parts of the service report to them. */
+/** The metrics, and the functions with which the parts of the service report to them. */
 export interface ServiceMetrics extends Metrics, WorkObserver {}
 
 /**

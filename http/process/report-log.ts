@@ -48,7 +48,7 @@ export class ReportLog {
     this.#log[line.level](line.message, { workspaceId: from.partition, ...details });
   }
 
-  /** Writes the counts of the current minute, and ends it. */
+  /** Writes the counts of the current minute, and ends the minute. */
   flush(): void {
     this.#cancel?.();
     this.#cancel = null;

@@ -51,8 +51,8 @@ export interface Service {
   /** Issues a link that signs a person in once, without a mail. For programs that run the service for its only user. */
   signInLink(email: string): Promise<string>;
   /**
-   * Stops the service: it accepts no more requests, finishes in-flight ones, flushes and closes. Further calls wait for
-   * the same end.
+   * Stops the service: it accepts no more requests, finishes in-flight ones, flushes and closes. A repeated call waits
+   * until the first call is done.
    */
   stop(): Promise<void>;
 }
@@ -142,7 +142,7 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   let latest = config.outboundAllow;
   const warn = (outboundAllow: string) => {
     latest = outboundAllow;
-    // A read-only service sends nothing, and cannot store that the list was checked.
+    // Skip the check in a read-only service: it sends nothing, and cannot store the result of the check.
     if (isReadOnly) return;
     const isOver = () => !parts.isReady || outboundAllow !== latest;
     const of = { reading: runtime.reading, store: parts.store, outboundAllow, allowList };
@@ -183,8 +183,8 @@ function removeOldFormats(folder: string, log: Pick<ServiceLog, "info" | "warn">
 
 /**
  * Asks the code host to redeliver the webhook deliveries that this service missed while it was down or failing. Does
- * nothing if there is no code host, webhook secret or installation. Runs in the background. A failure is only logged,
- * because the service checks open pull requests every hour anyway.
+ * nothing if there is no code host, webhook secret or installation. Runs in the background. Only logs a failure,
+ * because the service also checks open pull requests every hour.
  */
 function askMissedDeliveries(
   { codeHost, secret }: { readonly codeHost: CodeHost | null; readonly secret: string | null },

@@ -118,8 +118,9 @@ export function readSettingsFile({ SETTINGS_FILE: path = "" }: Environment): Env
 }
 
 /**
- * Gives each line without a valid name a recognizable name, because Node versions differ: some skip a line without `=`,
- * others join it with the next. Inside a quoted value this changes only the value, which is not used.
+ * Gives each line without a valid name a recognizable name. Otherwise the result would depend on the version of Node:
+ * some versions skip a line without `=`, others join it with the next line. Inside a quoted value this changes only the
+ * value, which is not used.
  */
 function nameAllLines(text: string): string {
   const isRead = (line: string) => /^\s*(#|$)/.test(line) || /^\s*(export\s+)?[\w.-]+\s*=/.test(line);

@@ -51,7 +51,7 @@ async function loadPackages() {
 
 type Packages = Awaited<ReturnType<typeof loadPackages>>;
 
-/** Keeps the current span itself, and registers nothing globally, so that several services fit into one process. */
+/** Stores the current span itself and registers nothing globally, so that several services can run in one process. */
 function createTraces({ api, core, exporter, resources, sdk }: Packages, endpoint: string): Traces {
   const provider = new sdk.NodeTracerProvider({
     resource: resources.resourceFromAttributes({

@@ -18,7 +18,7 @@ import type { ServiceParts } from "./service-parts.js";
 export interface Watch {
   readonly metrics: ServiceMetrics;
   readonly reports: ReportLog;
-  /** What the metrics keep of rows. */
+  /** The parts of the metrics that must receive each change of a row. */
   readonly memories: readonly RowMemory[];
   /** Takes a report of a turn. */
   readonly reported: (reported: Reported) => void;
@@ -57,8 +57,9 @@ export function openWatch(
 }
 
 /**
- * The figures of what is stored. The first scrape reads them, a workspace in each round of the event loop, so that a
- * start reads as much of a store with many workspaces as of one with few. From then on they follow the rows.
+ * Figures about the stored rows. The first scrape reads them from the store, one workspace per round of the event loop.
+ * So the time to start does not depend on the number of workspaces. After that, each change of a row updates the
+ * figures.
  */
 class StoredFigures implements RowMemory {
   readonly fleet = new Fleet();

@@ -10,7 +10,7 @@ import type { RuntimeStats } from "../../runtime/runtime.js";
 import type { Reported } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 
-/** What the metrics of work read at a scrape. */
+/** The values that the metrics of work read at each scrape. */
 export interface WorkSources {
   readonly reading: () => Reading;
   readonly nowMs: () => number;
@@ -48,7 +48,7 @@ export interface WorkObserver {
   asked(outcome: ModelOutcome): void;
 }
 
-/** Maximum number of currencies that are series of their own; all others count as `(other)`. */
+/** Maximum number of currencies with a series of their own. All other currencies count as `(other)`. */
 const MAX_CURRENCIES = 20;
 
 /**

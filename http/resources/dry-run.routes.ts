@@ -38,7 +38,7 @@ const existing = id.describe("Id of the existing resource to replace or delete."
 const version = z.int().describe("The version that the change is based on.");
 const body = z.unknown().describe("The body of the create or update.");
 
-/** Maximum number of changes. The cost of a create grows with the number of earlier ones. */
+/** Maximum number of changes. The cost of a create grows with the number of changes before it. */
 const MAX_CHANGES = 1_000;
 
 /**

@@ -76,7 +76,7 @@ export class ListCache {
     return made.text;
   }
 
-  /** Caches a text when it is complete, unless rows have changed meanwhile: a text is created in slices. */
+  /** Waits for a text and caches it, unless rows have changed since its creation started. */
   async #made(
     { workspaceId, name, version }: { readonly workspaceId: string; readonly name: string; readonly version: number },
     making: Promise<Uint8Array>,

@@ -82,7 +82,8 @@ export async function replaceOne(
   const based = { row, version, body };
   const prepared = granted(readingBack(kind, based, (changed) => prepare(kind, changed, sealer, null)));
   const { fields } = prepared;
-  // If the row has another version than the write is based on, its hidden values may differ from those to keep.
+  // If the row has another version than the write is based on, send all hidden values, because the stored values may
+  // differ.
   const hidden = row.version === version ? withoutRepeated(kind, prepared, row, sealer) : prepared.hidden;
   const of = { kind, hidden, holder: { workspaceId, id } };
   const { resource } = await withReservedHashes(runtime, of, (reserved) =>

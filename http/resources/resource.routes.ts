@@ -87,8 +87,8 @@ interface KindParts {
   /** An example body that creates a resource. */
   readonly example: unknown;
   /**
-   * Returns the declared response with the resource. Created on first use, because that is expensive. `tagged` declares
-   * the ETag header of this response.
+   * Returns the declared response with the resource. The response is created on first use, because that is expensive.
+   * `tagged` declares its ETag header.
    */
   readonly answer: () => Success & { readonly body: z.ZodType };
   readonly tagged: { readonly etag: string };
@@ -314,7 +314,7 @@ function describeCreate({ name, permission, heldBy, peopleOnly, reveals }: Kind)
   ].join(" ");
 }
 
-/** What reading the kind requires besides the permission `read`. */
+/** Describes what a caller needs to read the kind, besides the permission `read`. */
 function seen({ seenBy }: Kind): string {
   return seenBy === "outcomes" ? " and access to the outcomes of its team" : "";
 }

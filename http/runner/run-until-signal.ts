@@ -10,7 +10,7 @@ import { type Runner, startRunner } from "./runner.js";
  * Rejects if the runner cannot start.
  */
 export async function runUntilSignal(wish: RunnerWish): Promise<void> {
-  // Agents do not inherit this environment, but other tools on the machine may see it.
+  // Remove the token: agents do not inherit this environment, but other tools on the machine may see it.
   delete process.env.SIGNALBOX_POOL_TOKEN;
   const clock = createSystemClock();
   const log = (line: string): void => console.log(`${new Date(clock.now()).toISOString()} ${line}`);

@@ -148,7 +148,7 @@ async function programFault([program]: readonly string[]): Promise<readonly stri
 async function settle(jobs: Jobs, connection: ServiceConnection, clock: Clock): Promise<void> {
   connection.send({ type: "offer", slots: 0 });
   await jobs.done();
-  // The service may be gone for good, and never acknowledge.
+  // Stop waiting after a time limit, because the service may have stopped for good.
   const cancel = clock.at(clock.now() + SETTLE_MS, () => connection.close());
   await connection.settled();
   cancel();

@@ -105,8 +105,10 @@ interface Calling extends CallingRunner {
 const NOTHING: Refusal = { refused: "not-found" };
 
 /**
- * Finds the calling runner and the archive. Refuses with `unauthenticated` if the request has no valid pool token, and
- * with `not-found` for an unknown archive or a runner that is not in the pool.
+ * Finds the calling runner and the archive. Refuses with:
+ *
+ * - `unauthenticated` if the request has no valid pool token
+ * - `not-found` for an unknown archive, or a runner that is not in the pool
  */
 function findCalling(source: PoolSource, request: RunnerRequest): Calling | Refusal {
   const runner = findCallingRunner(source, request);

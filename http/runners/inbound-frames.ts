@@ -23,8 +23,8 @@ const NOT_TAKEN = "the lease expired, or another connection took over";
 
 export interface InboundFramesOptions {
   /**
-   * Handles a frame. Frames are passed to it in order; after the hello, calls overlap. It must pass the messages on in
-   * the same order, and none after a message that failed.
+   * Handles a frame. The queue passes frames in order; after the hello, calls overlap. The function must pass on the
+   * frames' messages in the same order, and no message after a failed one.
    */
   readonly take: (frame: RunnerFrame) => Promise<void>;
   /** Whether the connection is open. No frame is handled after its end. */
@@ -35,7 +35,7 @@ export interface InboundFramesOptions {
 /** A frame to handle, or other work for its turn in the queue. */
 interface Work {
   readonly begin: () => Promise<void>;
-  /** Whether it runs alone: it waits for all earlier work, and all later work waits for it. */
+  /** Whether this work runs alone: it waits for all earlier work, and all later work waits for it. */
   readonly isAlone: boolean;
   readonly characters: number;
 }
@@ -120,7 +120,7 @@ export class InboundFrames {
     begin()
       .catch((error: unknown) => {
         const { isOpen, end } = this.#options;
-        // A runner that is refused here reconnects. The runtime logs bugs.
+        // Close the connection, so that the runner reconnects and sends the frame again. The runtime logs bugs.
         if (isOpen()) end(AGAIN, error instanceof NotAccepted ? NOT_TAKEN : "try again");
       })
       .finally(() => {

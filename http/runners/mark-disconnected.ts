@@ -13,7 +13,8 @@ export async function markDisconnected(runtime: Runtime): Promise<void> {
       try {
         await runtime.ask(runnerRef(workspaceId, runnerId), message);
       } catch (error) {
-        // The directory entry may be stale, and the runner gone. A runner with a damaged record gets no runs anyway.
+        // Ignore a runner that no longer exists, because its directory entry may be stale. Also ignore a damaged
+        // record, because such a runner gets no runs.
         if (!(error instanceof NotAccepted) && !isDamage(error)) throw error;
       }
     }),

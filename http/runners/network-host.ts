@@ -45,7 +45,7 @@ const EARLIER_LIMIT: Unread = {
 
 /**
  * Converts a runner's response. A runner of an earlier release does not say whether it truncated the body or failed to
- * decode it, so this function infers both from the body.
+ * decode it. For such a runner, this function infers both from the body.
  */
 function toAnswer({ unread, doubt, body, ...answer }: NonNullable<Response["answer"]>): OutboundAnswer {
   if (unread === undefined) {

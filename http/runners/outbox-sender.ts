@@ -56,7 +56,7 @@ export class OutboxSender {
       if (socket.bufferedBytes > MAX_FRAME_BYTES) return;
       const { n, message: stored } = waiting;
       if (stored.type === "run.push") return this.#sendPush(n, stored);
-      // Assigning a job requires a valid token. A message to drop a job is always sent.
+      // Send no job without a valid token. A message to drop a job needs none.
       if (stored.type === "run.assign" && !isAdmitted()) return;
       const message = toServiceMessage(source, runner.workspaceId, stored);
       const frame = this.#toFrame(n, message);

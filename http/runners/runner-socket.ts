@@ -131,7 +131,7 @@ class RunnerConnection implements SocketHandler {
     this.#cancelRecheck();
     this.#unlisten?.();
     this.#unlistenWanted();
-    // Runs after a pending hello, because that hello's runner must be notified of the close too.
+    // Run this after a pending hello, because that hello's runner must be notified of the close too.
     this.#inbound.closed(() => this.#disconnect());
   }
 
@@ -195,7 +195,7 @@ class RunnerConnection implements SocketHandler {
       received: welcome.received,
       leaseSeconds: leaseMs / 1_000,
       claims: [...welcome.claims],
-      // A runner that sends no features may be of a release that rejects this field.
+      // Omit the field for a runner that sends no features, because its release may reject the field.
       ...(frame.features === undefined ? {} : { features: [...RUNNER_FEATURES] }),
     });
     this.#openOutbox(runner, frame);
@@ -302,10 +302,12 @@ function toRef({ workspaceId, runnerId }: RunnerKey) {
 }
 
 function noop(): void {
-  // There is nothing to cancel yet.
+  // The initial cancel function: there is nothing to cancel yet.
 }
 
-/** Returns the answer to a `kept` frame: a frame with those of its commits that no stored run needs any more. */
+/**
+ * Returns the answer to a `kept` frame. The answer has those of the frame's commits that no stored run needs any more.
+ */
 function toReleased(reading: Runtime["reading"], workspaceId: string, kept: readonly RepositoryCommit[]): ServiceFrame {
   return { frame: "released", commits: kept.filter((commit) => !isCommitNeeded(reading, workspaceId, commit)) };
 }
@@ -316,7 +318,7 @@ function toWanted(reading: Runtime["reading"], workspaceId: string): ServiceFram
   return commits.length === 0 ? null : { frame: "wanted", commits };
 }
 
-/** Calls `tell` for each commit that is requested from now on. Returns a function that ends this. */
+/** Calls `tell` for each commit that is requested from now on. Returns a function that stops these calls. */
 function listenForWanted(
   feed: Runtime["feed"],
   { workspaceId, runnerId }: RunnerKey,

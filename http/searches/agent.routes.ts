@@ -207,7 +207,7 @@ const proposedSchema = z.union([
  */
 export function readProposed(body: unknown): Proposed {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return faulty("", "must be an object");
-  // An empty body is most likely a body without its list, not a candidate without a name.
+  // Report a missing list for an empty body, because a missing list is more likely than a candidate without a name.
   if (Object.keys(body).length === 0) return faulty("candidates", "is required");
   if (!("candidates" in body)) return readList([body]);
   const [other] = Object.keys(body).filter((name) => name !== "candidates");

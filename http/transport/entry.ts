@@ -39,7 +39,7 @@ export const READ_ONLY: EdgeRefusal = {
   detail: "This service was started with --read-only: it serves reads, and changes and sends nothing.",
 };
 
-/** Returns the refusal of a request for a host that the service does not answer; null if it answers. */
+/** Returns a refusal if the service does not answer requests with this `Host` header; otherwise null. */
 export function refuseHost(
   { admitsHost }: Pick<EntryOptions, "admitsHost">,
   incoming: Pick<Credentials, "header">,

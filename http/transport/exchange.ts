@@ -138,7 +138,7 @@ export class Exchange {
     const incoming = this.#incoming;
     const read = parseBody(route, incoming, received);
     if ("refused" in read) return read;
-    // The credential may have become invalid while the body arrived or the request waited for its turn.
+    // Check the caller again, because the credential may have become invalid during the wait for the body or the turn.
     const caller = this.#hasWaited ? admit(route, callerNow()) : first;
     if (isRefusal(caller)) return this.#answerAnyone(route, params) ?? caller;
     const barred = route.admits?.({ caller, params }) ?? null;
@@ -223,7 +223,7 @@ export class Exchange {
     const encoding = { requestId, incoming: this.#incoming };
     const { outcome, answer } = encodeOutcome(options, encoding, this.#withHint(this.#counted(handled)));
     if (this.#route !== null) options.answered?.(this.#route, outcome);
-    // A bug counts as a bug, even if the client is gone.
+    // Record a bug with its own status even if the client is gone: status 499 would hide the bug.
     const isUnseen = outcome === CLIENT_GONE || (this.#incoming.isGone && answer.status < 500);
     const status = isUnseen ? GONE_STATUS : answer.status;
     if (!("stream" in answer)) {

@@ -25,7 +25,7 @@ interface Writing {
   readonly rest?: (() => Promise<unknown>) | null;
 }
 
-/** Sends a response. For a streamed response, resolves when the client has received all of it or is gone. */
+/** Sends a response. For a streamed response, resolves when the client has received all of it or has disconnected. */
 export async function writeAnswer(response: ServerResponse, answer: TransportAnswer, writing: Writing): Promise<void> {
   if ("stream" in answer) await writeStreamed(response, answer, writing);
   else if ("open" in answer) writeLive(response, answer, writing);
@@ -47,20 +47,21 @@ function writeWhole(response: ServerResponse, answer: WholeAnswer, writing: Writ
   });
   const isEmpty = isHead || !hasLength;
   if (isFlooding === true && !isEmpty) {
-    // If the connection closed now, it would be reset, and the client would lose the unread rest of the response.
+    // End the response later: closing the connection now would reset it, and the client would lose the unread rest.
     response.write(answer.body);
     const end = setTimeout(() => response.end(), DROP_IDLE_MS);
     response.once("close", () => clearTimeout(end));
     return;
   }
   if (rest !== null) {
-    // If the connection closed now, it would be reset while the client sends its body without waiting.
+    // End the response later: closing the connection now would reset it if the client sends its body without waiting.
     if (isEmpty) response.flushHeaders();
     else response.write(answer.body);
     void rest().then(() => response.end());
     return;
   }
-  // Node treats an ended response as idle even while its bytes wait for a slow reader, and a drain would cut it off.
+  // End a long response only when its bytes are sent. Node treats an ended response as idle even while its bytes wait
+  // for a slow reader, and a drain would cut it off.
   if (!isEmpty && length > BIG_BODY) response.write(answer.body, () => response.end());
   else response.end(isEmpty ? undefined : answer.body);
 }
@@ -90,7 +91,7 @@ async function writeStreamed(
   await sendPieces(stream, {
     send: (piece) =>
       new Promise((resolve) => {
-        // If the connection closes first, the write's callback is never called.
+        // Resolve also when the connection closes, because the write's callback is then never called.
         response.once("close", resolve);
         response.write(piece, () => {
           response.off("close", resolve);

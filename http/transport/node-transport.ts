@@ -28,13 +28,13 @@ const KEEP_ALIVE_MS = 65_000;
 export function createNodeTransport(handlers: TransportHandlers): Transport {
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
-    // By default, Node drops all but the first of some headers, for example `authorization`.
+    // Join duplicate headers: by default, Node drops all but the first of some headers, for example `authorization`.
     joinDuplicateHeaders: true,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: 1_000,
-    // Checked in `lookUpFault`, because Node's own refusal has no problem body.
+    // `lookUpFault` checks the header instead, because Node's own refusal has no problem body.
     requireHostHeader: false,
   });
   const sockets = new Set<WebSocket>();
@@ -51,7 +51,7 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
   const fresh = new Set<Duplex>();
   const answer = (incoming: IncomingMessage, response: ServerResponse) => {
     fresh.delete(incoming.socket);
-    // If the response's headers were sent before the drain, nothing else closes the connection.
+    // Close the connection after a response whose headers were sent before the drain, because nothing else closes it.
     response.once("finish", () => {
       if (draining) setImmediate(() => server.closeIdleConnections());
     });
@@ -144,7 +144,7 @@ function serve(handlers: TransportHandlers, { incoming, response, lives }: Servi
     return;
   }
   handlers.request(request, (answer) => {
-    // Node would parse the unread rest of a body as the next request.
+    // Close the connection if the body has an unread rest: Node would parse the rest as the next request.
     const closes = isDraining() || (!incoming.complete && hasBody(incoming));
     void writeAnswer(response, answer, {
       isHead: incoming.method === "HEAD",
@@ -269,7 +269,7 @@ async function upgrade(
     ws.once("close", () => sockets.delete(ws));
     connect(ws, answer.open);
   });
-  // A malformed upgrade emits no `headers` event, so the listener may still be there.
+  // Remove the listener, which is still there after a malformed upgrade: such an upgrade emits no `headers` event.
   upgrader.off("headers", addHeaders);
 }
 

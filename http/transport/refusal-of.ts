@@ -28,7 +28,10 @@ export function toRefusal(
   return { refused: "internal", detail: `${what}; see the log for request ${requestId}.` };
 }
 
-/** Actor kinds whose state readers may see anyway. The states of other kinds would reveal too much. */
+/**
+ * Actor kinds whose state a refusal may name, because readers can see that state. The states of other kinds would
+ * reveal too much.
+ */
 const STATED: ReadonlySet<string> = new Set(["task", "run"]);
 
 function untakenText({ untaken }: NotAccepted): string {

@@ -37,8 +37,8 @@ const TOO_MANY_BYTES: Refusal = {
   retryAfterSeconds: 1,
 };
 /**
- * The refusal when the client is gone, which is never sent. The server recognizes this object by identity and counts
- * such requests separately.
+ * The refusal when the client has disconnected. It is never sent. The server recognizes this object by identity and
+ * counts such requests separately.
  */
 export const CLIENT_GONE: Refusal = { refused: "bad-request", detail: "The client went away." };
 const NO_CAPACITY: EdgeRefusal = {
@@ -164,6 +164,6 @@ function jsonFault(error: unknown): string {
   const message = String(error);
   const position = /position (\d+)/.exec(message)?.[1];
   if (/end of JSON|Unterminated/.test(message)) return "it ends too early";
-  // Node 20 quotes a short body and gives no position.
+  // The position is missing in Node 20, whose message quotes a short body instead.
   return position === undefined ? "it has an unexpected character" : `unexpected character at position ${position}`;
 }

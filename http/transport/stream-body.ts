@@ -6,7 +6,7 @@ const CHUNK_BYTES = 64 * 1024;
 
 /** A connection that sends a response body. */
 export interface Outlet {
-  /** Resolves when the client has received the piece or is gone. */
+  /** Resolves when the client has received the piece or has disconnected. */
   send(piece: Uint8Array): Promise<void>;
   isGone(): boolean;
   /** Closes the connection at once. Unsent bytes are lost. */

@@ -54,7 +54,7 @@ export class TimeLimits {
     if (this.#wakesAtMs <= atMs) return;
     this.#wakesAtMs = atMs;
     this.#options.wakeAfter(atMs - this.#options.elapsedMs(), () => {
-      // A later timer with an earlier deadline may have replaced this one.
+      // Do nothing if a later timer with an earlier deadline has replaced this one.
       if (this.#wakesAtMs === atMs) this.#expire();
     });
   }

@@ -21,18 +21,26 @@ export interface TransportRequest {
   headers(): ReadonlyMap<string, string>;
   readonly remoteAddress: string;
   /**
-   * Receives the whole body. Rejects with {@link BodyTooLarge} as soon as the size is known to exceed `limitBytes`,
-   * {@link BodyCrowded} as soon as `holdBytes` returns false, {@link BodyTimeout} when the body does not arrive in
-   * time, or {@link ClientGone}.
+   * Receives the whole body. Rejects with:
+   *
+   * - {@link BodyTooLarge} as soon as the size is known to exceed `limitBytes`
+   * - {@link BodyCrowded} as soon as `holdBytes` returns false
+   * - {@link BodyTimeout} if the body does not arrive in time
+   * - {@link ClientGone} if the client disconnects
    */
   body(limitBytes: number, timeoutMs: number, holdBytes: HoldBytes): Promise<Uint8Array>;
   /** Whether the client is still sending a body that the service does not read. */
   readonly isSending: boolean;
   /**
-   * Reads and drops the rest of the body. Resolves when the body is complete, the client is gone, no byte arrived for
-   * `idleMs`, or {@link DROP_MS} or {@link DROP_BYTES} is reached. Never rejects. Call it before a response while
-   * `isSending` is true: closing a connection with unread bytes resets it, and the client may never see the response
-   * (RFC 9112, section 9.6).
+   * Reads and drops the rest of the body. Never rejects. Resolves in these cases:
+   *
+   * - The body is complete.
+   * - The client has disconnected.
+   * - No byte arrived for `idleMs`.
+   * - {@link DROP_MS} or {@link DROP_BYTES} is reached.
+   *
+   * Call it before a response while `isSending` is true. Closing a connection with unread bytes resets it, and the
+   * client may never see the response (RFC 9112, section 9.6).
    */
   dropBody(idleMs?: number): Promise<void>;
   /** Whether the client has disconnected. */
@@ -67,13 +75,15 @@ export interface StreamEnd {
 }
 
 /**
- * A body that the handler produces while the transport sends it. A transport:
- * - reads a piece when the client has received the previous piece, and lets other work run in between;
- * - closes the connection, so that no client takes a truncated body for a complete one, if a piece throws, if the
- *   pieces do not add up to `length` bytes, or if the client takes longer than `idleMs` for 64 KiB or `wholeMs` for
- *   everything;
- * - stops reading when the client is gone;
- * - calls `close` once at the end, whether the response succeeded or not, and even if no piece was read.
+ * A body that the handler produces while the transport sends it. The transport does the following:
+ *
+ * - It reads a piece when the client has received the previous piece, and lets other work run in between.
+ * - It closes the connection if a piece throws, or if the pieces do not add up to `length` bytes. So no client takes
+ *   a truncated body for a complete one.
+ * - It also closes the connection if the client takes longer than `idleMs` for 64 KiB, or longer than `wholeMs` for
+ *   everything.
+ * - It stops reading when the client has disconnected.
+ * - It calls `close` once at the end, whether the response succeeded or not, and even if no piece was read.
  */
 export interface StreamedBody {
   /** The total length of all pieces, in bytes. */
@@ -115,12 +125,12 @@ export type UpgradeAnswer =
       readonly headers: Readonly<Record<string, string>>;
     };
 
-/** Sends an answer. */
+/** Sends the response to a request. */
 export type SendAnswer = (answer: TransportAnswer) => void;
 
 /** The functions that a transport calls. None of them throws or rejects. */
 export interface TransportHandlers {
-  /** Calls `send` once, before or after it returns, even if the client is gone. */
+  /** Handles a request. Calls `send` once, before or after it returns, even if the client has disconnected. */
   request(request: TransportRequest, send: SendAnswer): void;
   upgrade(request: SocketRequest): Promise<UpgradeAnswer>;
   /**
@@ -133,12 +143,16 @@ export interface TransportHandlers {
 /**
  * An HTTP/1.1 and WebSocket server, with two implementations: uWebSockets.js, and `node:http` with `ws`.
  *
- * A client may pipeline requests, that is, send one before it has the previous response. `node:http` answers these in
- * order. uWebSockets.js does so only while each request is answered in its first tick, as most reads are. When it
- * parses a request behind one that still waits, it closes the connection without a response to either. Completed
- * effects stay, and responses to earlier requests of the same packet may be lost. The service cannot prevent this: the
- * library parses all requests of a packet together, and pausing reads would hide a disconnect. Clients retry on a
- * closed connection (RFC 9112, section 9.3.2). Neither implementation responds out of order.
+ * A client may pipeline requests, that is, send a request before the previous response arrives. Neither implementation
+ * responds out of order:
+ *
+ * - `node:http` answers pipelined requests in order.
+ * - uWebSockets.js does so only while it answers each request in the request's first tick, as it does for most reads.
+ *   If a request arrives while the previous one still waits, it closes the connection without a response to either.
+ *   Completed effects stay, and responses to earlier requests of the same packet may be lost.
+ *
+ * The service cannot prevent this: uWebSockets.js parses all requests of a packet together, and pausing reads would
+ * hide a disconnect. Clients retry on a closed connection (RFC 9112, section 9.3.2).
  */
 export interface Transport {
   readonly name: "uws" | "node";

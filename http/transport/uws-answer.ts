@@ -26,13 +26,14 @@ export function writeCorked(response: HttpResponse, answer: WholeAnswer, { isHea
     else response.endWithoutBody();
   } else if (isHead && closes) response.endWithoutBody(Buffer.byteLength(answer.body), true);
   else if (isHead) {
-    // With a length given, the library would wait for that many bytes before it reads the next request.
+    // Send the length as a header. If the library got the length, it would wait for that many bytes before it reads the
+    // next request.
     response.writeHeader("content-length", String(Buffer.byteLength(answer.body)));
     response.endWithoutBody();
   } else response.end(answer.body, closes);
 }
 
-/** Sends a response in one call. */
+/** Sends a response in one call, in a cork of its own. Use it outside the first tick of a request. */
 export function write(response: HttpResponse, answer: WholeAnswer, writing: Writing): void {
   response.cork(() => writeCorked(response, answer, writing));
 }
@@ -56,7 +57,7 @@ export function writePaused(response: HttpResponse, answer: WholeAnswer): void {
  */
 export const BIG_BODY = 64 * 1024;
 
-/** Sends a response with a big body. Resolves when the client has received all of it or is gone. */
+/** Sends a response with a big body. Resolves when the client has received all of it or has disconnected. */
 export function writeBig(response: HttpResponse, answer: WholeAnswer, client: Client, closes: boolean): Promise<void> {
   const bytes = typeof answer.body === "string" ? Buffer.from(answer.body) : answer.body;
   return new Promise((resolve) => {

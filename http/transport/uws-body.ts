@@ -80,7 +80,7 @@ export class IncomingBody {
     this.isFlooding = gaveUp instanceof BodyTooLarge;
   }
 
-  /** The library reuses the chunk's memory after this call. */
+  /** Handles a chunk. Does not keep the chunk itself, because the library reuses its memory. */
   #add(chunk: Uint8Array, isLast: boolean): void {
     this.complete = isLast;
     this.#arrived += chunk.length;

@@ -50,12 +50,16 @@ export interface Headers {
 /**
  * Returns a fault in a request that `node:http` refuses but this library accepts, or null.
  *
- * Some requests never reach this function. The library answers these itself, without a problem body: 505 for anything
- * but HTTP/1.1 (other bytes, HTTP/1.0, an absolute URL in the request line), 400 for an unclear length, 431 for headers
- * over 64 KiB. It treats a head as incomplete, and closes the connection without a response after 10 to 12 idle
- * seconds, if it has more than 100 headers, no `Host`, or a malformed header: a name with characters other than
- * letters, digits and hyphens, a line without a colon, a folded line or a control character. Its parser accepts a chunk
- * size followed by other bytes, a chunk without a final CRLF, and WebSocket frames without a mask.
+ * Some requests never reach this function:
+ *
+ * - The library answers some requests itself, without a problem body: 505 for anything but HTTP/1.1 (other bytes,
+ *   HTTP/1.0, an absolute URL in the request line), 400 for an unclear length, 431 for headers over 64 KiB.
+ * - The library treats a head as incomplete if it has more than 100 headers, no `Host`, or a malformed header. It
+ *   then closes the connection without a response after 10 to 12 idle seconds.
+ *
+ * A malformed header is a name with characters other than letters, digits and hyphens, a line without a colon, a folded
+ * line, or a control character. The library's parser accepts a chunk size followed by other bytes, a chunk without a
+ * final CRLF, and WebSocket frames without a mask.
  */
 export function lookUpFault({ byName: headers, hosts, bytes }: Headers, method: string): Fault | null {
   if (bytes > MAX_HEADER_BYTES) return { status: 431, detail: "the headers are longer than 16 KiB" };
@@ -66,8 +70,8 @@ export function lookUpFault({ byName: headers, hosts, bytes }: Headers, method: 
   }
   const encoding = headers.get("transfer-encoding");
   if (!isChunkedAlone(encoding)) return { status: 400, detail: OTHER_ENCODING };
-  // The library does not close the connection after a streamed response, but a request with a chunked body requires
-  // that.
+  // Refuse the request: the connection must close after a chunked body, but the library does not close it after a
+  // streamed response.
   if ((method === "GET" || method === "HEAD") && encoding !== undefined) {
     return { status: 400, detail: `a chunked body is not allowed for ${method}` };
   }
@@ -105,7 +109,7 @@ export function toRequest(
 
 const NO_BYTES = Promise.resolve(new Uint8Array());
 
-/** The parts of a request that were read before. */
+/** The parts of a request that were read in its first tick. */
 interface Head {
   readonly headers: ReadonlyMap<string, string>;
   readonly method: string;
@@ -133,7 +137,7 @@ class IncomingRequest implements UwsRequest {
     this.#response = response;
     this.#client = client;
     this.#declared = headers.has("transfer-encoding") ? null : Number(headers.get("content-length") ?? 0);
-    // The library drops a body that has no listener in the first tick.
+    // Listen for the body now, because the library drops a body that has no listener in the first tick.
     this.#body = this.#declared === 0 ? null : new IncomingBody(response, client);
   }
 

@@ -48,8 +48,9 @@ declare module "uWebSockets.js" {
 }
 
 /**
- * The library, which throws where its binary does not load. It is required, because Node 20 ends the process when a
- * CommonJS module throws that a dynamically imported module imports, even if the import's rejection is handled.
+ * The library. Loading it throws where its binary does not load. It is loaded with `require`, because a dynamic import
+ * could end the process: Node 20 does so if an imported module imports a CommonJS module that throws, even if the
+ * import's rejection is handled.
  */
 const library: typeof uws = createRequire(import.meta.url)("uWebSockets.js");
 
@@ -299,7 +300,7 @@ async function upgrade(
     response.upgrade<SocketData>(
       { open, maxMessageBytes, handler: null, socket: null },
       header("sec-websocket-key") ?? "",
-      // No subprotocol.
+      // Select no subprotocol.
       "",
       header("sec-websocket-extensions") ?? "",
       context,
@@ -308,8 +309,8 @@ async function upgrade(
 }
 
 /**
- * Notifies the handler that the send buffer is empty. It does so after the library's own drain handler: if a message
- * sent inside that handler is only partly sent, the library forgets the rest until the next send.
+ * Notifies the handler that the send buffer is empty. Does this after the library's own drain handler. If a message
+ * that is sent inside that handler is only partly sent, the library forgets the rest until the next send.
  */
 function notifyDrained(ws: UwsSocket, open: ReadonlySet<UwsSocket>): void {
   if (ws.getBufferedAmount() > 0) return;

@@ -35,8 +35,8 @@ export class BoundedList<Item extends object> {
 const ITEMS_AT_ONCE = 100;
 
 /**
- * Encodes items as a JSON array and lets other work run in between. V8 copies the parts of the string together only
- * when the caller sends it.
+ * Encodes items as a JSON array and lets other work run in between. V8 joins the parts of the string only when the
+ * caller sends the string.
  */
 export async function toJsonList(
   items: readonly object[],

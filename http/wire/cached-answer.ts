@@ -21,7 +21,7 @@ type Coding = "br" | "gzip" | "identity";
 
 const brotli = promisify(brotliCompress);
 const codings: Readonly<Record<Coding, (bytes: Uint8Array) => Uint8Array | Promise<Uint8Array>>> = {
-  // The highest quality takes seconds of a processor for a megabyte.
+  // Quality 9, because the highest quality needs seconds of processor time for a megabyte.
   br: (bytes) => brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
   gzip: promisify<Uint8Array, Uint8Array>(gzip),
   identity: (bytes) => bytes,
@@ -56,7 +56,7 @@ export function serveCached(
     const coding = pickCoding(request.header("accept-encoding"));
     const encoding = once.get(coding) ?? read().then((cacheable) => encode(cacheable, coding));
     once.set(coding, encoding);
-    // After a failure, the next request tries again.
+    // Forget a failed result, so that the next request tries again.
     const answer = await encoding.catch((error: unknown) => {
       once.delete(coding);
       throw error;
@@ -65,7 +65,10 @@ export function serveCached(
   };
 }
 
-/** The client's preferred coding. Without the header, or if it accepts none of them, the content is not compressed. */
+/**
+ * Returns the content coding that the client prefers. Returns `identity` (no compression) without the header, or if the
+ * client accepts none of the offered codings.
+ */
 function pickCoding(accepted: string | undefined): Coding {
   const [preferred] = new Negotiator({ headers: { "accept-encoding": accepted } }).encodings([...offered]);
   return offered.find((coding) => coding === preferred) ?? "identity";
@@ -88,7 +91,8 @@ async function encode({ type, body, content, headers: own }: Cacheable, coding: 
 
 /**
  * Returns the response without content. A client replaces the stored headers of its copy with those of this response
- * (RFC 9111, section 3.2), so a page's policy is repeated. Otherwise the policy of all other responses would replace it.
+ * (RFC 9111, section 3.2). So this response repeats the page's own policy. Without it, the common policy would replace
+ * the page's.
  */
 function toNotModified({ headers = {} }: Answer): Answer {
   const { etag = "", "cache-control": control = "", vary = "", [POLICY]: policy } = headers;

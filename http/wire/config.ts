@@ -20,7 +20,7 @@ export interface Config {
   /** Mail domains that may sign in; null allows all domains. */
   readonly signInDomains: readonly string[] | null;
   readonly hookSigningKey: string | null;
-  /** For how many hours after a rotation to sign hooks with the old secret too; 0 for none. */
+  /** Time after a rotation during which hooks are also signed with the old secret, in hours; 0 for none. */
   readonly hookRotationHours: number;
   /** Lease of a runner's claim, in seconds. */
   readonly leaseSeconds: number;

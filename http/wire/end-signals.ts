@@ -1,7 +1,7 @@
 /**
- * Signals with the same name within this time count as one request to stop, in milliseconds. A terminal sends Ctrl+C to
- * every process of a group, and a supervisor does the same with SIGTERM. npm is in that group and forwards the signal
- * to the program that it started.
+ * Signals with the same name within this time count as one request to stop, in milliseconds. One request often causes
+ * several signals. A terminal sends Ctrl+C, and a supervisor sends SIGTERM, to every process of a group. npm is in that
+ * group and also forwards the signal to the program that it started.
  */
 const SAME_REQUEST_MS = 500;
 /**

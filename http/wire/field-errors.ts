@@ -70,7 +70,7 @@ function holdsLostName(value: unknown): boolean {
 }
 
 function findLostNames(value: unknown, path: readonly PropertyKey[]): FieldError[] {
-  // A byte array has a property for each byte, and no names from a client.
+  // Skip a byte array: it has a property for each byte, and no names from a client.
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return [];
   if (Array.isArray(value)) return value.flatMap((item, index) => findLostNames(item, [...path, index]));
   return Object.keys(value).flatMap((name) => {
@@ -81,9 +81,9 @@ function findLostNames(value: unknown, path: readonly PropertyKey[]): FieldError
 }
 
 /**
- * Parses by a schema and works around a flaw in Zod: it reads the `length` of any value that has one, and throws if
- * that length is an object that cannot convert to a primitive. In that case this function parses the value again
- * without such fields. It returns null if the rest is valid.
+ * Parses by a schema and works around a flaw in Zod. Zod reads the `length` of any value that has one, and throws if it
+ * is an object that cannot convert to a primitive. In that case this function parses the value again without such
+ * fields. It returns null if the rest is valid.
  */
 function safeParse<Schema extends z.ZodType>(schema: Schema, value: unknown) {
   try {

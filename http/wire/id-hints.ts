@@ -2,8 +2,8 @@ import type { Kind } from "../../actors/resources/kind.js";
 import type { Found, Router } from "./router.js";
 
 /**
- * Returns a hint for a path that has a key, an address or another resource's id in place of an id, or an id in place of
- * a key. Returns null if the path has the right form.
+ * Returns a hint for a path with the wrong kind of name: a key, an address or another resource's id in place of an id,
+ * or an id in place of a key. Returns null if the path has the right form.
  */
 export type HintOf = (method: string, path: string, find: Router) => string | null;
 
@@ -105,7 +105,9 @@ export function createHints(kinds: readonly Kind[]): HintOf {
   };
 }
 
-/** Whether each value with slashes has as many segments as an address of that parameter's resource. */
+/**
+ * Whether each value with slashes has as many segments as the address of the resource that its parameter identifies.
+ */
 function isAddressed({ route, params }: Found, namedBy: (pattern: string, parameter: string) => Named | undefined) {
   return Object.entries(params).every(([parameter, value]) => {
     const parts = value.split("/").length;

@@ -39,8 +39,8 @@ export interface RouteRequest<Access extends RouteAccess = RouteAccess, Body = u
   /** Lets other work run during a long response. Resolves when this client has its next turn. */
   readonly pause: () => Promise<void>;
   /**
-   * Call this between two short pieces of work. Returns null if the next piece may run at once. Otherwise it works like
-   * {@link pause}.
+   * Call this between two short pieces of work. Returns null if the next piece may run at once; otherwise a promise
+   * like that of {@link pause}.
    */
   readonly goOn: () => Promise<void> | null;
   /**

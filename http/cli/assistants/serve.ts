@@ -70,8 +70,8 @@ function createServer(tools: readonly Tool[], call: CallTool): McpServer {
 
 /**
  * Returns the function that handles all calls. Each call has its own context, which reads the credential again, so that
- * a new sign-in takes effect without a restart. Calls do not change the defaults of the folder: they belong to the
- * person.
+ * a new sign-in takes effect without a restart. Calls do not change the defaults of the folder, because the defaults
+ * belong to the person.
  */
 function createCalls(context: Context, options: CommonOptions, log: (text: string) => void): CallTool {
   const { terminal, signal, onInterruptedAgain } = context;

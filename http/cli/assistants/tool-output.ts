@@ -22,8 +22,8 @@ export interface UntrustedText {
 const MAX_ERROR = 4_000;
 
 /**
- * Converts an output to a result. Untrusted texts stand between markers with a random number, which their writers
- * cannot know. Removes control characters and secrets from everything.
+ * Converts an output to a result. Untrusted texts are between markers with a random number, which the writers of the
+ * texts cannot know. Removes control characters and secrets from everything.
  */
 export function toResult({ says, texts = [], data }: ToolOutput, secrets: readonly string[]): CallToolResult {
   const mark = randomBytes(6).toString("hex");
@@ -42,7 +42,7 @@ export function toErrorResult(message: string, secrets: readonly string[]): Call
   return { content: [{ type: "text", text: cut(cleaner(secrets)(message), MAX_ERROR, "") }], isError: true };
 }
 
-/** Cuts a text that is longer than `max` characters, and adds how many are missing and how to see them. */
+/** Cuts a text that is longer than `max` characters. Appends the number of missing characters, and how to see them. */
 export function cut(text: string, max: number, how: string): string {
   const end = toEnd(text, 0, max);
   if (end === text.length) return text;

@@ -5,7 +5,7 @@ import type { Decision } from "./decisions.js";
 import type { ToolOutput } from "./tool-output.js";
 
 export interface ToolCall {
-  /** The context of this call. Each call has its own, which reads the person's credential again. */
+  /** The context of this call. It reads the person's credential again. */
   readonly context: Context;
   /** The `Idempotency-Key` of the call's write. */
   readonly idempotencyKey: string;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * The service's response about a check. The schemas cover only the fields that this program reads, and accept others,
- * because a later release may add some.
+ * The service's response about a check. The schemas cover only the fields that this program reads. They accept unknown
+ * fields, because a later release may add some.
  */
 
 /** An id that is safe in a path. */

@@ -39,7 +39,7 @@ interface Speech {
   secrets: () => readonly string[];
 }
 
-/** Prints a line of progress or of the result: to standard error if standard output has JSON. */
+/** Prints a line of progress or of the result. Uses standard error if standard output has JSON. */
 function say({ context: { terminal, isJson }, secrets }: Speech, line: string): void {
   const text = withoutSecrets(toLogLine(line, MAX_CHARACTERS), secrets());
   if (isJson) terminal.note(text);

@@ -10,8 +10,8 @@ export interface Credential {
    */
   headers(): Promise<Readonly<Record<string, string>>>;
   /**
-   * Call it when the service rejects the last headers. Returns whether `headers` may now return others. Throws {@link
-   * CouldNotAsk} if the person must sign in again.
+   * Call it when the service rejects the last headers. Returns whether a retry makes sense, because `headers` may now
+   * return other headers. Throws {@link CouldNotAsk} if the person must sign in again.
    */
   refused(): boolean;
   /** Secret values, which no output may contain. */

@@ -28,7 +28,7 @@ export class Ending {
     for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, this.#onSignal);
   }
 
-  /** Removes the signal handlers and the time limit. Signals end the process by themselves again. */
+  /** Removes the signal handlers and the time limit. After that, the signals have their default effect again. */
   end(): void {
     clearTimeout(this.#timer);
     for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, this.#onSignal);

@@ -9,7 +9,10 @@ export type Outcome =
   | { readonly title: string; readonly what: "checked"; readonly check: CheckAnswer }
   | { readonly title: string; readonly what: "still-running"; readonly check: CheckAnswer; readonly why: string }
   | { readonly title: string; readonly what: "nothing-to-replay"; readonly why: string }
-  /** `check` is the started check, which continues although its verdict could not be read; null if none is known. */
+  /**
+   * `check` is the started check, which continues although its verdict could not be read. Null if no check is known to
+   * have started.
+   */
   | { readonly title: string; readonly what: "not-asked"; readonly why: string; readonly check: CheckAnswer | null };
 
 /** The verdict, as printed. */
@@ -25,8 +28,9 @@ export const verdictCodes: Readonly<Record<Verdict, ExitCode>> = {
 };
 
 /**
- * Verdicts, worst first. A failure outranks a check that could not be asked, for two reasons. A failure is final. And a
- * pipeline that tolerates exit code 3, so that a stopped service does not block changes, must still see a failed check.
+ * Verdicts, worst first. A failure comes before a check that could not be asked, for two reasons. A failure is final. A
+ * pipeline may tolerate exit code 3, so that a stopped service does not block changes, but it must still see a failed
+ * check.
  */
 const worstFirst: readonly Verdict[] = ["failed", "could not be asked", "undecided", "passed", "nothing to replay"];
 

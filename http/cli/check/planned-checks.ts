@@ -30,7 +30,7 @@ export interface PlannedCheck {
 
 /**
  * What happens to a station, or to another part of the plan: a check, or the reason why there is none. `station` is the
- * key by which `--station` selects it; null if it is always reported.
+ * key that `--station` uses to select this entry. Null if the entry is always reported.
  */
 export type Planned = { readonly title: string; readonly station: string | null } & (
   | { readonly what: "check"; readonly check: PlannedCheck }
@@ -38,10 +38,13 @@ export type Planned = { readonly title: string; readonly station: string | null 
 );
 
 /**
- * Determines what to check of a planned line: each work station whose block the plan changes, or every work station if
- * the plan changes the repositories. New stations, new repositories and removed stations have nothing to replay. A
- * single station block that matches no station of the line is reported as an error, because a new station requires a
- * plan of the whole line.
+ * Determines what to check of a planned line:
+ *
+ * - Each work station whose block the plan changes gets a check. If the plan changes the repositories, every work
+ *   station gets a check.
+ * - New stations, new repositories and removed stations have nothing to replay.
+ * - A single station block that matches no station of the line is reported as an error, because a new station
+ *   requires a plan of the whole line.
  */
 export function planChecks(planned: PlannedLine, live: LiveLine): readonly Planned[] {
   const repositories = plannedRepositories(planned, live);
@@ -134,7 +137,7 @@ function isAlike(planned: unknown, live: unknown, toBody: (value: unknown) => un
 }
 
 /**
- * Removes the id and unknown members, which a later release may have added. If `passesTo` is omitted, takes it from the
+ * Removes the id and unknown members, which a later release may have added. If `passesTo` is omitted, uses that of the
  * live station, as a check does. The result for a value of the wrong form equals no station.
  */
 function toStation(value: unknown, live: LiveStation): unknown {

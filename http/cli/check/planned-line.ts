@@ -1,6 +1,6 @@
 import type { AttributeFault } from "../../../actors/export/from-attributes.js";
 
-/** A line as the plan would leave it, or another resource that affects runs and that no check replays. */
+/** A line as it will be after the plan is applied, or another resource that affects runs and that no check replays. */
 export interface PlannedLine {
   /** The name in messages: a resource's address in the plan, or the file. */
   readonly place: string;

@@ -12,9 +12,12 @@ export interface Progress {
 const BETWEEN_MS = 30_000;
 
 /**
- * Returns a {@link Progress} that writes lines. It writes a line when a check starts, and one for each new warning.
- * While the check runs, it writes the check's progress, or what it waits for, if that has changed since the last line
- * and {@link BETWEEN_MS} have passed.
+ * Returns a {@link Progress} that writes these lines:
+ *
+ * - when a check starts: its start and its warnings
+ * - for each new warning: the warning
+ * - while a check runs: its progress, or what it waits for, at most every {@link BETWEEN_MS} milliseconds and only if
+ *   the text has changed
  */
 export function writeProgress(say: (line: string) => void, nowMs: () => number): Progress {
   const last = new Map<string, { readonly ms: number; readonly text: string }>();
@@ -23,7 +26,7 @@ export function writeProgress(say: (line: string) => void, nowMs: () => number):
       if (outcome.what !== "still-running" && outcome.what !== "checked") return;
       const { title, check } = outcome;
       for (const line of startLines(check)) say(`${title}: ${line}`);
-      // If a check waits from its start, a later read reports the wait, once it has lasted for a while.
+      // Store no text for a check that waits from its start, so that a later read reports the wait.
       last.set(title, { ms: nowMs(), text: check.waiting ? "" : progressText(check) });
     },
     moved(before, after) {
@@ -43,7 +46,7 @@ function toCheck(outcome: Outcome): CheckAnswer | null {
   return "check" in outcome ? outcome.check : null;
 }
 
-/** Returns the new warnings. The service can give some of them only after the replay of the live config. */
+/** Returns the new warnings. Some warnings are known only after the replay of the live config. */
 function newWarnings(before: CheckAnswer, after: CheckAnswer | null): readonly string[] {
   const known = new Set(before.warnings.map(({ text }) => text));
   return (after?.warnings ?? []).map(({ text }) => text).filter((text) => !known.has(text));
@@ -55,7 +58,7 @@ function startLines({ id, attempt, reused, tasks, repeats, threshold, warnings }
   return [`${id} ${status} (attempt ${attempt}): ${what}`, ...warnings.map(({ text }) => `warning: ${text}`)];
 }
 
-/** What a check waits for, by the service's keyword. A later release may have others. */
+/** What a check waits for, by the service's keyword. A later release may add keywords. */
 const waited: Readonly<Record<string, string>> = {
   runner: "a runner: no suitable runner is connected and free",
   model: "the judge's model: it is not responding",

@@ -63,7 +63,7 @@ function parseJson(text: string, file: string): unknown {
   try {
     return readJson(text.replace(/^\ufeff/, ""));
   } catch {
-    // The parser's message may quote the file, which may contain secrets.
+    // Do not repeat the parser's message: it may quote the file, which may contain secrets.
     throw new CouldNotAsk(`${file} is no JSON.`);
   }
 }

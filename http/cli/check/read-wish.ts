@@ -108,7 +108,10 @@ function toAccess(options: CheckOptions, login: Login, environment: Environment)
   return { kind: "github", trust, audience, requestUrl, requestToken };
 }
 
-/** Wrong arguments end with the code for "could not be asked", because 1 means that a change failed. */
+/**
+ * Creates the error for wrong arguments. Its exit code is that of "could not be asked", because 1 means that a change
+ * failed.
+ */
 function wrong(message: string): CommandError {
   return new CommandError(message, exitCodes["no-service"]);
 }
@@ -118,8 +121,8 @@ interface CiJob {
   readonly commit: string | null;
   readonly pullRequest: number | null;
   /**
-   * The value that identifies the attempt; another value starts a new check. In GitHub Actions, the workflow run and
-   * its attempt; elsewhere null without `--attempt`.
+   * Identifies the attempt of the job; another value starts a new check. In GitHub Actions, it is the workflow run and
+   * its attempt. Elsewhere, it is the value of `--attempt`, or null.
    */
   readonly attempt: string | null;
 }

@@ -23,7 +23,7 @@ export interface Answered {
 /** Sends requests, and retries if the response is lost or the other side is temporarily unavailable. */
 export interface Requests {
   /**
-   * Throws {@link CouldNotAsk} if no usable response arrives, even after retries, and {@link Interrupted} if the
+   * Throws {@link CouldNotAsk} if no usable response arrives, even after retries. Throws {@link Interrupted} if the
    * command must end.
    */
   send(asked: Asked): Promise<Answered>;

@@ -9,8 +9,9 @@ import { checkPath } from "./run-checks.js";
 const MAX = { regressions: 20, reasons: 3, title: 200, why: 1_000, detail: 300, word: 100 };
 
 /**
- * Maximum sizes of the summary in bytes. A station gets a section if the summary stays within `sections`, and otherwise
- * one line if it stays within `page`. Beyond that, one last line counts the other stations.
+ * Maximum sizes of the summary, in bytes. Each station gets a section while the summary stays within `sections`.
+ * Further stations get one line each while the summary stays within `page`. One last line counts the remaining
+ * stations.
  */
 const MAX_BYTES = { sections: 512 * 1024, page: 768 * 1024 };
 
@@ -23,10 +24,9 @@ const marks: Readonly<Record<Verdict, string>> = {
 };
 
 /**
- * Writes the job summary, in Markdown, for reviewers of the change: each station's verdict, the results of both sides,
- * the regressions and their reasons. `url` is the service's base address. Untrusted text is in code spans. When the
- * summary gets long, each remaining station has only one line; when it gets longer still, the remaining stations are
- * only counted.
+ * Writes the job summary in Markdown, for reviewers of the change. It has each station's verdict, the results of both
+ * sides, and the regressions with their reasons. Untrusted text is in code spans. `url` is the service's base address.
+ * {@link MAX_BYTES} limits the length.
  */
 export function writeSummary(outcomes: readonly Outcome[], url: string): string {
   const worst = toWorst(outcomes);
@@ -45,7 +45,10 @@ export function writeSummary(outcomes: readonly Outcome[], url: string): string 
   return `${parts.join("\n")}\n`;
 }
 
-/** Returns the part if a page of `bytes` bytes has at most `max` bytes with it; null otherwise. */
+/**
+ * Returns the part if the page stays within `max` bytes after the part is added; otherwise null. `bytes` is the size of
+ * the page without the part.
+ */
 function fit(bytes: number, part: string, max: number): string | null {
   return bytes + Buffer.byteLength(part) > max ? null : part;
 }

@@ -78,7 +78,7 @@ function plannedLine({ address, change }: ResourceChange): readonly PlannedLine[
   const was = { id: findId(before, "id"), teamId: findId(before, "team_id"), key: findText(before, "key") };
   if (!["create", "update", "delete"].some((action) => actions.includes(action))) return [];
   if (actions.includes("create")) {
-    // A replaced line is a new line, without past runs.
+    // A replaced line counts as added, because the new line has no past runs.
     const named = { teamId: findId(after, "team_id"), key: findText(after, "key") };
     return [{ ...nothing, place: address, what: "added", ...named }];
   }

@@ -2,8 +2,8 @@ import { CommandError, exitCodes } from "./exit-codes.js";
 import type { Terminal } from "./terminal.js";
 
 /**
- * Asks a question and returns the answer without surrounding whitespace. Without a terminal, throws a {@link
- * CommandError} that names the option to use instead. Also throws one if the input ends without an answer.
+ * Asks a question and returns the answer without surrounding whitespace. Throws a {@link CommandError} if the input
+ * ends without an answer. Without a terminal, throws a {@link CommandError} that names the option to use instead.
  */
 export async function ask(
   { ask: question }: Pick<Terminal, "ask">,

@@ -24,12 +24,12 @@ function withOwnVariables(script: string, name: string): string {
 const EVALUATION = /^( *)requestComp="[\s\S]*?^ *out=\$\(eval "\$requestComp" 2>\/dev\/null\)$/m;
 
 /**
- * Passes the typed words to the program as arguments. The library's script evaluates them, so that Tab would run the
- * substitutions (`$(...)`) and the redirections (`> file`) of an unfinished line.
+ * Makes the script pass the typed words to the program as arguments. The library's script evaluates the words instead.
+ * With it, Tab would run the substitutions (`$(...)`) and the redirections (`> file`) of an unfinished line.
  */
 function withoutEval(script: string, executable: string): string {
   if (!EVALUATION.test(script)) throw new Error("the completion script for bash has another form than expected");
-  // The words end at the cursor, and the last one is empty after a space.
+  // Pass the words up to the cursor. After a space, the last of them is empty.
   const call = `out=$(${executable} complete -- "\${words[@]:1:cword}" 2>/dev/null)`;
   return script.replace(EVALUATION, (_lines, indent: string) => `${indent}${call}`);
 }

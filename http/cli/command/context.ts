@@ -40,7 +40,7 @@ export class Context {
 
   /**
    * The service and the credential. Throws a {@link CommandError} if no service is known, or if the person signed out
-   * of the service of `signalbox dev`. At another service, the credential is omitted if there is none.
+   * of the service of `signalbox dev`. For any other service, the credential may be absent.
    */
   get login(): Login {
     this.#login ??= chooseLogin(this.terminal, this.#options);

@@ -64,7 +64,7 @@ function readFile(terminal: Terminal): z.output<typeof fileSchema> {
 
 /**
  * Returns the path of the file. If `signalbox dev` was started in this folder or one above it, the file is in the
- * {@link findDevFolder}, and `signalbox dev --reset` removes it.
+ * folder that {@link findDevFolder} returns. `signalbox dev --reset` removes that file.
  */
 function path(terminal: Terminal): string {
   return join(findDevFolder(terminal) ?? configFolder(terminal), "defaults.json");

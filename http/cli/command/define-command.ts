@@ -39,7 +39,7 @@ export interface CommandDefinition<Options, Args extends readonly CommandArgumen
    * process at once. If so, the signal of its context never aborts.
    */
   readonly handlesSignals?: boolean;
-  /** Whether it has no result to print, and so no `--json`. */
+  /** Whether the command has no result to print, and so no `--json`. */
   readonly hasNoResult?: boolean;
   /** The exit code for wrong arguments. Default: 64. */
   readonly usageCode?: ExitCode;
@@ -103,7 +103,7 @@ export class CommandTree {
   ): Promise<void> {
     const options = command.opts<Options & CommonOptions>();
     const parts = handlesSignals ? { ...this.#frame, interruption: neverInterrupted } : this.#frame;
-    // Loaded only now, because it loads the client and the validation of files.
+    // Load this only when the command runs, because it loads the client and the validation of files.
     const { runCommand } = await import("./run-command.js");
     const code = await runCommand(parts, options, async (context) => (await load())(context, options, ...args));
     this.#frame.exit(code);

@@ -23,8 +23,8 @@ export function parseIdPrefix(kind: string, text: string): IdPrefix | null {
 }
 
 /**
- * Returns the lowest id that is higher than all ids with the prefix. It is the `before` of a list with the newest
- * first. Undefined if there is no such id.
+ * Returns the lowest id that is higher than all ids with the prefix. In a list with the newest first, this id is the
+ * value of `before`. Undefined if there is no such id.
  */
 export function toIdAfter(kind: string, { text }: IdPrefix): string | undefined {
   const digits = text.slice(kind.length + 1).replace(/Z+$/, "");
@@ -36,8 +36,8 @@ export function toIdAfter(kind: string, { text }: IdPrefix): string | undefined 
 
 /**
  * Returns the id that equals the text, or the only id in the list with this prefix (see {@link parseIdPrefix}). Throws
- * a {@link CommandError} if several ids have the prefix. If none has it, returns the text, because it may be a whole id
- * that is not in the list: `listed` may contain only the latest ids.
+ * a {@link CommandError} if several ids have the prefix. If no id has the prefix, returns the text: it may be a whole
+ * id, and `listed` may contain only the latest ids.
  */
 export function pickId(text: string, listed: readonly string[]): string {
   const found = listed.filter((id) => {

@@ -17,8 +17,8 @@ export function limitOption(): Option {
 }
 
 /**
- * Returns the page size to request: one item more than the limit, which shows whether there are more, but at most
- * {@link MAX_PAGE}.
+ * Returns the page size to request, at most {@link MAX_PAGE}. It is one more than the limit, so that the response shows
+ * whether there are more items.
  */
 export function toPageSize(limit: number): number {
   return Math.min(limit + 1, MAX_PAGE);

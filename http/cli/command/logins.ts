@@ -30,7 +30,7 @@ export const devLoginSchema = loginSchema.extend({
 });
 
 const loginsSchema = z.object({
-  /** The address of the last sign-in; null if there is none, or after signing out there. */
+  /** The address of the last sign-in. Null if there is none, or if the person has signed out there. */
   current: z.string().nullable(),
   /** The sign-ins, by the service's address. */
   logins: z.record(z.string(), loginSchema),
@@ -47,13 +47,19 @@ export interface LoginWish {
 /**
  * Returns the service and the credential for a command; null if no service is known.
  *
- * The address comes from the first of: `--url`, `SIGNALBOX_URL`, the service that `signalbox dev` runs in this folder
- * or one above it, the last sign-in. If `signalbox dev` was started in this folder or one above it, the last sign-in is
- * not used, even after `signalbox dev` has stopped: a command must not reach another service by accident.
+ * The address comes from the first of these that exists:
+ *
+ * 1. `--url`
+ * 2. `SIGNALBOX_URL`
+ * 3. the service that `signalbox dev` runs in this folder or one above it
+ * 4. the last sign-in, if `signalbox dev` was not started in this folder or one above it
+ *
+ * If `signalbox dev` was started there, the last sign-in is not used even after `signalbox dev` has stopped: a command
+ * must not reach another service by accident.
  *
  * The credential comes from `--token`, `SIGNALBOX_TOKEN`, or the sign-in at that address; it is omitted if there is
- * none. A token goes only to an address that the person has given or signed in at, so not to the service of `signalbox
- * dev` by default. Throws a {@link CommandError} for a token without an address.
+ * none. A token goes only to an address that the person gave or signed in at, so not to the service of `signalbox dev`
+ * by default. Throws a {@link CommandError} for a token without an address.
  */
 export function chooseLogin(terminal: Place, wish: LoginWish): Login | null {
   const { SIGNALBOX_URL: envUrl = "", SIGNALBOX_TOKEN: envToken = "" } = terminal.env;
@@ -76,8 +82,8 @@ export function chooseLogin(terminal: Place, wish: LoginWish): Login | null {
 }
 
 /**
- * Returns the address of the service that commands in this folder use by default, if neither an option nor a variable
- * gives one or a token; null if there is none.
+ * Returns the address of the default service of commands in this folder; null if there is none. Commands use it if no
+ * option and no variable gives an address or a token.
  */
 export function findDefaultService(terminal: Place): string | null {
   return findDevService(terminal) ?? findSignedIn(terminal);
@@ -111,7 +117,7 @@ export function saveLogin(terminal: Place, login: Login): void {
 
 /**
  * Removes the credential for an address. If `signalbox dev` runs a service at the address, in this folder or one above
- * it, its credential is removed too, but commands still find its address.
+ * it, also removes the credential for that service. Commands still find the service's address.
  */
 export function removeLogin(terminal: Place, url: string): void {
   const dev = readDevLogin(terminal);
@@ -141,8 +147,8 @@ function readLogins(terminal: Place): z.output<typeof loginsSchema> {
 }
 
 /**
- * Reads the sign-in of `signalbox dev` in this folder or one above it; null if there is none, or if the process of the
- * service has ended.
+ * Reads the sign-in of `signalbox dev` in this folder or one above it. Null if there is none, or if the service's
+ * process has ended.
  */
 function readDevLogin(
   terminal: Place,

@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError } from "../../client/entry.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
 
-/** Whether the service did not accept the call. After a lost response or a failure, it may have. */
+/** Whether the service refused the call. After a lost response or a server error, the call may have taken effect. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 408;
 }

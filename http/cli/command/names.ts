@@ -38,7 +38,7 @@ export class Names {
     return this.#readDefaults();
   }
 
-  /** Lists the workspaces of the caller: a person's, or the one of a token. */
+  /** Lists the workspaces that a person is in, or the workspace that a token belongs to. */
   async workspaces(): Promise<readonly NamedWorkspace[]> {
     const { items } = await this.#client.get("/api/resources/workspaces");
     return items.map(({ id, slug }) => ({ id, slug }));

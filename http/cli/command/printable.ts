@@ -7,7 +7,7 @@ import { writeJson } from "../../../actors/exact-json.js";
  * on them.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
-/** The same characters without the line break and the tab. */
+/** The characters of {@link UNSEEN} except the line break and the tab. */
 const UNSEEN_IN_LINES = /(?:(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}])+/gu;
 
 /** Converts text to one line: replaces control characters, line breaks and other whitespace with single spaces. */

@@ -25,7 +25,7 @@ export class PromptLine {
     const reader = createInterface({ input: this.#input, output: this.#output });
     this.#open = reader;
     this.#isShown = true;
-    // If the question is aborted, the reader ends the line itself.
+    // If the question is aborted, the reader itself ends the question's line.
     const withdraw = (): void => {
       this.#isShown = false;
     };
@@ -47,8 +47,8 @@ export class PromptLine {
   }
 
   /**
-   * Writes a line to a stream. If the stream is a terminal with an open question, the line begins on a new line, and
-   * the question is then shown again with what the person has typed.
+   * Writes a line to a stream. If the stream is a terminal with an open question, the line begins on a new line. The
+   * question is then shown again, with what the person has typed.
    */
   write(stream: Output, line: string): void {
     const reader = this.#open;
@@ -68,7 +68,8 @@ export class PromptLine {
   #showAgain(reader: Interface): void {
     if (this.#open !== reader || this.#isShown) return;
     this.#isShown = true;
-    // The lines of a long answer are above the output now: the reader must not go back to them.
+    // The other output is now below the earlier lines of a long answer. Reset the row count, so that the reader does
+    // not move back to those lines.
     Object.assign(reader, { prevRows: 0 });
     reader.prompt(true);
   }

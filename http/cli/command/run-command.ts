@@ -24,8 +24,8 @@ export async function runCommand(
 }
 
 /**
- * Prints an error for a person, or as JSON; returns the exit code. Unexpected errors are printed with their stack. An
- * interruption is what the person wanted, and so is not called an error.
+ * Prints an error for a person, or as JSON; returns the exit code. Prints an unexpected error with its stack. Does not
+ * call an interruption an error, because the person wanted it.
  */
 function report(terminal: Terminal, error: unknown, options: CommonOptions): ExitCode {
   const { message, exitCode, problem } = describe(error, (said) => explainSignIn(terminal, options, said));

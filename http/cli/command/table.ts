@@ -9,16 +9,16 @@ interface Column<Row> {
   /** Whether values are shortened, with an ellipsis, if the table is wider than the terminal. */
   readonly isFlexible?: boolean;
   /**
-   * Whether the column is left out if the table is too wide even with short values. Of several, the last column is left
-   * out first.
+   * Whether the column is left out if the table is too wide even with short values. If several columns are minor, the
+   * last one is left out first.
    */
   readonly isMinor?: boolean;
 }
 
 const GAP = "  ";
 /**
- * Flexible columns are shortened no further than `SHORT_WIDTH` while a minor column can be left out, and then no
- * further than `LEAST_WIDTH`.
+ * Minimum widths of a flexible column. `SHORT_WIDTH` applies while a minor column can still be left out. After that,
+ * `LEAST_WIDTH` applies.
  */
 const SHORT_WIDTH = 12;
 const LEAST_WIDTH = 4;

@@ -6,8 +6,8 @@ import { type Colour, createPainter, toLines } from "./printable.js";
 import { PromptLine } from "./prompt-line.js";
 
 /**
- * Where a command reads and writes. Text for a person may contain text of others: `print`, `note` and `ask` remove
- * control characters from it, except line breaks, tabs and the styles of `paint`.
+ * Where a command reads and writes. Text for a person may contain untrusted text. So `print`, `note` and `ask` remove
+ * control characters, except line breaks, tabs and the styles of `paint`.
  */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -27,9 +27,11 @@ export interface Terminal {
   /** Characters in a line. */
   readonly columns: number;
   /**
-   * Writes a line of the result to standard output. If that fails, the process ends with an error, which says `ifLost`
-   * if this or an earlier call gave it. If none did and the reader, such as `head`, has ended, the process ends without
-   * an error.
+   * Writes a line of the result to standard output. If the write fails, the process ends:
+   *
+   * - with an error that says `ifLost`, if this or an earlier call gave `ifLost`
+   * - otherwise without an error, if the reader, such as `head`, has ended
+   * - otherwise with an error
    */
   print(line: string, ifLost?: string): void;
   /** Writes text to standard output as it is. Only for programs: use it only if standard output is no terminal. */
@@ -80,7 +82,7 @@ export function processTerminal(): Terminal {
       try {
         prompt.write(stdout, toShown(line));
       } catch (error) {
-        // A write to a full disk throws in some versions of Node.
+        // In some versions of Node, a write to a full disk throws. Handle the error like that of any failed write.
         endUnwritten(error);
       }
     },
@@ -96,11 +98,11 @@ export interface Interruption {
   readonly signal: AbortSignal;
   /** Replaces what further interruptions do. `act` gets 2 for the second one, and so on. */
   readonly onAgain: (act: (times: number) => void) => void;
-  /** Ends listening. */
+  /** Stops listening for the signals. */
   readonly end: () => void;
 }
 
-/** What the process gives to its commands. */
+/** The parts of the process that its commands share. */
 export interface ProcessParts {
   readonly terminal: Terminal;
   /** Starts to listen for the signals that interrupt a command. */

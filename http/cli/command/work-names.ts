@@ -13,7 +13,7 @@ export interface WorkNames {
 
 /** Maximum number of tasks whose runs are searched for the prefix of a run's id. */
 const TASKS_SEARCHED = 20;
-/** How many tasks with a prefix to list: more than one, to name them in the error for an ambiguous prefix. */
+/** Maximum number of tasks with a prefix to list. The error for an ambiguous prefix names them. */
 const LISTED = 6;
 
 /** Finds the id of a task by its id or a unique prefix of it. Default: the current task of the folder. */

@@ -24,9 +24,13 @@ export interface Work {
 }
 
 /**
- * Carries out steps in order, and stops at the first error, with two exceptions. A step that fails because something is
- * still in use is tried again after the others, because a later step may end that use. An invalid step is tried again
- * if another step waits already, because it may need that one. Stops when all remaining steps fail again.
+ * Carries out steps in order, and stops at the first error, with two exceptions:
+ *
+ * - A step that fails because something is still in use is tried again after the other steps, because a later step
+ *   may end that use.
+ * - An invalid step is tried again if another step waits already, because it may need the result of that step.
+ *
+ * Stops when all remaining steps fail again.
  */
 export async function carryOut(steps: readonly Step[], work: Work): Promise<Progress> {
   const done: Step[] = [];
@@ -68,7 +72,7 @@ async function take(step: Step, { folder, api, tokens }: Work): Promise<LiveReso
     return null;
   }
   const { resource } = step.wanted;
-  // Evaluated again, because the ids of created resources are known now.
+  // Evaluate the resource again, because the ids of created resources are known now.
   const wanted = folder.evaluate(resource);
   if (step.action === "update") return api.replace(step.live, toBody(wanted, step.hidden, step.live));
   const body = toBody(wanted, step.hidden, null);

@@ -59,8 +59,8 @@ function mapChanges(field: string, old: ValueMap, now: ValueMap): readonly Field
 }
 
 /**
- * Compares two lists. Items that have names (stations by their keys, files by their paths) are compared by name, so
- * that a new item does not change the items after it. Other lists are one field.
+ * Compares two lists. If the items have names (stations have keys, files have paths), compares them by name, so that a
+ * new item does not change the items after it. Other lists are one field.
  */
 function listItemChanges(field: string, old: readonly Value[], now: readonly Value[]): readonly FieldChange[] {
   const [before, after] = [byName(old), byName(now)];

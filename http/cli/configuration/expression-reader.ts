@@ -14,7 +14,7 @@ import { refuse, type SourceFile } from "./refused.js";
 /** Matches the node types in a template that are literal text or delimiters. */
 const TEXT = /^(quoted_template|heredoc_template|heredoc)_(start|end)$|^heredoc_(identifier|start)$|^template_literal$/;
 
-/** What people call the expressions that are not understood. */
+/** The names, in messages, of the expressions that these commands do not support. */
 const names: Readonly<Record<string, string>> = {
   conditional: "a condition",
   for_expr: "a for expression",
@@ -27,7 +27,7 @@ const TWICE = "a name is set twice in an object";
 const ADVICE = 'write a value, or refer to var, local, file("…") or a resource of the folder';
 
 /**
- * Reads the expressions of one file. A value keeps its literal parts; every expression in it is replaced by a mark, so
+ * Reads the expressions of one file. In a value, replaces each expression by a mark and keeps the literal parts, so
  * that HashiCorp's parser decodes the literals.
  */
 export class ExpressionReader {
@@ -153,7 +153,7 @@ export class ExpressionReader {
   }
 
   #literal(node: SyntaxNode): Expression {
-    // Reserve the place: the splices may add other literals.
+    // Reserve the index first, because the splices may add other literals.
     const index = this.#literals.push("") - 1;
     const splices = this.splices(node).map(({ start, end, text }) => ({
       start: start - node.start,
@@ -181,7 +181,7 @@ export class ExpressionReader {
   }
 
   #quoted({ start, end }: SyntaxNode, expression: Expression): Splice {
-    // An expression that ends with a heredoc includes the newline after it.
+    // If the expression ends with a newline, as after a heredoc, keep that newline.
     return {
       start,
       end,

@@ -1,7 +1,7 @@
 import type { Place } from "./refused.js";
 import type { Value } from "./value.js";
 
-/** An expression that is understood. */
+/** An expression that these commands support. */
 export type Expression = { readonly place: Place } & (
   | { readonly kind: "reference"; readonly parts: readonly ReferencePart[] }
   | { readonly kind: "file"; readonly path: Expression }

@@ -14,7 +14,7 @@ export class FolderFiles {
   #bytes = 0;
   readonly #texts = new Map<string, string>();
 
-  /** Throws a {@link CommandError} if there is no such folder. */
+  /** Throws a {@link CommandError} if the folder does not exist. */
   constructor(at: string, given: string) {
     try {
       this.folder = realpathSync(resolve(at, given));
@@ -50,8 +50,10 @@ export class FolderFiles {
   }
 
   /**
-   * Reads a file as UTF-8. Throws {@link Refused} without a position for a path outside of the folder, also through a
-   * link, and for a file that is missing, is not UTF-8 or is too large.
+   * Reads a file as UTF-8. Throws {@link Refused} without a position in these cases:
+   *
+   * - The path leads out of the folder, also through a link.
+   * - The file is missing, is not UTF-8, or is too large.
    */
   text(path: string): string {
     const known = this.#texts.get(path);
@@ -95,7 +97,7 @@ export function refuseLong({ path, text }: SourceFile): void {
 
 /** Reads a regular file of at most this size; null for anything else. */
 function readWhole(path: string, most: number): Uint8Array | null {
-  // Non-blocking, because opening a named pipe would wait for its writer.
+  // Open without blocking, because opening a named pipe would wait for its writer.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(file);

@@ -26,7 +26,7 @@ export interface FileBlock {
   readonly holder: Holder;
 }
 
-/** A file whose blocks are understood. */
+/** A parsed file. All its blocks are of types that these commands support. */
 export interface HclFile {
   readonly blocks: readonly FileBlock[];
   /** The expressions, by their marks. */
@@ -36,8 +36,8 @@ export interface HclFile {
 }
 
 /**
- * The blocks that are understood: the number of their labels, the attributes whose values are read, and whether they
- * may contain blocks.
+ * The block types that these commands support: the number of labels, the attributes whose values are read, and whether
+ * a block may contain blocks.
  */
 const blockTypes: Readonly<
   Record<string, { readonly labels: number; readonly reads: "all" | readonly string[]; readonly nested: boolean }>
@@ -46,7 +46,7 @@ const blockTypes: Readonly<
   locals: { labels: 0, reads: "all", nested: false },
   variable: { labels: 1, reads: ["default"], nested: false },
   import: { labels: 0, reads: ["id"], nested: false },
-  // They have no effect here: they are for Terraform and for people.
+  // These blocks have no effect here: they are for Terraform and for people.
   moved: { labels: 0, reads: [], nested: false },
   output: { labels: 1, reads: [], nested: false },
   provider: { labels: 1, reads: [], nested: true },
@@ -55,15 +55,15 @@ const blockTypes: Readonly<
 
 const understood = Object.keys(blockTypes).join(", ");
 
-/** The blocks of Terraform that are not understood. */
+/** Terraform's block types that these commands do not support. */
 const otherBlocks = ["action", "check", "data", "ephemeral", "module", "removed"];
 
 /** The blocks of a resource that Terraform itself reads. */
 const metaBlocks = ["connection", "dynamic", "lifecycle", "provisioner"];
 
 /**
- * Parses a file. Replaces its expressions by marks, reads them from the syntax tree, and lets HashiCorp's parser decode
- * the rest. Throws {@link Refused} for anything that is not understood.
+ * Parses a file. Replaces its expressions by marks, reads the expressions from the syntax tree, and lets HashiCorp's
+ * parser decode the rest. Throws {@link Refused} for anything that is not supported.
  */
 export async function parseHcl(syntax: Syntax, file: SourceFile): Promise<HclFile> {
   const root = await parseSyntax(syntax, file);
@@ -168,8 +168,10 @@ function nestedSplices(
 }
 
 async function parseSyntax(syntax: Syntax, file: SourceFile): Promise<SyntaxNode> {
-  // The grammar misreads two things, which are replaced by text of the same length: it reads `$$${` as the start of an
-  // expression, which HCL reads as text, and it does not read `1e3`.
+  // The grammar misreads two forms, so replace them by text of the same length:
+  //
+  // - `$$${`: HCL reads it as text, the grammar as the start of an expression.
+  // - `1e3`: the grammar does not read it.
   const text = file.text
     .replace(/([$%])\1\{/g, "$1$1(")
     .replace(/(?<![\w.])\d+[eE][+-]?\d+/g, (number) => "1".repeat(number.length));
@@ -183,7 +185,7 @@ async function parseSyntax(syntax: Syntax, file: SourceFile): Promise<SyntaxNode
   }
 }
 
-/** Whether a parser, a WebAssembly module, ran out of memory. */
+/** Whether the error says that a parser ran out of memory. The parsers are WebAssembly modules. */
 function isAborted(error: unknown): boolean {
   return error instanceof RangeError || (error instanceof Error && error.name === "RuntimeError");
 }

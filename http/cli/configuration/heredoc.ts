@@ -72,7 +72,7 @@ function undented(text: string, indent: number, atLine: boolean): string {
 }
 
 function withoutIndent(line: string, indent: number): string {
-  // The indentation is counted in graphemes, so a combining mark after its last space is removed too.
+  // HCL counts the indentation in graphemes. So if a combining mark follows the last space, remove the mark too.
   if (!/^[\p{M}\u200c\u200d]/u.test(line.slice(indent))) return line.slice(indent);
   let end = 0;
   let count = 0;

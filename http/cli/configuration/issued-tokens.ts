@@ -20,8 +20,8 @@ type Create = (body: unknown) => Promise<LiveResource>;
 
 /**
  * Issues the tokens of new resources whose token the folder does not set, such as runner pools. Before the service gets
- * a token, the token is written to a file that only its owner can read, so that a lost response does not lose it. Each
- * attempt has a file of its own, which moves to its final path when the service accepts the token.
+ * a token, the token is written to a file that only its owner can read. So a lost response does not lose the token.
+ * Each attempt has a file of its own, which moves to its final path when the service accepts the token.
  */
 export class IssuedTokens {
   readonly issued: IssuedToken[] = [];
@@ -60,7 +60,7 @@ export class IssuedTokens {
   }
 }
 
-/** Moves an attempt's file to its place, unless another file is there. Returns where the file is. */
+/** Moves an attempt's file to its final path, unless another file is there. Returns the resulting path of the file. */
 function claimed(attempt: string, place: string): string {
   try {
     linkSync(attempt, place);

@@ -24,8 +24,8 @@ export type Step =
       readonly fields: readonly FieldChange[];
       readonly hidden: readonly HiddenValue[];
       /**
-       * The address in the import block of the resource, if it is not the resource's address now; otherwise null. The
-       * resource with that address stays, unless it is pruned.
+       * The address in the resource's import block, if it differs from the resource's address; otherwise null. The
+       * existing resource with the address in the import block stays, unless it is pruned.
        */
       readonly was: string | null;
     }
@@ -51,7 +51,10 @@ export interface Plan {
   readonly steps: readonly Step[];
   /** The resources of the service that the folder does not have, and that stay. */
   readonly others: readonly LiveResource[];
-  /** The hidden values of the folder that are not sent: the service returns none to compare them with. */
+  /**
+   * The hidden values of the folder that an apply does not send. The service never returns hidden values, so a plan
+   * cannot compare them.
+   */
   readonly notCompared: readonly NotCompared[];
   /** Whether import blocks name another workspace. */
   readonly isElsewhere: boolean;
@@ -138,7 +141,7 @@ function hiddenValues(wanted: WantedResource, live?: LiveResource): readonly Hid
     if (live !== undefined && hasVersion && isSame(valueAt(wanted.complete, version), valueAt(live.fields, version)))
       return [];
     if (live !== undefined && !hasVersion && new Faults().try(evaluate) === undefined) return [];
-    // A missing variable is an error of the plan.
+    // Evaluate the value now, so that a missing variable is an error of the plan.
     evaluate();
     return [{ path, evaluate }];
   });

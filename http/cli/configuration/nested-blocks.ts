@@ -4,8 +4,8 @@ import { refuse, type SourceFile } from "./refused.js";
 import { isList, isMap, type Value, type ValueMap } from "./value.js";
 
 /**
- * Converts objects that are written as blocks (`judge { … }`) to the attributes that they stand for: a list where the
- * schema has one, otherwise one object.
+ * Converts objects that are written as blocks (`judge { … }`) to attributes: to a list where the schema has a list,
+ * otherwise to one object.
  */
 export function fromBlocks(schema: Schema, file: SourceFile, holder: Holder, values: ValueMap): ValueMap {
   if (holder.blocks.length === 0) return values;

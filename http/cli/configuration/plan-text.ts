@@ -16,7 +16,7 @@ export interface ShownStep {
   readonly address: string;
   /** The name in the folder; null for a resource that the folder does not have. */
   readonly resource: string | null;
-  /** `main.tf:12`; null as for `resource`. */
+  /** `main.tf:12`; null for a resource that the folder does not have. */
   readonly place: string | null;
   /** Null for a resource that does not exist yet. */
   readonly id: string | null;
@@ -107,7 +107,7 @@ function counted(count: number): string {
   return count === 1 ? "1 resource" : `${count} resources`;
 }
 
-/** Says that a resource is a new one, and what happens to the one that its import block names. */
+/** Says that the step creates a new resource, and what happens to the resource that the import block names. */
 function wasText(
   was: string,
   { wanted }: Extract<Step, { readonly action: "create" }>,

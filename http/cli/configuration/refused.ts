@@ -7,7 +7,7 @@ export interface SourceFile {
   /** The path relative to the folder. For values of variables, the name of their source in messages. */
   readonly path: string;
   readonly text: string;
-  /** Whether it has values of variables, which messages must not quote. */
+  /** Whether the file has values of variables, which messages must not quote. */
   readonly isOfValues?: true;
 }
 

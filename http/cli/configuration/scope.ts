@@ -30,7 +30,7 @@ const MAX_DEPTH = 200;
 /** Maximum length of the text of all templates together, in characters. */
 const MAX_TEXT = 16 * 1024 * 1024;
 
-/** Maximum weight of all values together. */
+/** Maximum weight of all values together (see {@link Weights}). */
 const MAX_TOTAL = 4 * MAX_TEXT;
 
 const TOO_LARGE = `the value is too large: with the values that it refers to, it may have ${MAX_TEXT / 1024 ** 2} MiB`;
@@ -68,7 +68,7 @@ export class Scope {
     this.#references = new Set();
     try {
       const found = this.#value(value, place);
-      // A value that is evaluated as part of another value is weighed with that value.
+      // Weigh only the outermost value, because its weight includes the values inside it.
       if (this.#open.length === 0) this.#weigh(found, place);
       return { value: found, references: this.#references };
     } finally {

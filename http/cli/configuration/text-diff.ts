@@ -5,7 +5,7 @@ import type { Terminal } from "../command/terminal.js";
 const MAX_LINES = 40;
 /** Maximum length of a shown line, in characters. */
 const MAX_WIDTH = 200;
-/** Maximum number of removed and added lines to compute. The time grows with its square. */
+/** Maximum number of removed and added lines to compute. The computing time grows with the square of this number. */
 const MAX_EDITS = 1_000;
 
 const colours = { "+": "green", "-": "red", "@": "dim", "\\": "dim" } as const;

@@ -26,7 +26,7 @@ export interface Variables {
 
 /** The values that one source gives: a file, the environment or an option. */
 interface Source {
-  /** What messages call it: `prod.tfvars`. */
+  /** The name in messages, such as `prod.tfvars`. */
   readonly name: string;
   readonly values: ReadonlyMap<string, Value>;
 }
@@ -62,7 +62,7 @@ export async function readVariables(
   return { values, secrets: new Secrets(secrets.map(({ name }) => values.get(name) ?? null)) };
 }
 
-/** The files of values that Terraform loads automatically, in its order. */
+/** Lists the files of values that Terraform loads automatically, in Terraform's order. */
 function automaticFiles(names: readonly string[]): readonly string[] {
   const automatic = names.filter((name) => /\.auto\.tfvars(\.json)?$/.test(name));
   return [...["terraform.tfvars", "terraform.tfvars.json"].filter((name) => names.includes(name)), ...automatic];
@@ -85,7 +85,7 @@ class VariableReader {
     const found = new Map<string, Value>();
     for (const variable of this.#module.variables.values()) {
       const { name, place, default: value } = variable;
-      // Refuses a type that is not understood.
+      // Refuses a type that these commands do not support.
       this.faults.try(() => toType(variable, null, name));
       if (value === undefined) continue;
       this.faults.try(() => {
@@ -174,7 +174,7 @@ function parseJson(path: string, text: string): Value {
   try {
     return readJson(text.replace(/^\ufeff/, "")) as Value;
   } catch {
-    // The parser's message may quote the file, which may contain secrets.
+    // Do not repeat the parser's message: it may quote the file, which may contain secrets.
     throw new Refused(`${path}:1: it is not JSON`);
   }
 }
@@ -189,7 +189,10 @@ function toType({ name, type, place }: VariableBlock, value: Value, source: stri
   throw new Refused(`${source}: the variable ${name} must be of the type ${type}`);
 }
 
-/** Returns the converted value; null if it does not have the type; `unknown-type` if the type is not understood. */
+/**
+ * Returns the converted value; null if the value does not have the type; `unknown-type` if these commands do not
+ * support the type.
+ */
 function convert(value: Value, type: string): { readonly value: Value } | "unknown-type" | null {
   const [, holder, inner = ""] = /^(list|map)\((.*)\)$/.exec(type) ?? [];
   if (holder === undefined && !["any", "string", "number", "bool"].includes(type)) return "unknown-type";

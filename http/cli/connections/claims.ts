@@ -47,14 +47,14 @@ export function readToken(token: string): Content {
       return { alg, claims: claims as Readonly<Record<string, unknown>> };
     }
   } catch {
-    // The error may repeat a part of the token.
+    // Drop the parser's error, because it may repeat a part of the token.
   }
   throw new CommandError("this is not a signed JSON Web Token, as a CI platform issues");
 }
 
 /**
- * Compares a token with a trust by the rules of the exchange, but without the signature: the algorithm, the claims that
- * the trust names, and the times. The claims that the trust does not check are last.
+ * Compares a token with a trust by the rules of the exchange, but does not verify the signature. Compares the
+ * algorithm, the claims that the trust names, and the times. The claims that the trust does not check are last.
  */
 export function compareClaims({ alg, claims }: Content, terms: Terms, nowMs: number): readonly ClaimResult[] {
   const has = (name: string) => (Object.hasOwn(claims, name) ? claims[name] : undefined);
@@ -79,7 +79,9 @@ export function compareClaims({ alg, claims }: Content, terms: Terms, nowMs: num
   return [...checked, ...others.map((claim) => ({ claim, matches: null, wanted: null, came: toShown(has(claim)) }))];
 }
 
-/** Checks the times of a token: `exp` is required, `nbf` and `iat` are not. Clocks may differ by some seconds. */
+/**
+ * Checks the times of a token: `exp` is required, `nbf` and `iat` are not. Allows the clocks to differ by some seconds.
+ */
 function compareTimes(claims: Content["claims"], nowMs: number): readonly ClaimResult[] {
   const now = Math.floor(nowMs / 1_000);
   const compare = (claim: string, rule: string, fits: (seconds: number) => boolean): ClaimResult => {

@@ -16,10 +16,12 @@ export interface Agent {
 const EXAMPLE = fileURLToPath(new URL("./example-agent.js", import.meta.url));
 
 /**
- * Returns the given agent, or the example agent if none is given. A program with a slash that exists relative to
- * `folder` gets its absolute path, because agents start in other checkouts, which do not have uncommitted files.
- * Otherwise its path is relative to the checkout in which it starts; it must exist in the person's checkout `top`.
- * Throws a {@link CommandError} if the program cannot start.
+ * Returns the given agent, or the example agent if none is given. Throws a {@link CommandError} if the program cannot
+ * start.
+ *
+ * Agents start in other checkouts, which do not have uncommitted files. So a program with a slash that exists relative
+ * to `folder` gets its absolute path. Any other path with a slash stays relative to the checkout in which the agent
+ * starts. It must exist in the person's checkout `top`.
  */
 export async function toAgent(
   { folder, top }: { readonly folder: string; readonly top: string },

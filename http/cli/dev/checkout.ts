@@ -45,7 +45,7 @@ function findTop(folder: string): string {
     if (top !== "") return top;
   } catch (error) {
     if (!(error instanceof GitRefused)) throw error;
-    // Git has another reason, such as that the folder belongs to another user.
+    // For any other reason, such as a folder that belongs to another user, report git's message.
     if (!/not a git repository|must be run in a work tree/.test(error.message)) throw new CommandError(error.message);
   }
   throw new CommandError(

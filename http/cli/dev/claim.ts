@@ -21,11 +21,16 @@ const markSchema = z.object({
 });
 
 /**
- * Throws a {@link CommandError} if git tracks something in `.signalbox`, if one of the {@link DevPlaces} in it exists
- * but is not a file or folder as it should be, or if the data folder contains a symbolic link. Follows no links.
+ * Throws a {@link CommandError} in these cases:
+ *
+ * - Git tracks something in `.signalbox`.
+ * - One of the {@link DevPlaces} in `.signalbox` exists, but is not a file or folder as it should be.
+ * - The data folder contains a symbolic link.
+ *
+ * Follows no links.
  */
 export function refuseBrought(places: DevPlaces, top: string): void {
-  // The option ignores case, as some file systems do. Git fails if the environment forbids the option.
+  // `--icase-pathspecs` ignores case, as some file systems do. Git fails if the environment forbids this option.
   const tracked = askGit(top, "--icase-pathspecs", "ls-files", "-z", "--", DEV_FOLDER);
   if (tracked !== "") {
     throw new CommandError(

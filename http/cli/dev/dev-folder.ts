@@ -8,17 +8,17 @@ import { cacheFolder, DEV_FOLDER, DEV_LOGIN, DEV_MARK, toOwnDevFolder, toPathHas
 import { readPrivateFile, writePrivateFile } from "../command/private-file.js";
 import type { Terminal } from "../command/terminal.js";
 
-/**
- * The folder in the checkout that holds all of these places except {@link own}, {@link ownMark}, {@link login} and
- * {@link runner}.
- */
+/** The files and folders of `signalbox dev` for a checkout. */
 export interface DevPlaces {
-  /** The folder in the checkout that holds all of these places except {@link own}, {@link login} and {@link runner}. */
+  /**
+   * The folder in the checkout that contains all of these places except {@link own}, {@link ownMark}, {@link login} and
+   * {@link runner}.
+   */
   readonly folder: string;
   /** The data folder of the service. */
   readonly data: string;
   readonly log: string;
-  /** Has the mark that {@link ownMark} has too; see `claim.ts`. */
+  /** The file with the checkout's mark. {@link ownMark} must have the same mark; see `claim.ts`. */
   readonly mark: string;
   /**
    * The person's own folder for this checkout. It is outside the checkout, because a cloned repository can contain any

@@ -68,8 +68,8 @@ const MAX_PORT = 65_535;
 const PORTS_TRIED = 20;
 
 /**
- * Returns the given port. Without one, returns the first free port among the last one and {@link PORTS_TRIED} ports
- * from the default on, or else 0, for any free port.
+ * Returns the given port. If no port is given, tries the last port of the service, then {@link PORTS_TRIED} ports from
+ * the default on, and returns the first free one. If none is free, returns 0, which lets the system choose a port.
  */
 export async function choosePort({ config, isPortGiven }: DevSettings, last: number | null): Promise<number> {
   if (isPortGiven) return config.port;

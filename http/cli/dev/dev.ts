@@ -69,7 +69,10 @@ export async function dev(
   return undefined;
 }
 
-/** Says that `signalbox dev` already runs for this checkout; null if it is still starting and has no sign-in yet. */
+/**
+ * Returns the message that `signalbox dev` already runs for this checkout. Null if that process is still starting and
+ * has no sign-in yet.
+ */
 function toInUse({ login }: DevPlaces, advice: string): string | null {
   const running = readPrivateFile(login, devLoginSchema);
   return running === null ? null : `signalbox dev already runs here, at ${running.url}\n${advice}`;

@@ -34,7 +34,7 @@ export async function runUntilInterrupted(
     await Promise.race([runner.drain(), failed]);
     await service.stop();
   } catch (error) {
-    // Stop the service first, so that the runner does not wait for its acknowledgments.
+    // Stop the service before the runner, so that the runner does not wait for the service's acknowledgments.
     kill();
     await service.stop();
     await runner.stop();

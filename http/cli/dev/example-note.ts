@@ -1,13 +1,13 @@
 /** Maximum length of a note's file name without `.md`, in characters. */
 const MAX_NAME = 60;
 
-/** What a note of the example agent is made of. */
+/** The content of a note of the example agent. */
 export interface NoteParts {
   readonly title: string;
   readonly description: string;
   /** The station's prompt. */
   readonly prompt: string;
-  /** The person's answers to the agent's questions, and other notes of theirs. */
+  /** The person's answers to the agent's questions, and the person's other notes. */
   readonly answers: readonly string[];
   /** The number of files in the repository. */
   readonly files: number;

@@ -21,7 +21,8 @@ export async function explained<Value>(
     return await part;
   } catch (error) {
     if (error instanceof Refused) throw new CommandError(toDetail(error.refusal));
-    // The error's own message advises `--work-folder`, an option that `signalbox dev` does not have.
+    // Replace the error's own message, because it advises `--work-folder`, an option that `signalbox dev` does not
+    // have.
     if (error instanceof FolderTaken) {
       throw new CommandError(`the runner with process id ${error.pid} uses ${error.folder}: stop that runner first`);
     }

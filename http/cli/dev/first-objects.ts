@@ -12,8 +12,8 @@ interface FirstObjects {
 
 /**
  * Creates what is missing: a workspace, a team, the runner's pool and, if there are no lines, the line `main` with
- * these stations. The pool gets the token again, in case it was replaced since the last start. Returns the keys of the stations of the line `main`; null if
- * there are only other lines.
+ * these stations. Sets the token of an existing pool again, because somebody may have replaced the token since the last
+ * start. Returns the station keys of the line `main`; null if there are only other lines.
  */
 export async function makeFirstObjects(
   client: Client,

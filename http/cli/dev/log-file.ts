@@ -1,15 +1,15 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync, renameSync, writeFileSync } from "node:fs";
 
-/** Maximum size of the log file, in bytes. One earlier file is kept. */
+/** Maximum size of the log file, in bytes. One earlier file, of up to this size, is retained. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Appends; fails for a symbolic link, which git may put there while the service runs. */
 const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
 /**
- * Opens a log file that only its owner can read. Throws if it cannot be opened. A full file becomes `<path>.1`, and
- * replaces the one before, so the log has at most twice `maxBytes`. Lines that cannot be written later, for example
- * after the folder was moved, are dropped.
+ * Opens a log file that only its owner can read. Throws if the file cannot be opened. A full file is renamed to
+ * `<path>.1` and replaces the earlier `<path>.1`, so the log has at most twice `maxBytes`. Lines that cannot be written
+ * later, for example after the folder was moved, are dropped.
  */
 export function openLogFile(path: string, maxBytes = MAX_BYTES): { write(text: string): void } {
   let bytes = append(path, "");
@@ -19,7 +19,7 @@ export function openLogFile(path: string, maxBytes = MAX_BYTES): { write(text: s
         if (bytes > 0 && bytes + Buffer.byteLength(text) > maxBytes) renameSync(path, `${path}.1`);
         bytes = append(path, text);
       } catch {
-        // Work continues without the log.
+        // Ignore the error: work continues without the log.
       }
     },
   };

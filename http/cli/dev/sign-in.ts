@@ -27,15 +27,15 @@ export function toLocalEmail({ email }: Checkout): string {
   return own.success ? own.data : `you@${DEFAULT_DOMAIN}`;
 }
 
-/** The service and where its sign-in is kept. */
+/** The service, and the files that store its sign-in. */
 interface SignInPlace {
   readonly url: string;
   readonly places: DevPlaces;
 }
 
 /**
- * Signs the local person in for the commands in this folder, and returns the session's cookie. Ends the session of an
- * earlier start that did not end in order: its cookie may have reached another program at the same port.
+ * Signs the local person in for the commands in this folder, and returns the session's cookie. If an earlier start
+ * ended without a sign-out, ends its session too: another program at the same port may have received its cookie.
  */
 export async function signIn(
   options: SignInPlace & {

@@ -50,7 +50,8 @@ export interface Running {
 }
 
 /**
- * Starts the service and the runner, and makes what the person needs to begin. If the start fails, stops the service.
+ * Starts the service and the runner, and creates the first objects, such as a line. If the start fails, stops the
+ * service.
  */
 export async function start(options: StartOptions): Promise<Running> {
   const { agent, checkout, places, settings, signal } = options;
@@ -79,7 +80,7 @@ export async function start(options: StartOptions): Promise<Running> {
       stations: options.stations,
     });
     const link = await service.signInLink(state.email);
-    // The last step, because nothing stops the runner if a step after it fails.
+    // Start the runner last, because nothing would stop it if a later step failed.
     const runner = await openRunner(options, { url, state, log });
     return { service, runner, url, link, stations, failed: failure.promise };
   } catch (error) {

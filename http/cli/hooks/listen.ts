@@ -118,7 +118,7 @@ class Listener {
     return this.count >= this.#options.limit;
   }
 
-  /** Starts with a team: remembers its newest firing, and forwards its `last` latest firings. */
+  /** Starts to listen to a team: remembers its newest firing, and forwards its `last` latest firings. */
   async start(team: NamedTeam, last: number): Promise<void> {
     const { items } = await this.#list(team, Math.max(last, 1));
     this.#floors.set(team.id, items[0]?.id);
@@ -141,8 +141,8 @@ class Listener {
   }
 
   /**
-   * Lists at most `limit` of the latest firings, newest first. With `floor`, only those newer than the firing with this
-   * id.
+   * Lists at most `limit` of the latest firings, newest first. With `floor`, lists only firings that are newer than the
+   * firing with this id.
    */
   async #list(team: NamedTeam, limit: number, floor?: string): Promise<{ readonly items: readonly Firing[] }> {
     const { client, signal } = this.#context;

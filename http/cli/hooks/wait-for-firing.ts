@@ -6,8 +6,8 @@ import { describeFiring } from "./firing-text.js";
 import { type Firing, readFiring } from "./hook-names.js";
 
 /**
- * Waits for the result of a firing that was just started, shows it, and returns the exit code: failed when the firing
- * failed, or waits for a retry.
+ * Waits for the result of a firing that was just started, and shows it. Returns the exit code, which is `failed` if the
+ * firing failed or waits for a retry.
  */
 export async function showOutcome(context: Context, team: NamedTeam, started: Firing): Promise<ExitCode> {
   const firing = await waitForFiring(context, team, started);

@@ -63,9 +63,14 @@ const SEARCHED = 50;
 const OTHERS = 9;
 
 /**
- * Finds an event by its id or the id of one of its firings, or else among the latest events of a task (without a task,
- * of the team). Of these, takes the latest event of the type `event`. If `event` is omitted, takes the latest one that
- * a hook of the team fires on, or else the latest. Throws a {@link CommandError} if there is none.
+ * Finds an event. Throws a {@link CommandError} if there is none. `name` is one of these:
+ *
+ * - the id of the event or of one of its firings
+ * - a task: the function searches the latest events of the task
+ * - undefined: the function searches the latest events of the folder's current task, or else of the team
+ *
+ * A search takes the latest event of the type `event`. If `event` is omitted, it takes the latest event that a hook of
+ * the team fires on, or else the latest event.
  */
 async function findEvent(
   context: Context,
@@ -74,7 +79,7 @@ async function findEvent(
   name: string | undefined,
 ): Promise<FoundEvent> {
   if (name !== undefined && isOccurrence(name)) {
-    // A test and a resent firing have an id of their own, which is not their event's.
+    // Read the firing, because a test and a resent firing have an id of their own, not their event's id.
     const firing = await readFiring(context, team, toId(name));
     return { id: firing?.occurrence ?? toId(name), others: [], because: null };
   }

@@ -24,8 +24,8 @@ interface Proposal {
 }
 
 /**
- * Creates the candidate that the options propose; returns its id, or `live`. The name contains a digest of the proposal
- * and of the live station, so that the same proposal is the same candidate.
+ * Creates the candidate that the options propose; returns its id, or `live`. The candidate's name contains a digest of
+ * the proposal and of the live station. So a repeated proposal finds its earlier candidate.
  */
 export async function createCandidate(context: Context, place: Place, options: CandidateOptions): Promise<string> {
   const proposal = await readProposal(context, options);

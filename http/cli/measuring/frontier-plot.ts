@@ -10,8 +10,8 @@ const LABELS = 7;
 const LABEL_ROWS = 5;
 
 /**
- * Draws score over cost with characters. If several points are in the same cell, the first one is drawn; those of the
- * frontier come first.
+ * Draws score over cost with characters. If several points are in the same cell, draws the first point; the frontier's
+ * points come first.
  */
 export function drawFrontier(
   { paint, isTerminal, columns }: Terminal,

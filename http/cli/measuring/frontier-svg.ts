@@ -40,7 +40,7 @@ export function toFrontierSvg(search: Search): string {
       return [
         ...bar,
         `<circle cx="${at}" cy="${round(y(point.score))}" r="5" fill="${colour}"/>`,
-        // The name is on the side of the point where the picture has more room.
+        // Put the name on the side of the point where the picture has more space.
         isRight
           ? text(x(point.cost) - 9, y(point.score) - 7, point.name, `fill="${colour}" text-anchor="end"`)
           : text(x(point.cost) + 9, y(point.score) - 7, point.name, `fill="${colour}"`),

@@ -28,7 +28,8 @@ export async function replay(context: Context, options: ReplayOptions): Promise<
   const started = await context.client.post("/api/teams/{teamId}/replay-sets/{setId}/replays", {
     path: { teamId: team.id, setId },
     body: { candidate, ceiling, repeats, oracle: options.withAnswer === true },
-    // Not aborted by an interruption, so that the command can always name the replay that it started.
+    // Null, so that an interruption does not abort this call and the command can always name the replay that it
+    // started.
     signal: null,
   });
   rememberSet(context, team, setId);

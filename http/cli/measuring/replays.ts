@@ -12,13 +12,13 @@ export type Replay = Schema<"Replay">;
 /** A replay and its baseline, the replay that it is compared with. */
 export interface ComparedReplay {
   readonly replay: Replay;
-  /** The baseline; null if there is none, or if it is gone. */
+  /** The baseline; null if there is none, or if it no longer exists. */
   readonly baseline: Replay | null;
 }
 
 /**
- * Finds a replay by its id or a unique prefix of it. Default: the replay that commands in this folder last used, or
- * else the team's newest replay of a proposed candidate, or else its newest.
+ * Finds a replay by its id or a unique prefix of it. Default: the replay that commands in this folder last used.
+ * Without one, the team's newest replay of a proposed candidate, or else the team's newest replay.
  */
 export async function findReplay(
   context: Context,
@@ -39,7 +39,7 @@ async function findNamed(context: Context, team: NamedTeam, name: string): Promi
 
 /**
  * Finds the replay that commands in this folder last used. If there is none or it was deleted, finds the team's newest
- * replay of a proposed candidate, or else its newest.
+ * replay of a proposed candidate, or else the team's newest replay.
  */
 async function findLast(context: Context, team: NamedTeam): Promise<string> {
   const { replay: last } = context.defaults;
@@ -48,7 +48,7 @@ async function findLast(context: Context, team: NamedTeam): Promise<string> {
     context.remember({ replay: undefined });
   }
   const listed = (await listReplays(context, team)).toSorted((one, other) => (one.id < other.id ? 1 : -1));
-  // Prefer a proposed candidate: its replay may have started a newer one of the live config.
+  // Prefer the replay of a proposed candidate: it may have started a newer replay of the live config.
   const newest = listed.find(({ candidate }) => candidate.kind === "proposed") ?? listed[0];
   if (newest !== undefined) return newest.id;
   throw new CommandError("no replay yet: start one with signalbox replay --prompt <file> --ceiling <money>");

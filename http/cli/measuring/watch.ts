@@ -3,13 +3,13 @@ import { ApiError, ConnectionError } from "../../client/entry.js";
 import type { Context } from "../command/context.js";
 import { CommandError, exitCodes, isInterruption } from "../command/exit-codes.js";
 
-/** What to wait for. */
+/** The work that {@link watch} waits for. */
 interface Watched<Seen> {
   readonly read: () => Promise<Seen>;
   /** A line of progress, which is printed when it changes. */
   readonly progress: (seen: Seen) => string;
   readonly isOver: (seen: Seen) => boolean;
-  /** Says after an interruption what continues, and how to look at it again. */
+  /** Says after an interruption which work continues, and which command shows it. */
   readonly again: string;
 }
 

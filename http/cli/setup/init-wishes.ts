@@ -28,8 +28,8 @@ export interface InitWishes {
 const DEFAULTS = { team: "core", line: "main", stations: "work,review", pool: "main" };
 
 /**
- * Reads the wishes from the options. If a required one is missing, asks in a terminal for all that are not given;
- * without a terminal, throws a {@link CommandError} that names what is missing.
+ * Reads the wishes from the options. If a required option is missing, asks in a terminal for every omitted value.
+ * Without a terminal, throws a {@link CommandError} that names the missing options.
  */
 export async function readWishes(context: Context, options: InitOptions): Promise<InitWishes> {
   const { repository: repositories = [], team: given = "" } = options;
@@ -120,7 +120,7 @@ function findRepository({ terminal }: Context): string {
     const [, name = ""] = /[/:]([^/:]+\/[^/]+?)(\.git)?\/?$/.exec(address) ?? [];
     return repositoryName.safeParse(name).success ? name : "";
   } catch (error) {
-    // Git is not installed.
+    // If git is not installed, the repository is not known.
     if (error instanceof CommandError) return "";
     throw error;
   }

@@ -14,7 +14,7 @@ export interface WantedObjects {
     /** Keys. Each station passes to the next one. */
     readonly stations: readonly string[];
   };
-  /** Whether any workspace, team and line will do if there is none with these names. */
+  /** Whether to use an existing workspace, team or line with another name if none has the wanted name. */
   readonly takesOthers: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface MadeObjects {
   readonly workspace: Made<Schema<"Workspace">>;
   readonly team: Made<Schema<"Team">>;
   readonly pool: Made<MadePool>;
-  /** Null if there are only other lines, which will do. */
+  /** Null if there are only other lines and `takesOthers` is true. */
   readonly line: Made<Schema<"Line">> | null;
 }
 
@@ -48,8 +48,8 @@ const PROMPTS = {
 
 /**
  * Creates what is missing: the workspace, the team, the runner pool and the line. Existing objects stay as they are, so
- * an interrupted call can be repeated; only a given pool token replaces that of an existing pool. `onPool` gets
- * the pool before the line is created, because the token of a new pool is shown only once.
+ * an interrupted call can be repeated. Exception: a given pool token replaces the token of an existing pool. `onPool`
+ * gets the pool before the line is created, because the token of a new pool is shown only once.
  */
 export async function makeObjects(
   client: Client,
@@ -100,7 +100,7 @@ async function makePool(
     return { id, key, token: token ?? made.headers.get("service-pool-token"), isNew: true };
   }
   const { id, version, kind, labels, concurrency, push } = found;
-  // A push pool has no token. A token that the pool has already changes nothing, not even the version.
+  // A push pool has no token. Setting the token that the pool already has changes nothing, not even the version.
   if (token !== undefined && kind === "pull") {
     const body = { key, kind, labels, concurrency, push, token };
     await client.put("/api/resources/runner-pools/{id}", { path: { id }, version, body });

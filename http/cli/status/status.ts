@@ -94,7 +94,9 @@ async function countTasks(
   return { queued: await count("queued"), running: await count("running") };
 }
 
-/** Returns the hook if firings of it failed in the last 24 hours or wait for a retry; else nothing. */
+/**
+ * Returns the hook in a list if its firings failed in the last 24 hours or wait for a retry; otherwise an empty list.
+ */
 function toFailing({ address, health }: Schema<"Hook">): readonly FailingHook[] {
   const isFailing = health !== null && (health.failed > 0 || health.waiting > 0);
   return isFailing ? [{ hook: address, ...health }] : [];

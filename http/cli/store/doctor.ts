@@ -43,7 +43,7 @@ export async function doctor(context: Context, { data, repair = false }: DoctorO
     try {
       const pages = listPageFaults(data);
       for (const { page, what } of pages) print(`page ${page} ${what}: its data can be restored only from a backup`);
-      // The settings do not affect which fields of a kind are indexed or hashed.
+      // Use default settings, because settings do not affect which fields of a kind are indexed or hashed.
       const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
       const examinations = createExaminations(kinds, Date.now());
       const found = await look(store, examinations, { repairs: repair, print });

@@ -8,7 +8,7 @@ import { onStore } from "./store-errors.js";
 /** Rebuilds the directories that map ids, tokens and members to workspaces. */
 export async function rebuildDirectory(context: Context, { data }: StoppedOptions): Promise<void> {
   const entries = await onStore(async () => {
-    // The settings do not affect which fields of a kind are hashed.
+    // Use default settings, because settings do not affect which fields of a kind are hashed.
     const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
     const store = await openStoppedStore(context.terminal, data);
     const count = await rebuildDirectories(store, createDirectoryCatalogue(kinds));

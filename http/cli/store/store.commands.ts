@@ -1,7 +1,10 @@
 import type { Command } from "commander";
 import type { CommandTree } from "../command/define-command.js";
 
-/** A program on a store: it needs no service. A signal ends it at once: a store survives a kill at any time. */
+/**
+ * The settings of a command on a store. The command needs no service. A signal may end it at once, because a store
+ * survives a kill at any time.
+ */
 const onStore = { isLocal: true, handlesSignals: true } as const;
 
 const STOPPED = "the data folder of a service that is stopped";

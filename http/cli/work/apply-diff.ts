@@ -22,10 +22,12 @@ interface Applied {
 
 /**
  * Applies a diff with `git apply --3way`, which stages the changes. With `branch`, first creates that branch from the
- * current commit and switches to it. Throws a {@link CommandError} and changes nothing if a file of the diff has
- * uncommitted changes, or if the diff leads out of the checkout. After conflicts, throws one that says how to go back;
- * the conflicts remain in the files. If git fails otherwise, restores the files, removes the branch, and throws one
- * with git's message.
+ * current commit and switches to it. Throws a {@link CommandError} in these cases:
+ *
+ * - A file of the diff has uncommitted changes, or the diff leads out of the checkout. Nothing changes.
+ * - The diff conflicts with the files. The conflicts remain in the files, and the message says how to go back.
+ * - Git fails for another reason. The function restores the files and removes the branch. The message contains git's
+ *   own.
  */
 export function applyDiff({ folder, diff, branch }: DiffToApply): Applied {
   const root = findRoot(folder);
@@ -110,8 +112,8 @@ const PATHS_FROM_INPUT = ["--pathspec-from-file=-", "--pathspec-file-nul"];
 
 /**
  * Returns a function that restores the files to their present state, which has no uncommitted changes. The function
- * returns the files that it could not restore, and follows no symbolic links. It is needed because git, when it cannot
- * write a file, does not undo the files that it wrote before.
+ * returns the files that it could not restore, and follows no symbolic links. It is needed because git, if it cannot
+ * write a file, does not undo its changes to other files.
  */
 function prepareRestore(root: string, files: readonly string[]): () => readonly string[] {
   const inIndex = new Set(runGit(root, ["ls-files", "-z"]).stdout.split("\0"));
@@ -160,9 +162,9 @@ function quote(word: string): string {
 
 /** A branch that was created. */
 interface NewBranch {
-  /** Returns to where the checkout was, and removes the branch. */
+  /** Switches back to the earlier commit or branch, and removes the new branch. */
   undo(): void;
-  /** The shell commands that do the same. */
+  /** The shell commands with the same effect as `undo`. */
   readonly commands: readonly string[];
 }
 

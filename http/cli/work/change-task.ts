@@ -91,7 +91,7 @@ interface TaskReport {
   readonly task: Task;
   /** A line that names the task. */
   readonly says: string;
-  /** Whether the task gets a new run, which later commands use instead of one that was named before. */
+  /** Whether the task gets a new run, which then becomes the default of later commands. */
   readonly startsRun?: true;
 }
 

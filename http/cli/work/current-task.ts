@@ -3,8 +3,8 @@ import type { Context } from "../command/context.js";
 import { orNull } from "../command/names.js";
 
 /**
- * The current task is the one that a command named last, by its id or by a run of it. The current run is the run that a
- * command named last, if it belongs to the current task. Both are defaults of the folder.
+ * The current task is the task that a command named last, by the task's id or by the id of one of its runs. The current
+ * run is the run that a command named last, if it belongs to the current task. Both are defaults of the folder.
  */
 
 /** Finds the id of the task that a command names. Default: the current task. */
@@ -15,7 +15,9 @@ export async function nameTask(context: Context, name: string | undefined): Prom
 
 /**
  * Finds the run that a command names, without its diff. Default: the current run, or the last run of the current task.
- * A named run and its task become the current ones. A task's name means its last run; the task becomes the current one.
+ * A task's name selects the task's last run.
+ *
+ * A named run and its task become the current ones. If the name is a task, only the task becomes the current one.
  */
 export async function nameRun(context: Context, name: string | undefined): Promise<Schema<"Run">> {
   if (name === undefined) await forgetGone(context);

@@ -9,8 +9,8 @@ type Run = Schema<"Run">;
 type Step = Schema<"Step">;
 
 /**
- * Maximum length of the kept text of shown steps, in characters. It is kept to find the lines that a failure's output
- * repeats.
+ * Maximum length of the cached text of shown steps, in characters. The text is needed to find the lines that a
+ * failure's output repeats.
  */
 const KEPT_CHARACTERS = 65_536;
 
@@ -54,7 +54,7 @@ export class RunFollower {
     this.#following = following;
   }
 
-  /** Whether the run has ended and its end was shown. */
+  /** Whether the run has ended and this follower has shown its end. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -87,7 +87,7 @@ export class RunFollower {
       query: { diff: "false" },
     });
     if (run.state !== "ended") return;
-    // Steps may have arrived since.
+    // Show the steps that arrived while the run was read.
     await this.showSteps();
     this.#isOver = true;
     this.#showEnd(run);

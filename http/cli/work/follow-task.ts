@@ -19,8 +19,8 @@ type TaskChange =
 /**
  * Shows what happens to a task until it is done or closed: steps, questions and reviews. If the agent asks, the person
  * types the answer; without a terminal, shows the question and continues. Returns the exit code: failed if the task was
- * closed. Throws a {@link CommandError} if the task failed and is not retried. After an interruption, throws one that
- * says how to go on.
+ * closed. Throws a {@link CommandError} if the task failed and is not retried. After an interruption, throws a {@link
+ * CommandError} that names the command to continue with.
  */
 export async function followTask(context: Context, task: Task): Promise<ExitCode> {
   const people = await People.ofTeam(context, task.teamId);
@@ -55,7 +55,7 @@ class TaskFollower {
   #run: RunFollower | null = null;
   /** The number of the last note shown. */
   #noted: number;
-  /** What was shown last of the task's state. */
+  /** The task's state when it was last shown. */
   #shown = "";
 
   constructor(context: Context, topics: Topics, { task, people, prompts }: Following) {
@@ -182,11 +182,11 @@ class TaskFollower {
     const kind = item !== null && waits ? item.kind : this.#task.failure === null ? "question" : "failure";
     const does = kind === "failure" ? "failed" : "asks";
     const text = asks ?? item?.asks ?? "";
-    // Do not repeat why the task failed if the end of the run has said it.
+    // Do not show again why the task failed if the end of the run has shown it.
     if (kind !== "failure" || text !== this.#run?.failure) {
       this.#say(`${terminal.paint("yellow", `${station} ${does}:`)} ${toLines(text)}`);
     }
-    // Somebody may have answered meanwhile.
+    // Ask nothing if somebody has answered in the meantime.
     if (!waits) return;
     if (kind === "failure") this.#prompts.askForRetry(this.#task);
     else this.#prompts.askForAnswer(this.#task);

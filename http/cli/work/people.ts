@@ -29,8 +29,8 @@ export class People {
   }
 
   /**
-   * Reads the people of a team's workspace: the caller's only workspace, or the one that has the team. Empty if none
-   * has it.
+   * Reads the people of the workspace that has the team. If the caller is in only one workspace, uses that workspace.
+   * Empty if no workspace has the team.
    */
   static async ofTeam(context: Context, teamId: string): Promise<People> {
     const workspaces = await context.names.workspaces();

@@ -12,12 +12,12 @@ interface Prompt {
   answer(text: string): Promise<void>;
 }
 
-/** Why an open prompt ends without an answer from here. */
+/** Why an open prompt ends although nobody answered it at this terminal. */
 type Withdrawal = "answered" | "paused" | "closed";
 
 /** Asks one question after the other, while the command follows what happens. */
 export class Prompts {
-  /** Rejects when the person ends the input, or with what an answer throws. */
+  /** Rejects when the person ends the input, or when `answer` throws an error that is not an {@link ApiError}. */
   readonly failed: Promise<never>;
   readonly #context: Context;
   readonly #waiting: Prompt[] = [];
@@ -30,7 +30,7 @@ export class Prompts {
     this.failed = new Promise<never>((_, reject) => {
       this.#fail = reject;
     });
-    // It may reject before anybody awaits it.
+    // Prevent an unhandled rejection: the promise may reject before anybody awaits it.
     this.failed.catch(() => undefined);
   }
 
@@ -39,7 +39,7 @@ export class Prompts {
     return this.#open?.prompt.later ?? null;
   }
 
-  /** Asks as soon as the questions before are answered or removed. */
+  /** Asks a question as soon as the earlier questions are answered or removed. */
   add(prompt: Prompt): void {
     this.#waiting.push(prompt);
     this.#askNext();
@@ -58,7 +58,7 @@ export class Prompts {
     this.#withdraw("paused");
   }
 
-  /** Asks again. */
+  /** Asks the withdrawn question again. */
   resume(): void {
     this.#isPaused = false;
     this.#askNext();
@@ -89,7 +89,7 @@ export class Prompts {
       try {
         await this.#askOne(prompt, open.ending.signal);
       } catch (error) {
-        // The question stays open, so that the end of the command says how to answer it.
+        // Keep the question open, so that the command can say at its end how to answer the question.
         if (open.withdrawn === null) {
           open.withdrawn = "closed";
           return this.#fail(error);

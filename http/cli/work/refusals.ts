@@ -16,7 +16,7 @@ const STATES: Readonly<Record<Schema<"Task">["state"], string>> = {
 
 /**
  * Waits for a call about a task. If the task's state or assignee does not permit the call, throws a {@link
- * CommandError} that names the task and, if it is unassigned, says how to assign it.
+ * CommandError} that names the task. For an unassigned task, the message says how to assign it.
  */
 export async function onTask<Result>(context: Context, taskId: string, call: Promise<Result>): Promise<Result> {
   try {
@@ -42,7 +42,7 @@ export function toNamed({ id, title }: { readonly id: string; readonly title: st
   return `${toLine(title)} (${id})`;
 }
 
-/** Whether the task's state, or who the task is assigned to, does not permit a call. */
+/** Whether the service refused the call because of the task's state or assignee. */
 function isAboutTask(error: unknown): error is ApiError {
   if (!(error instanceof ApiError)) return false;
   return error.status === 409 || (error.status === 403 && error.problem?.permission === undefined);

@@ -5,8 +5,11 @@ import { runGit } from "../command/git.js";
 import { toJson } from "../command/printable.js";
 
 /**
- * Throws a {@link CommandError} that names the files of a diff that must not be applied: files outside of the checkout,
- * also through a symbolic link, files in `.git`, and files whose local changes git hides.
+ * Throws a {@link CommandError} that names the files of a diff that must not be applied:
+ *
+ * - files outside of the checkout, also through a symbolic link
+ * - files in `.git`
+ * - files whose local changes git hides
  */
 export function refuseUnsafe(root: string, files: readonly string[]): void {
   const outside = files.filter(isOutside);
@@ -16,7 +19,7 @@ export function refuseUnsafe(root: string, files: readonly string[]): void {
   const index = listIndex(root);
   const links = files.flatMap((file) => {
     const link = findLink(root, file);
-    // Git itself checks a diff that replaces a symbolic link in the index.
+    // Accept a diff that replaces a symbolic link in the index, because git itself checks such a diff.
     return link === null || (index.has(link) && files.includes(link)) ? [] : [link];
   });
   if (links.length > 0) {

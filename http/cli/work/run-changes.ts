@@ -6,7 +6,7 @@ type RunItem = Schema<"RunInAList">;
 /** A run that changed files. */
 export interface RunWithChanges {
   readonly run: Pick<RunItem, "id" | "station">;
-  /** Whether it was queued after the run that it is found for. */
+  /** Whether this run was queued after the run that {@link findRunWithChanges} received. */
   readonly isLater: boolean;
 }
 

@@ -45,7 +45,7 @@ export async function showDiff(context: Context, options: DiffOptions, name: str
   else if (diff !== "") terminal.print(toColoured(context, diff).replace(/\n$/, ""));
 }
 
-/** Names a run that has changes, on a line of its own; empty without one. */
+/** Returns a line that names a run with changes; empty if there is no such run. */
 function toHint(mayApply: boolean, other: RunWithChanges | null): string {
   if (other === null) return "";
   const { run, isLater } = other;
@@ -55,7 +55,7 @@ function toHint(mayApply: boolean, other: RunWithChanges | null): string {
 
 /**
  * Returns which of the run's repositories this checkout belongs to; undefined if the run has none. Throws a {@link
- * CommandError} if this cannot be found out.
+ * CommandError} if the run has several and the checkout does not clearly belong to one of them.
  */
 function chooseRepository(folder: string, { checkouts }: Schema<"Run">): string | undefined {
   const names = checkouts.map(({ repository }) => repository);

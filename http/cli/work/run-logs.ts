@@ -43,7 +43,7 @@ export async function showLogs(
 async function followRun(context: Context, follower: RunFollower): Promise<void> {
   const topics = openTopics(context);
   try {
-    // Steps that happen meanwhile arrive with the stream.
+    // Steps that happen during this read arrive with the stream.
     await follower.catchUp();
     if (!follower.isOver) topics.subscribe(`run/${follower.runId}`);
     while (!follower.isOver) {

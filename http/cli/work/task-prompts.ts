@@ -17,7 +17,9 @@ interface Asked {
   readonly me: string | null;
 }
 
-/** Asks the person who follows a task for what it waits for. Without a terminal, says how to answer. */
+/**
+ * Asks the person who follows a task for the decision that the task waits for. Without a terminal, says how to give it.
+ */
 export class TaskPrompts {
   readonly #context: Context;
   readonly #prompts: Prompts;

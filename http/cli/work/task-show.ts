@@ -45,7 +45,7 @@ export async function showTask(
   return undefined;
 }
 
-/** Returns what a person can do about a task that waits for one; null for other tasks. */
+/** Returns the next command for a task that waits for a person; null for other tasks. */
 function toNext({ state, failure, approvals: [approval] }: Task): string | null {
   if (state !== "inbox") return null;
   if (approval !== undefined)

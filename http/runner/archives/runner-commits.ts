@@ -15,7 +15,7 @@ export interface RunnerCommitsOptions extends Pick<ServiceRequestsOptions, "url"
   readonly log: (line: string) => void;
 }
 
-/** The parts of a runner that preserve commits after their branches are gone. */
+/** The parts of a runner that preserve commits after their branches are deleted. */
 export interface RunnerCommits {
   readonly archives: ArchiveCache;
   readonly kept: RetainedReport;

@@ -19,7 +19,7 @@ export interface WantedCommitsOptions {
   readonly maxBytes?: number;
 }
 
-/** Maximum number of queued commits. The runner ignores further ones; the service asks for them again later. */
+/** Maximum number of queued commits. The runner ignores further requests; the service sends them again later. */
 const MAX_WAITING = 1_000;
 
 /** The result of the search for a commit when the runner sends no pack. */
@@ -83,7 +83,7 @@ export class WantedCommits {
     try {
       await client.take(archiveId, signal);
     } catch (error) {
-      // Another runner has claimed the commit, or no replay set needs it any more.
+      // Stop here: another runner has claimed the commit, or no replay set needs it any more.
       if (error instanceof ArchiveRefused) return;
       throw error;
     }

@@ -7,8 +7,8 @@ const AT_ONCE = 2_000;
 const NO_NAME = "git does not accept this file name";
 
 /**
- * Adds files and links to the index, in the form that git stores. Leaves out each path that git refuses, and adds all
- * others. Rejects with `GitFailed` only if git fails for another reason.
+ * Adds files and links to the index, in the form that git stores. Leaves out only the paths that git refuses. Rejects
+ * with `GitFailed` only if git fails for another reason.
  */
 export async function addPaths(place: Place, paths: readonly string[]): Promise<readonly LeftOut[]> {
   const leftOut: LeftOut[] = [];

@@ -24,7 +24,8 @@ export async function listTracked(place: Place): Promise<Tracked> {
   for (let at = 0; at + 1 < records.length; at += 2) {
     const [mode = "", now = "", oid = "", , status = ""] = (records[at] ?? "").slice(1).split(" ");
     const path = records[at + 1] ?? "";
-    // A repository in place of a file is listed with the untracked files.
+    // Count a repository in place of a file as a removed file, because git lists the repository with the untracked
+    // files.
     if (status === "D" || now === GITLINK) removed.push(path);
     else changed.set(path, { mode, oid });
   }
@@ -44,10 +45,12 @@ export interface Others {
 }
 
 /**
- * Lists the untracked files. Removed paths must not be in the index any more, because git would list nothing in their
- * place. Git lists a nested repository only as a folder, with a path that ends with `/`. If `isPlain` resolves to true
- * for that folder, the result also includes its files. To list them, a false entry in a copy of the index makes git
- * look inside the folder.
+ * Lists the untracked files. The index must no longer contain removed paths, because git would list nothing in their
+ * place.
+ *
+ * Git lists a nested repository only as a folder, with a path that ends with `/`. If `isPlain` resolves to true for
+ * that folder, the result also includes the folder's files. To make git look inside the folder, this function adds an
+ * entry for a missing file in the folder to a copy of the index.
  */
 export async function listOthers(place: Place, isPlain: (folder: string) => Promise<boolean>): Promise<Others> {
   const index = join(place.scratch, "others");

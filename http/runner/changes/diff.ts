@@ -29,7 +29,7 @@ export async function diffBetween(source: Source, wish: DiffWish): Promise<strin
   if (wish.from === wish.to) return "";
   const text = await diff(source, wish, wish.maxBytes);
   if (isUtf8(text)) return text.toString("utf8");
-  // Only the sections that are not UTF-8 come from this diff, so it may be longer.
+  // Allow a longer diff, because only the sections that are not UTF-8 are taken from it.
   const binary = await asBinary(source, () => diff(source, wish, 4 * wish.maxBytes));
   const inBinary = listSections(binary);
   const sections = listSections(text);
@@ -66,7 +66,7 @@ export async function measureDiff(source: Source, { from, to, signal }: Omit<Dif
       }
       count(mark - at);
       const nextHeader = text.toString("latin1", mark + 1, end);
-      // A path whose file type changed has two sections.
+      // If a path's file type changed, the diff has two sections for the path. Count them as one.
       if (nextHeader !== header) sizes.push(0);
       header = nextHeader;
       count(end - mark);

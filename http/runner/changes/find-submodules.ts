@@ -20,7 +20,7 @@ export async function findSubmodules(place: Place, declared: Declared, theirs: A
     if (place.laidOut.get(path)?.mode === GITLINK || (await lookAt(place, path)) !== "folder") continue;
     const entry = theirs.entries?.get(path);
     if ((await findInner(place, path)) !== null) found.push({ path, begun: null });
-    // A submodule that is not checked out and was moved.
+    // The agent moved a submodule that is not checked out.
     else if (entry?.mode === GITLINK && commits.has(entry.oid) && (await isEmptyFolder(pathIn(place, path)))) {
       found.push({ path, begun: entry });
     }
@@ -30,10 +30,12 @@ export async function findSubmodules(place: Place, declared: Declared, theirs: A
 }
 
 /**
- * Whether a submodule that the checkout started with still exists. If its folder is missing, it exists only if the
- * sparse checkout skips it. If `.gitmodules` declared it at the start and no longer does, it exists only if its folder
- * is empty and the agent did not remove it from the index; any files in the folder count as ordinary files. In all
- * other cases, it exists.
+ * Whether a submodule that the checkout started with still exists:
+ *
+ * - If its folder is missing, it exists only if the sparse checkout skips the folder.
+ * - If only the original `.gitmodules` declares it, it exists only if its folder is empty and its entry is still in
+ *   the agent's index. Any files in the folder count as ordinary files.
+ * - In all other cases, it exists.
  */
 async function isStillPresent(
   place: Place,

@@ -38,7 +38,7 @@ export async function fitChanges(source: Source, gathered: Gathered, wish: FitWi
     const diffs = await findDiffs(source, tree, { ...wish, maxBytes });
     const bytes = diffs === null ? 0 : Buffer.byteLength(JSON.stringify(diffs));
     if (diffs !== null && bytes <= wish.maxJsonBytes) return { tree, leftOut, ...diffs };
-    // A character may need more bytes in JSON than in the diff.
+    // Convert the limit of JSON bytes to a limit of the diff, because a character may need more bytes in JSON.
     if (diffs !== null) maxBytes = Math.floor((diffs.diff.length * Math.max(0, wish.maxJsonBytes)) / bytes);
     const dropped = await dropLargest(source, tree, { ...wish, maxBytes });
     if (dropped === null) throw new OutputTooLong(`a diff has more than ${maxBytes} bytes`);

@@ -62,7 +62,7 @@ async function look(path: Buffer, begun: Entry | null): Promise<Candidate | stri
   try {
     const found = await lstat(path);
     if (found.isSymbolicLink()) return { begun, mode: "120000", bytes: found.size };
-    // The files of a new folder are listed separately.
+    // Skip a new folder, because its files are listed separately.
     if (found.isDirectory()) return null;
     if (!found.isFile()) return SPECIAL;
     await access(path, constants.R_OK);

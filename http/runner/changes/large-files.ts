@@ -45,7 +45,7 @@ export async function findLargeFiles(place: Place, candidates: Candidates): Prom
     const { begun = null, mode } = candidates.get(path) ?? {};
     const keys = await readKeys(place, pathIn(place, path)).catch(() => null);
     const pointer = keys === null ? undefined : known.get(keys.content);
-    // Content that the repository stores itself, at another path.
+    // The repository itself stores the same content at another path, so refer to the stored object.
     const moved = keys !== null && stored.has(keys.blob) ? keys.blob : undefined;
     const own = begun !== null && pointer?.includes(begun.oid) === true ? begun.oid : undefined;
     const oid = own ?? pointer?.[0] ?? moved;

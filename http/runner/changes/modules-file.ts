@@ -55,9 +55,12 @@ export async function readIndexed(place: Place): Promise<Modules> {
 }
 
 /**
- * Removes the new sections of the index's `.gitmodules` that have no submodule in the index. If a new `.gitmodules`
- * would then be empty, removes the file. If the change of a moved submodule was left out, moves its section and its
- * entry back to the original path. Returns the paths of the sections that are not in `leftOut` yet, with the reason.
+ * Removes the new sections of the index's `.gitmodules` that have no submodule in the index:
+ *
+ * - If a new `.gitmodules` would then be empty, removes the file.
+ * - If the change of a moved submodule was left out, moves its section and its entry back to the original path.
+ *
+ * Returns the paths of these sections that are not in `leftOut` yet, with the reason.
  */
 export async function undeclare(
   place: Place,

@@ -25,9 +25,9 @@ const UNDECLARED = "it is a submodule whose section of `.gitmodules` is ignored"
 const UNREADABLE = "it is a submodule whose repository cannot be read";
 
 /**
- * Decides what to do with a submodule. Returns the entry to store: the original one if the submodule is unchanged or
- * not checked out, otherwise its current commit. A new commit must be the folder's whole content, and others must be
- * able to fetch it from the declared URL. If a condition fails, returns the path with the reason to leave it out.
+ * Decides what to do with a submodule. Returns the original entry if the submodule is unchanged or not checked out, and
+ * otherwise an entry for its current commit. A new commit must be the folder's whole content, and it must be possible
+ * to fetch the commit from the declared URL. If a condition fails, returns the path with the reason to leave it out.
  */
 export async function judgeSubmodule(
   place: Place,

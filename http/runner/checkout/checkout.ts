@@ -64,10 +64,12 @@ interface StoredCommit {
 export type RestoreCommit = (record: string, stored: StoredCommit) => Promise<void>;
 
 /**
- * Checks out a repository at the head of the wanted branch, at the base, or else at the head of the default branch. At
- * a base, it stages the task's changes so far. If the repository no longer has the base, it restores the base from the
- * job's archive. The commit stays held (`Mirrors.held`) until the checkout's user calls `letGo`. Rejects with git's
- * error, and then holds nothing.
+ * Checks out a repository and returns the checkout. It starts from the head of the wanted branch, if there is one.
+ * Otherwise it starts from the job's base, or else from the head of the default branch.
+ *
+ * At a base, stages the task's changes so far. If the repository no longer has the base, restores the base from the
+ * job's archive. Holds the commit in `Mirrors.held` until the caller calls `letGo`. Rejects with git's error, and then
+ * holds nothing.
  */
 export async function createCheckout(
   mirrors: Mirrors,
@@ -112,7 +114,7 @@ async function layOut(
   const merged = merges === null ? null : await mergeIn(record, commit, { ...merges, signal });
   const before = merged?.tree ?? commit;
   const tree = diff === "" ? before : await applyDiff(diff, before, { record, signal });
-  // Only the record has the objects of the task's changes.
+  // Share the record's objects with the clone, because only the record has the objects of the task's changes.
   await appendFile(join(folder, ".git/objects/info/alternates"), `${record}/objects\n`);
   await git(folder, ["update-ref", "--no-deref", "HEAD", commit], { signal });
   await git(folder, ["read-tree", "-u", "--reset", tree], { signal });

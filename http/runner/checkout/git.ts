@@ -50,7 +50,7 @@ const hardened = [
   ...["-c", "core.attributesFile=/dev/null"],
   ...["-c", "core.excludesFile=/dev/null"],
   ...["-c", "advice.addEmbeddedRepo=false"],
-  // Housekeeping runs within the fetch, so that nothing copies from a mirror during housekeeping.
+  // Run housekeeping within the fetch, so that nothing copies from a mirror at the same time.
   ...["-c", "gc.autoDetach=false"],
   ...["-c", "maintenance.autoDetach=false"],
   ...["-c", "submodule.recurse=false"],
@@ -95,8 +95,8 @@ export async function gitOutput(
   const group = await ProcessGroup.start({
     argv: isLimited ? ["/bin/sh", "-c", LIMITED, "git", ...hardened, ...args] : ["git", ...hardened, ...args],
     cwd: folder,
-    // Git leaves no processes behind, so this group searches for none. The mark is for the next runner, in case
-    // something kills this one.
+    // Set the mark only in the environment. Git leaves no processes behind, so this group need not search for marked
+    // ones. If something kills this runner, the next runner finds git by the mark.
     env: { ...environment(), ...env, [MARK]: join(folder, "git") },
     mark: null,
     ...(options.secret !== undefined && { secret: options.secret }),
@@ -105,7 +105,7 @@ export async function gitOutput(
   });
   const kill = () => group.kill();
   signal?.addEventListener("abort", kill, { once: true });
-  // The signal may have been aborted while git was starting.
+  // Kill git now if the signal was aborted while git was starting.
   if (signal?.aborted) kill();
   let bytes = 0;
   let errors = "";

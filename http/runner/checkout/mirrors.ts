@@ -63,10 +63,14 @@ export class Mirrors {
   }
 
   /**
-   * Fetches the wanted commit if the mirror lacks it, and calls `copy` with it. That is the head of the wanted branch;
-   * if there is no such branch, the base; if there is no base, the head of the default branch. Rejects if a wanted
-   * `refs/…` does not exist. The commit stays protected in the mirror, and held until `held.letGo`. Rejects with git's
-   * error, without the address's credentials, and then holds nothing.
+   * Fetches the wanted commit if the mirror lacks it, and calls `copy` with the commit. The wanted commit is:
+   *
+   * - the head of the wanted branch, if the branch exists
+   * - otherwise the base, if there is one
+   * - otherwise the head of the default branch
+   *
+   * Rejects if a wanted `refs/…` does not exist. Protects the commit in the mirror, and holds it until `held.letGo`.
+   * Rejects with git's error, without the address's credentials, and then holds nothing.
    */
   async from<Copied>(wanted: WantedOrigin, copy: (origin: Origin) => Promise<Copied>): Promise<Copied> {
     const { repository, base, signal, branch = null } = wanted;
@@ -130,10 +134,10 @@ export class Mirrors {
     const config = await readFile(join(mirror, "config"), "utf8").catch(() => "");
     if (config.includes("hideRefs = refs")) return mirror;
     await mkdir(mirror, { recursive: true });
-    // Completes a mirror whose creation was interrupted.
+    // Complete a mirror whose creation was interrupted.
     await git(mirror, ["init", "--quiet", "--bare", "--template=", "."]);
-    // Comes last, because it marks the mirror as complete. It rejects an agent's pushes: later runs start from the
-    // mirror's branches.
+    // Set this last, because it marks the mirror as complete. It makes the mirror reject an agent's pushes: later runs
+    // start from the mirror's branches.
     await git(mirror, ["config", "receive.hideRefs", "refs"]);
     return mirror;
   }
@@ -186,7 +190,8 @@ async function bringHead(place: MirrorPlace, branch: string, signal: AbortSignal
   if (!COMMIT.test(commit)) return null;
   if (await hasCommit(mirror, commit, signal)) return commit;
   if (ref.startsWith("refs/heads/")) await fetchBranches(place, signal);
-  // The commit belongs to a pull request from another repository, or the branch has moved since.
+  // Fetch the ref itself if the commit belongs to a pull request from another repository, or if the branch has moved
+  // since.
   if (!(await hasCommit(mirror, commit, signal))) {
     await git(mirror, [...FETCH, url, `+${ref}:${retainedRef(commit)}`], { signal });
   }

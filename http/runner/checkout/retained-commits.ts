@@ -6,7 +6,7 @@ export function retainedRef(commit: string): string {
   return `refs/kept/${commit}`;
 }
 
-/** Protects a commit in the mirror from garbage collection, even if its branch is gone. */
+/** Protects a commit in the mirror from garbage collection, even if its branch no longer exists. */
 export async function retainCommit(mirror: string, commit: string, signal: AbortSignal): Promise<void> {
   await git(mirror, ["update-ref", retainedRef(commit), commit], { signal });
 }
@@ -25,8 +25,8 @@ export async function releaseCommit(mirror: string, commit: string, signal: Abor
 }
 
 /**
- * Counts the active runs that started from each commit. The service may not know of such a run yet, so a held commit is
- * never released, even if the service reports that no run needs it.
+ * Counts the active runs that started from each commit. A commit with such a run is never released, even if the service
+ * reports that no run needs it, because the service may not know of the run yet.
  */
 export class CommitHolds {
   /** The number of active runs that started from each commit, by its key. */

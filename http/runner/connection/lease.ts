@@ -13,7 +13,10 @@ export class Lease {
   readonly #sent = new Map<number, number>();
   #cancel: () => void = () => undefined;
 
-  /** `over` is called when the lease expires, counted from when the last acknowledged heartbeat or hello was sent. */
+  /**
+   * `over` is called when the lease expires. The lease counts from the time at which the runner sent the last
+   * acknowledged heartbeat or hello.
+   */
   constructor(clock: Clock, over: () => void) {
     this.#clock = clock;
     this.#over = over;

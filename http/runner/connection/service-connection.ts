@@ -37,7 +37,7 @@ export interface ServiceConnectionOptions {
   readonly take: (message: ServiceMessage) => void;
   /** Called for each request to make. The response is sent only if the connection is still the same. */
   readonly make: (request: Request) => Promise<Response>;
-  /** The report of kept commits, and the search for commits that the service wants. */
+  /** The report of retained commits, and the search for commits that the service wants. */
   readonly commits: {
     readonly kept: Pick<RetainedReport, "begin" | "report" | "release">;
     readonly wanted: Pick<WantedCommits, "add">;
@@ -129,7 +129,7 @@ export class ServiceConnection {
     this.#socket = socket;
     let refused = false;
     socket.on("open", () => this.#sendHello());
-    // A welcome after the runner's own close would begin a lease that nothing ends.
+    // Ignore a welcome after the runner's own close, because it would begin a lease that nothing ends.
     socket.on("message", (data) => {
       if (!this.#closed) this.#handleFrame(data.toString());
     });
@@ -167,7 +167,7 @@ export class ServiceConnection {
     return this.#runnerId;
   }
 
-  /** Reports kept commits to the service. If a frame is lost, the report after the next welcome replaces it. */
+  /** Reports retained commits to the service. If a frame is lost, the report after the next welcome replaces it. */
   sendRetained(frame: Extract<RunnerFrame, { frame: "kept" }>): void {
     if (this.#welcomed) this.#frame(frame);
   }
@@ -348,7 +348,7 @@ export class ServiceConnection {
 }
 
 function noop(): void {
-  // Without a response, the request times out at the service.
+  // Send no response: the request then times out at the service.
 }
 
 function parseFrame(text: string): ServiceFrame | null {

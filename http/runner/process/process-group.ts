@@ -92,7 +92,7 @@ export class ProcessGroup {
 
   /**
    * Ends the program when the run is halted: SIGTERM on `stopping`, SIGKILL on `killing`. If `stopping` is already
-   * aborted, kills the program at once. Returns a function that ends this.
+   * aborted, kills the program at once. Returns a function that stops listening to `halt`.
    */
   obey(halt: Halt): () => void {
     const stop = () => killGroup(this.pid, "SIGTERM");
@@ -140,6 +140,6 @@ export function killGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group has already ended.
+    // Ignore the error: the group has already ended.
   }
 }

@@ -47,7 +47,7 @@ function marked(prefix: string): number[] {
         .split("\0")
         .some((entry) => entry.startsWith(begin));
     } catch {
-      // The process has ended, or belongs to another user.
+      // The process has ended, or belongs to another user, so it does not count.
       return false;
     }
   });
@@ -68,7 +68,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // The process has already ended.
+    // Ignore the error: the process has already ended.
   }
 }
 

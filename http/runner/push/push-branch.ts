@@ -129,7 +129,7 @@ class Push {
     if (reason !== undefined) {
       return MOVED.test(reason) ? "moved" : { problem: "refused", why: `${reason}\n${why}` };
     }
-    // The push may have succeeded although its answer was lost.
+    // Read the branch again: the push may have succeeded although its answer was lost.
     const head = await this.#fetch();
     return head === commit ? this.#agree(commit) : { problem: toProblem(why), why };
   }

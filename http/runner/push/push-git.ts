@@ -35,7 +35,7 @@ function settings(url: string): readonly string[] {
     "push.recurseSubmodules=no",
     "fetch.recurseSubmodules=no",
     "fetch.fsckObjects=true",
-    // Do not list the branches of repositories whose objects the site borrows.
+    // Keep git from listing the branches of the repositories whose objects the site borrows.
     "core.alternateRefsCommand=true",
     "protocol.allow=never",
     "protocol.http.allow=always",
@@ -67,7 +67,7 @@ export async function gitWithToken(
 ): Promise<PushGitResult> {
   const chunks: Buffer[] = [];
   const options = {
-    // No `~/.netrc`, no configuration, no ssh agent.
+    // Keep git from using `~/.netrc`, the user's configuration and the ssh agent.
     env: { GIT_DIR: site, HOME: site, XDG_CONFIG_HOME: site, SSH_AUTH_SOCK: "", GIT_ALLOW_PROTOCOL: "http:https" },
     signal,
     secret: `username=x-access-token\npassword=${token}\n`,

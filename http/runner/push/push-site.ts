@@ -11,8 +11,8 @@ import type { RunFolder } from "../checkout/run-folder.js";
 
 /**
  * A bare git directory with which the runner reads a run's changes, and from which it pushes them. The runner creates
- * it before any program of the run can see the checkout, and outside the run's folder, so that a sandboxed agent cannot
- * write its configuration, hooks, attributes or index.
+ * it before any program of the run can see the checkout. It is outside the run's folder, so that a sandboxed agent
+ * cannot write its configuration, hooks, attributes or index.
  */
 export interface PushSite {
   readonly folder: string;
@@ -65,7 +65,7 @@ export async function openPushSite(
   const borrowed = await readFile(join(record, "objects/info/alternates"), "utf8").catch(() => "");
   await mkdir(join(at, "objects/info"), { recursive: true });
   await writeFile(join(at, "objects/info/alternates"), `${borrowed}${record}/objects\n`);
-  // If the base has no history, it has none in the site either.
+  // If the base has no history in the record, it has none in the site either.
   await copyFile(join(record, "shallow"), join(at, "shallow")).catch(() => undefined);
   await copyIndex(join(record, "index"), join(at, "index"));
   await git(at, ["update-ref", "refs/began", base], { env: { GIT_DIR: at }, signal });

@@ -73,7 +73,7 @@ export class Pushes {
     this.#options = options;
   }
 
-  /** Registers a checkout as one that can be pushed. */
+  /** Registers a checkout from which the runner can push. */
   add(site: PushSite): void {
     const { checkout } = site;
     const agreed = { head: checkout.base, tree: site.begun, merged: checkout.merged?.commit ?? null };

@@ -66,7 +66,7 @@ export class ProposalFiles {
     const names = await readdir(folder.proposals).catch((): string[] => []);
     for (const name of names.filter((one) => NAME.test(one)).sort()) {
       if (signal.aborted) return;
-      // An agent that damages its folders harms only its own messages.
+      // Ignore the error: an agent that damages its folders harms only its own messages.
       await this.#take(name).catch(() => undefined);
     }
   }

@@ -106,7 +106,7 @@ async function laySearchFiles({ folder, client, claim, signal }: LayOut): Promis
       const found = createHash("sha256").update(content).digest("hex");
       await writeInto(search, path, content);
       written.set(path, found);
-      // A replay's judge may add its result while the runner fetches files.
+      // List the files again if a file has changed, for example because a replay's judge added its result.
       isWhole &&= found === digest;
     }
     await writeInto(search, "left-out.json", Buffer.from(`{"files":${leftOut}}\n`));

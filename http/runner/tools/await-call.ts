@@ -20,8 +20,8 @@ export interface ToolRequest {
 const GIVEN_UP: ToolResult = { text: "The request was given up.", isError: true };
 
 /**
- * Makes a call, and answers the client's request before the client times out: with the call's result or, for a client
- * without progress support, with the advice to call again. Never rejects.
+ * Makes a call, and answers the client's request before the client times out. The answer is the call's result or, for a
+ * client without progress support, the advice to call again. Never rejects.
  */
 export function awaitCall(
   calls: ToolCalls,

@@ -49,5 +49,5 @@ function toProgress({ mcpReq }: ServerContext): ((text: string) => void) | null 
 }
 
 function noop(): void {
-  // The client has disconnected: its requests are aborted.
+  // Ignore the error: the client has disconnected, and its requests are aborted.
 }

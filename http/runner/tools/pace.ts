@@ -5,7 +5,7 @@ import type { Clock } from "../../../runtime/clock.js";
 const BYTES_OF_A_MESSAGE = 1_024;
 /** Limits for each client of a run, regardless of the other clients, in messages: a burst, then a rate per second. */
 const OWN = { atOnce: 200, aSecond: 50 };
-/** Limits, together, for what all clients of a run send beyond their own allowances. */
+/** Limits for all clients of a run together, in messages. Only messages beyond a client's own limit count. */
 const TOGETHER = { atOnce: 2_000, aSecond: 1_000 };
 
 const NEWLINE = "\n".charCodeAt(0);

@@ -1,15 +1,15 @@
 import { connect } from "node:net";
 import { basename, dirname } from "node:path";
 
-/** The first argument that makes the runner that is one file the bridge, instead of a runner. */
+/** The first argument that makes the one-file runner act as the bridge instead of as a runner. */
 export const BRIDGE_FLAG = "--bridge";
 
 /**
- * Connects this process's standard input and output to the socket at this path. The process ends when its input ends, or
- * when the socket is gone.
+ * Connects this process's standard input and output to the socket at this path. The process ends when its input ends or
+ * the socket closes.
  */
 export function pipeToSocket(path: string): void {
-  // The whole path may be longer than the limit for socket paths.
+  // Connect with a relative path, because the whole path may exceed the limit for socket paths.
   process.chdir(dirname(path));
   const socket = connect({ path: `./${basename(path)}` });
   process.stdin.pipe(socket);

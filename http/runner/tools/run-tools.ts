@@ -16,7 +16,7 @@ import type { ToolSocket } from "./tool-socket.js";
 /** The MCP server with the service's own tools. */
 export const OWN_SERVER = "signalbox";
 
-/** Defined by the build of the runner that is one file (`one-file.ts`). */
+/** Defined by the build of the one-file runner (`one-file.ts`). */
 declare const IS_ONE_FILE: true | undefined;
 
 /** The arguments of node for the program that pipes standard input and output to a socket. */

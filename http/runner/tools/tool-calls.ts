@@ -18,7 +18,7 @@ export interface ToolWish {
 
 export interface ToolResult {
   readonly text: string;
-  /** One additional sentence, or absent. */
+  /** One additional sentence; absent if there is none. */
   readonly note?: string | undefined;
   readonly isError: boolean;
 }
@@ -187,8 +187,8 @@ export class ToolCalls {
   }
 
   /**
-   * Removes a cancelled call that the service withdrew before it started, or sends it again if a request has attached
-   * to it since.
+   * Handles the withdrawal of a cancelled call that had not started. Removes the call. If a request has attached to the
+   * call since, sends the call again instead.
    */
   #withdrawn(call: Call): void {
     if (call.waiter === null) this.#calls.delete(call);

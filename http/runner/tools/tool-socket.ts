@@ -68,7 +68,7 @@ export class ToolSocket {
 }
 
 function serveClient(client: Socket, name: string, tools: readonly ServedTool[]): void {
-  // Each pending write listens for the end of the connection.
+  // Allow any number of listeners, because each pending write listens for the end of the connection.
   client.setMaxListeners(0);
   client.on("error", () => client.destroy());
   client.on("data", () => {
