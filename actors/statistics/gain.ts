@@ -54,7 +54,7 @@ function pairedDifferences(own: readonly Copy[], other: readonly Copy[]): readon
   });
 }
 
-/** Selects the copies of tasks that the other side also scored, for `comparedWith` (document 2, "Replay (read)"). */
+/** Selects the copies whose tasks the other side also scored, for `comparedWith` (document 2, "Replay (read)"). */
 export function onTasksScoredBy<Each extends Copy>(copies: readonly Each[], other: readonly Copy[]): readonly Each[] {
   const shares = taskShares(other);
   return copies.filter(({ taskId }) => shares.has(taskId));

@@ -35,7 +35,9 @@ function isPriced({ spent, priced }: PricedCopy, currency: string): boolean {
   return priced && (spent === null || spent.currency === currency);
 }
 
-/** A replay's ceiling, and the numbers by which it is divided to get the share of an unpriced copy. */
+/**
+ * A replay's ceiling, and the numbers of runs and repeats. Each unpriced copy counts as an equal share of the ceiling.
+ */
 export interface CeilingOf {
   readonly ceiling: Money;
   /** The number of replayed runs, and the number of copies of each run. */
