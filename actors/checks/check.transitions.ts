@@ -146,8 +146,8 @@ function toRow(
 }
 
 /**
- * Updates the check's counts. Stores the first verdict other than `running`, with the results. Once both replays are
- * over as well, stores the results again, and stops watching and pinning the replays.
+ * Updates the check's counts. Stores the results with the first verdict other than `running`. Stores them again when
+ * both replays are gone or have no work left, and then stops watching and pinning the replays.
  */
 export function takeMoved(turn: Turn, { sides, decision }: SidesMoved): void {
   const { partition } = turn.self;
