@@ -14,7 +14,8 @@ export function countSpent(replay: ReplayRow): Fraction {
 }
 
 /**
- * A search's ceiling. `others` is the amount that counts against it, without the amount of one of the search's replays.
+ * The ceiling of a search, for a decision about one of its replays. `others` is the amount that counts against the
+ * ceiling without this replay.
  */
 export interface BudgetLeft {
   readonly ceiling: Money;

@@ -4,12 +4,16 @@
  * answers.
  *
  * 1. A replay stores at most {@link MAX_ASKED} questions at a time, including questions that wait for the model.
- * 2. From when a question is asked until its usage is known, its estimate counts against the ceiling. After that, its
- *    cost counts. If a crash loses an answer, the estimate still counts, and the question is asked again.
+ * 2. While a question's usage is unknown, the question's estimate counts against the ceiling. Afterwards, its cost
+ *   counts.
+ * If a crash loses an answer, the estimate still counts, and the question is asked again.
  * 3. One turn applies an outcome with all its consequences.
- * 4. A turn prepares at most one question, because that reads whole diffs. The next questions follow in later turns.
- * 5. A question that does not fit under the ceiling is given up only when the replay has no other question in progress
- *    or waiting: those questions may cost less than their estimates.
+ * 4. A turn prepares at most one question, because preparing a question reads whole diffs. Later turns prepare the
+ *   next
+ * questions.
+ * 5. A question that does not fit under the ceiling is given up only when the replay has no other question in
+ *   progress
+ * or waiting. Other questions may cost less than their estimates, and so free budget.
  */
 import type { EffectEnded } from "../../../runtime/turns/turn.js";
 import { MAX_ANSWER_TOKENS } from "../../judging/prompt.js";

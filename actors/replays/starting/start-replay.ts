@@ -120,7 +120,9 @@ function startCandidate(start: Start): ReplayRow | Refusal {
   });
 }
 
-/** Finds a candidate that was proposed for the set's station. Refuses with `not-found`. */
+/**
+ * Finds a candidate that was proposed for the set's station. Refuses with `not-found` if there is no such candidate.
+ */
 function findCandidate({ event, set }: Start): { id: string; name: string; block: StationBody } | Refusal {
   const { turn, candidate: id } = event;
   const row = findResource<ReplayCandidateFields>(turn, turn.self.partition, "replay-candidate", id);
