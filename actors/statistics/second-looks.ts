@@ -4,9 +4,9 @@ export type LookResult = "passed" | "failed";
 
 /** The results of the first and the second judging of a change, or of the first and the second check. */
 export interface TwoLooks {
-  /** Null if the first look had no verdict. */
+  /** Null if the first judging or check had no verdict. */
   readonly first: LookResult | null;
-  /** Null if the second look had no verdict, or was not requested. */
+  /** Null if the second judging or check had no verdict, or was not requested. */
   readonly second: LookResult | "pending" | null;
 }
 

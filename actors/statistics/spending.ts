@@ -54,8 +54,10 @@ export function unpricedRun({ ceiling, runs, repeats }: CeilingOf): Fraction {
 }
 
 /**
- * The amount that counts against a replay's ceiling: the reported costs of its copies, plus {@link unpricedRun} for
- * each unpriced copy, plus other spending (second judgings, pairs, estimates of model calls in progress).
+ * The amount that counts against a replay's ceiling, the sum of these amounts:
+ * - the reported costs of its copies;
+ * - {@link unpricedRun} for each unpriced copy;
+ * - `besides`: other spending, such as second judgings, pairs, and estimates of model calls in progress.
  */
 export function countedSpend(copies: readonly PricedCopy[], of: CeilingOf, besides: readonly Money[] = []): Fraction {
   const { currency } = of.ceiling;
