@@ -32,8 +32,9 @@ interface SidesMoved {
 }
 
 /**
- * Starts a check: starts its replay, and a baseline if the set has none; watches and pins both replays; writes the
- * check's row and a change record; and answers. Also requests the removal of old replays and checks, to make space.
+ * Starts a check and answers. Starts the check's replay, and a baseline if the set has none; watches and pins both
+ * replays. Writes the check's row and a change record. Also requests the removal of old replays and checks, to make
+ * space.
  */
 export function startCheck(message: EventWith<StartCheck>, prepared: PreparedCheck, judging: ReplayJudging): void {
   const { turn, caller, client } = message;
