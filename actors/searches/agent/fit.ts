@@ -12,8 +12,7 @@ const MAX_TRIES = 12;
 
 /**
  * Writes a file as JSON of at most {@link MAX_FILE_BYTES}. Calls `make` with half the previous text sizes until the
- * file fits: the size of a text in JSON depends on its characters, so it is not known before. The file without its
- * texts must fit.
+ * file fits, because the size of a text in JSON is not known in advance. The file without its texts must fit.
  */
 export function fitJson(make: (limit: TextLimit) => object): string {
   for (let tried = 0; ; tried++) {

@@ -21,8 +21,8 @@ export interface HeldOutCost {
 }
 
 /**
- * The inverse of the significance level: 1/40, one tail of a 95 % interval, divided by the maximum number of candidates
- * that are replayed on the held-out runs (three).
+ * The inverse of the significance level, 1/120. The level is 1/40 (one tail of a 95 % interval), divided by three: the
+ * maximum number of candidates that are replayed on the held-out runs.
  */
 const ONE_IN = 120n;
 
