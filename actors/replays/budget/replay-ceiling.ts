@@ -4,8 +4,10 @@ import { reachesCeiling, unpricedRun } from "../../statistics/spending.js";
 import type { ReplayCopyRow, ReplayRow, ReplaySpending } from "../replay/replay.js";
 
 /**
- * Computes the amount that counts against a replay's ceiling: the cost that its copies reported, its other spending,
- * and one share of the ceiling for each copy that did not report its cost (`statistics/spending.ts`).
+ * Computes the amount that counts against a replay's ceiling, the sum of these amounts (`statistics/spending.ts`):
+ * - the cost that its copies reported;
+ * - its other spending;
+ * - one share of the ceiling for each copy that did not report its cost.
  */
 export function countSpent(replay: ReplayRow): Fraction {
   const { spent, besides, unpriced } = replay.spending;

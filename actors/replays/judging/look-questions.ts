@@ -45,7 +45,7 @@ export const JUDGING_WAKE = "judging";
 /** The message about the end of a question to the model, with the outcome. */
 export type QuestionEnded = EffectEnded<ModelOutcome>;
 
-/** Adds looks at copies to the end of the wanted looks, and asks the next question. */
+/** Adds requests to the end of the row's `wanted` list, and asks the next question. */
 export function wantLooks(scene: JudgingScene, looks: readonly Look[]): void {
   const row = readRow(scene);
   writeRow(scene, { ...row, wanted: [...row.wanted, ...looks] });
@@ -94,8 +94,8 @@ export function goOn(scene: JudgingScene): void {
 }
 
 /**
- * Drops all questions, asked or wanted, and returns their looks. Later answers to them are ignored. Amounts that
- * already count stay counted.
+ * Drops all questions and all requests without a question, and returns all these requests. Later answers are ignored.
+ * Amounts that already count stay counted.
  */
 export function dropLooks(scene: Pick<JudgingScene, "turn" | "replayId">): readonly Look[] {
   const { turn, replayId } = scene;
@@ -123,8 +123,8 @@ export function findWaitingSinceMs(scene: JudgingScene): number | null {
 }
 
 /**
- * `made`: a question was prepared, and was asked if it fit under the ceiling. `skipped`: the look needed no question.
- * `rests`: there is nothing more to do for now.
+ * `made`: a question was prepared, and was asked if it fit under the ceiling. `skipped`: the request needed no
+ * question. `rests`: there is nothing more to do for now.
  */
 type Step = "made" | "skipped" | "rests";
 
@@ -161,8 +161,8 @@ function askNext(scene: JudgingScene): Step {
 }
 
 /**
- * Gives up a look that does not fit under the ceiling. If the look is a second judging, also gives up all looks that
- * remain.
+ * Gives up a request that does not fit under the ceiling. If the request is for a second judging, also gives up all
+ * remaining requests.
  */
 function skip(scene: JudgingScene, next: Look, rest: readonly Look[]): Step {
   const none = { code: "budget", text: "The rest of the ceiling is too small for another judging." } as const;
@@ -219,8 +219,9 @@ function findEstimate({ terms }: JudgingScene, { messages, model, estimates }: P
 }
 
 /**
- * Returns the amount that counts against the ceiling while a question is in progress: the question's estimate or, for a
- * second judging, the cost of the first judging if that is higher. Returns null if there is no estimate.
+ * Returns the amount that counts against the ceiling while a question is in progress. Normally, this is the question's
+ * estimate. For a second judging, it is the cost of the first judging if that cost is higher. Returns null if there is
+ * no estimate.
  */
 function findCount(scene: JudgingScene, prepared: PreparedQuestion): Money | null {
   const { needs } = prepared;
