@@ -19,7 +19,7 @@ export interface JudgeAgreement {
   readonly compared: number;
   readonly agreed: number;
   readonly pending: number;
-  /** `agreed` divided by `compared`, from 0 to 1; null if none is compared. */
+  /** `agreed` divided by `compared`, from 0 to 1; null if `compared` is 0. */
   readonly agreement: number | null;
   readonly unstable: boolean;
 }
