@@ -17,7 +17,7 @@ export interface Side<Each extends Copy = Copy> {
 /** The fields that decide which replay a replay is compared with. */
 export interface Counterpart {
   readonly id: string;
-  /** The replay to compare with, chosen at the start; null if none was chosen. */
+  /** The replay to compare with, chosen at the start; null if no replay was chosen. */
   readonly pairedWith: string | null;
   /** For a replay with the answer: the live replay whose end started this replay. Null for other replays. */
   readonly answers: string | null;
