@@ -32,8 +32,9 @@ interface SidesMoved {
 }
 
 /**
- * Starts a check: starts its replay, and a baseline if the set has none; watches and pins both replays; writes the
- * check's row and a change record; and answers. Also requests the removal of old replays and checks, to make space.
+ * Starts a check and answers. Starts the check's replay, and a baseline if the set has none; watches and pins both
+ * replays. Writes the check's row and a change record. Also requests the removal of old replays and checks, to make
+ * space.
  */
 export function startCheck(message: EventWith<StartCheck>, prepared: PreparedCheck, judging: ReplayJudging): void {
   const { turn, caller, client } = message;
@@ -146,8 +147,8 @@ function toRow(
 }
 
 /**
- * Updates the check's counts. Stores the first verdict other than `running`, with the results. Once both replays are
- * over as well, stores the results again, and stops watching and pinning the replays.
+ * Updates the check's counts. Stores the results with the first verdict other than `running`. Stores them again when
+ * both replays are gone or have no work left, and then stops watching and pinning the replays.
  */
 export function takeMoved(turn: Turn, { sides, decision }: SidesMoved): void {
   const { partition } = turn.self;

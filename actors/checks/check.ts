@@ -40,7 +40,8 @@ export interface ReplayCheckRow extends StoredCheck {
   /** The number of tasks that regressed so far. */
   readonly regressed: number;
   /**
-   * When the check had a verdict, and each replay had ended with no run still running, or was gone; null before that.
+   * When the check ended: it had a verdict, and each of its replays was gone, or had ended and had no running runs.
+   * Null until then.
    */
   readonly endedAt: string | null;
 }

@@ -41,9 +41,16 @@ export type CheckStart =
   | { readonly to: "refuse"; readonly refusal: Refusal };
 
 /**
- * Prepares a check. Refusals come in this order: no permission to plan; a conflicting idempotency key; an unknown
- * station; a line without terms for checks; no guarding set, or one without runs; an invalid planned block; no effect
- * on runs; other invalid terms; too many replays in progress; no space for the replays, or for the check. Only reads.
+ * Prepares a check. Only reads. Refuses for the first reason that applies:
+ * 1. The caller may not plan.
+ * 2. The idempotency key conflicts with an earlier request.
+ * 3. The station does not exist.
+ * 4. The line has no terms for checks.
+ * 5. No set guards the station's changes, or the set has no runs.
+ * 6. The planned block is invalid, or has no effect on runs.
+ * 7. Other terms are invalid.
+ * 8. Too many replays are in progress.
+ * 9. There is no space for the replays, or for the check.
  */
 export function prepareCheck(message: StartCheck, turn: TurnReading, judging: JudgingSetup): CheckStart {
   const refused = refusePlanner(turn, message.caller, message.teamId);

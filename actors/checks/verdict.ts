@@ -45,9 +45,11 @@ export interface Decision {
 }
 
 /**
- * Decides the verdict. The first case that applies counts: more regressions than allowed, which may be known while
- * replays still run (`failed`); a replay still in progress (`running`); a reason for no decision (`undecided`);
- * otherwise `passed`.
+ * Decides the verdict. The first case that applies counts:
+ * 1. `failed`: more tasks regressed than allowed. This may be known while replays still run.
+ * 2. `running`: a replay is still in progress.
+ * 3. `undecided`: there is a reason for no decision.
+ * 4. `passed`.
  */
 export function decide(sides: CheckSides, maxRegressions: number): Decision {
   const { candidate, baseline, runs } = sides;

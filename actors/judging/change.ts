@@ -18,8 +18,8 @@ export interface CheckoutDiff {
 export interface Change {
   readonly files: readonly ChangedFile[];
   /**
-   * The number of further files that were not read at all, at most {@link MAX_COUNTED_FILES}. At that value there may
-   * be more.
+   * The number of further files that were not read at all, at most {@link MAX_COUNTED_FILES}. If the number equals this
+   * maximum, there may be more such files.
    */
   readonly unread: number;
 }
@@ -56,7 +56,7 @@ export const MAX_READ_CHARACTERS = 1_000_000;
 export const MAX_COUNTED_FILES = 10_000;
 
 /**
- * Reads the change of a run. It accepts any text, and skips what is not a diff. A hunk ends after the number of lines
+ * Reads the change of a run. Accepts any text, and skips text that is not a diff. A hunk ends after the number of lines
  * in its header, so no line of a changed file is mistaken for a header. Nothing beyond the limits is read: further
  * files are counted as `unread`, and a file that is read in part has `isCut`.
  */
@@ -141,8 +141,8 @@ interface ReadPart {
  */
 function readParts(parts: readonly Part[]): readonly ReadPart[] {
   const budget: ReadingBudget = { plainFiles: MAX_READ_FILES - parts.length, hunks: MAX_READ_HUNKS };
-  // Each part reserves one file. A file without a `diff --git` line counts as a plain file instead, so a part that
-  // begins without this line gives its reserved file back.
+  // Each part reserves one file: the file of its `diff --git` line. A part that begins without this line returns its
+  // reservation, because each of its files counts as a plain file.
   budget.plainFiles += parts.filter(({ diff, from }) => !diff.startsWith("diff --git ", from)).length;
   let left = MAX_READ_CHARACTERS;
   const read: ReadPart[] = new Array(parts.length);

@@ -124,7 +124,7 @@ export class DiffReader {
       else fresh -= 1;
     }
     this.#at = at;
-    // Exclude the line break after the hunk's last line, which the last line of a diff may lack.
+    // Exclude the line break after the hunk's last line. At the end of a diff, this line break may be missing.
     const text = diff.slice(from, at > this.#to || diff.charCodeAt(at - 1) === EMPTY ? at - 1 : at);
     this.files.at(-1)?.hunks.push({ text, added, removed });
     this.budget.hunks -= 1;

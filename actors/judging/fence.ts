@@ -25,7 +25,8 @@ export class FencedText {
 
   /** Returns the text without the mark. The result is never longer. */
   fenced(untrusted: string): string {
-    // Replace with a space: without it, the texts on both sides could form a new mark. A mark has no space.
+    // Replace the mark with a space, which no mark contains. Otherwise the texts before and after the mark could
+    // together form a new mark.
     return untrusted.replaceAll(this.mark, " ");
   }
 

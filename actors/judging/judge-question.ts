@@ -23,7 +23,7 @@ export interface JudgedWork {
 }
 
 export interface JudgingOptions {
-  /** Drawn for this judging only: 16 to 64 hex digits. */
+  /** The random mark of the fenced text, new for each judging: 16 to 64 hex digits. */
   readonly mark: string;
   /** Whether this is a second judging, which shows files and claims in reverse order. */
   readonly isSecond: boolean;
@@ -121,7 +121,10 @@ export function toClaimsAnswer(count: number) {
   return z.strictObject(Object.fromEntries(names.map((name) => [name, claimAnswer])));
 }
 
-/** The name of the answer to the claim at this position of the shown order, from 0. */
+/**
+ * Returns the name of a claim's member in the answer. `at` is the claim's index in the order in which the claims were
+ * shown.
+ */
 export function toClaimName(at: number): string {
   return `claim${at + 1}`;
 }

@@ -23,7 +23,7 @@ export interface Pairing {
 }
 
 export interface ReadingOptions {
-  /** Drawn for this reading only: 16 to 64 hex digits. */
+  /** The random mark of the fenced text, new for each reading: 16 to 64 hex digits. */
   readonly mark: string;
   readonly ownShownFirst: boolean;
 }
@@ -50,7 +50,7 @@ export interface PairReading {
 }
 
 export interface PairReason {
-  /** As the model wrote it: "first" and "second" refer to the order in this reading. */
+  /** The reason as the model wrote it: "first" and "second" refer to the order in this reading. */
   readonly text: string;
   /** The numbers of the cited hunks in each change. */
   readonly ownHunks: readonly number[];

@@ -15,13 +15,13 @@ const MAX_REASONS = 32_000;
 const MAX_CITATIONS = 5;
 
 /**
- * A number that a model cites. Any number is valid: a citation of something that was not shown is dropped, and the
- * verdict stands.
+ * A number that a model cites. Any number is valid: a citation of something that was not shown is dropped, but does not
+ * invalidate the verdict.
  */
 export const citedNumber = z.number();
 
 /**
- * A reason, as a model gives it. The schema sets no text limit, because not every model can obey one;
+ * A reason, as a model gives it. The schema does not limit the text's length, because some models cannot obey a limit;
  * {@link cutReasons} shortens texts.
  */
 export const answeredReason = z.strictObject({
@@ -64,7 +64,10 @@ export function readHunks(numbers: readonly number[], hunks: readonly number[]):
   return [...new Set(found)].sort((a, b) => a - b);
 }
 
-/** Shortens reasons so that those of one verdict stay within the limit. Drops empty reasons. */
+/**
+ * Shortens the reasons of one verdict, so that each reason and all reasons together stay within their limits. Drops
+ * empty reasons.
+ */
 export function cutReasons<Reason extends { readonly text: string }>(reasons: readonly Reason[]): readonly Reason[] {
   const stated = reasons.filter(({ text }) => text.trim() !== "");
   const max = Math.min(MAX_REASON, Math.floor(MAX_REASONS / Math.max(1, stated.length)));

@@ -31,8 +31,9 @@ export interface JudgeVerdict {
 }
 
 /**
- * Reads a model's answer to `judgeQuestion`. The result refers to the judge's claims and the change's hunks in their
- * own order, whatever the shown order. Returns null if the answer does not match the judge's schema.
+ * Reads a model's answer to `judgeQuestion`. The verdict numbers the judge's claims and the change's hunks in their
+ * original order, even if the model saw them in another order. Returns null if the answer does not match the judge's
+ * schema.
  */
 export function readVerdict(
   judge: Judge,

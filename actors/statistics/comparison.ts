@@ -38,9 +38,11 @@ export interface ComparisonRow<Each extends MeasuredCopy> {
 }
 
 /**
- * Returns a row for each task of the candidate. Regressed tasks come first. Then rows are ordered by pair (loss; tie or
- * none; win), then by gain in success (largest loss first, unknown last), then by task id. `runs` has the set's runs in
- * order.
+ * Returns a row for each task of the candidate. `runs` has the set's runs in order. Sorts the rows by these criteria:
+ * 1. Regressed tasks come before other tasks.
+ * 2. By pair: losses, then ties and tasks without a pair, then wins.
+ * 3. By gain in success: the largest loss first, unknown gains last.
+ * 4. By task id.
  */
 export function compareTasks<Each extends MeasuredCopy>(
   candidate: readonly Each[],

@@ -2,7 +2,7 @@ import { type Fraction, fraction, mean } from "../fraction.js";
 
 /**
  * The result of a copy. An `unscored` copy says nothing about the configuration (for example, a runner was lost). Null
- * until the copy has settled and, if there is a judge, is judged.
+ * until the copy has settled and the judge, if there is one, has judged the copy.
  */
 export type CopyResult = "succeeded" | "failed" | "unscored" | null;
 

@@ -4,8 +4,9 @@ import type { Ends } from "./resampled-sum.js";
 
 /**
  * The 95 % bootstrap interval of a run's mean cost, resampled over tasks like the interval of success. `costs` has one
- * cost per task, not negative, all in one currency. If the costs' ratios to the largest cost need a finer scale than
- * 1/840, each cost is rounded to the nearest 1/840 of the largest. Returns null for an empty list.
+ * cost per task. Costs are not negative, and all are in one currency. The interval is computed from the ratios of the
+ * costs to the largest cost. If these ratios need a finer scale than 1/840, each ratio is rounded to the nearest 1/840.
+ * Returns null for an empty list.
  */
 export function costInterval(costs: readonly Fraction[]): Ends<Fraction> | null {
   const largest = costs.reduce((highest, cost) => (compare(cost, highest) > 0 ? cost : highest), ZERO);

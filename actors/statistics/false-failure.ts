@@ -13,8 +13,8 @@ export interface PlannedCheck {
  *
  * Only a task whose scored copies all succeeded can regress. Such a task's copies do not show how likely its next copy
  * is to fail, so the estimate uses the copies of all tasks. It models the tasks' success rates as a beta distribution,
- * with the measured mean and the measured variance within tasks. If the copies of every task agree, the model adds one
- * more task, in which exactly one copy fails.
+ * with the measured mean and the measured variance within tasks. If no task has both a succeeded and a failed copy, the
+ * model adds one more task, in which exactly one copy fails.
  */
 export function falseFailureChance(baseline: readonly Copy[], check: PlannedCheck): number | null {
   const tasks = [...groupByTask(baseline).values()].map(toTally).filter(({ scored }) => scored > 0);
@@ -70,7 +70,10 @@ function average(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** The probability that fewer than half of the next `copies` succeed, after `succeeded` copies that all succeeded. */
+/**
+ * The probability that fewer than half of a task's next copies succeed. `copies` is their number. All `succeeded`
+ * earlier copies of the task succeeded.
+ */
 function regressionChance({ mean, likeness }: Urn, succeeded: number, copies: number): number {
   let chances = [1];
   for (let drawn = 0; drawn < copies; drawn++) {

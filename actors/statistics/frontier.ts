@@ -5,7 +5,7 @@ export interface FrontierPoint {
   readonly id: string;
   /** Higher is better. Null if nothing was scored: such a point is on the frontier only if it is the seed. */
   readonly score: Fraction | null;
-  /** The cost of one run; null if unknown, which ranks above every cost. */
+  /** The cost of one run; null if unknown. An unknown cost ranks above every known cost. */
   readonly cost: Fraction | null;
   /** The live config, which always stays on the frontier. */
   readonly isSeed: boolean;
@@ -13,9 +13,9 @@ export interface FrontierPoint {
 
 /**
  * Returns the Pareto frontier: the seed, and the points that no other point dominates in score and cost (document 2,
- * "Search detail": `frontier`). Equal points both stay. The order is by cost, cheapest first, then by score, best
- * first, then as given. For the objective `cost`, the caller must leave out the candidates that are `worse` than the
- * seed.
+ * "Search detail": `frontier`). Points with equal score and cost all stay. Orders the points by cost (cheapest first),
+ * then by score (best first), then as given. For the objective `cost`, the caller must leave out the candidates that
+ * are `worse` than the seed.
  */
 export function paretoFrontier<Point extends FrontierPoint>(points: readonly Point[]): readonly Point[] {
   return points

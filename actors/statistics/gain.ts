@@ -20,9 +20,9 @@ export interface Gain {
 }
 
 /**
- * The gain in success of `own` over `other`: the mean difference of the success shares, over the tasks that both sides
- * scored, with its interval from resampling these tasks. Null if there is no such task. `minGain` is a decimal, and is
- * compared exactly as written.
+ * The gain in success of `own` over `other`: the mean difference of the tasks' success shares, with its interval. Both
+ * use only the tasks that both sides scored; the interval is from resampling these tasks. Null if there is no such
+ * task. `minGain` is a decimal, and is compared exactly as written.
  *
  * All given copies count. If one side replayed runs that the other did not, the caller must leave those out.
  */
@@ -54,7 +54,7 @@ function pairedDifferences(own: readonly Copy[], other: readonly Copy[]): readon
   });
 }
 
-/** Selects the copies of tasks that the other side also scored, for `comparedWith` (document 2, "Replay (read)"). */
+/** Selects the copies whose tasks the other side also scored, for `comparedWith` (document 2, "Replay (read)"). */
 export function onTasksScoredBy<Each extends Copy>(copies: readonly Each[], other: readonly Copy[]): readonly Each[] {
   const shares = taskShares(other);
   return copies.filter(({ taskId }) => shares.has(taskId));

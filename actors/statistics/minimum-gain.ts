@@ -33,7 +33,7 @@ export function suggestedRepeats(needed: number): number {
   return Math.min(needed, MAX_REPEATS);
 }
 
-/** 95 % of a standard normal variable's values are within this many standard deviations. */
+/** 95 % of a standard normal variable's values are within this many standard deviations of the mean. */
 const DEVIATIONS = 1.96;
 
 /** The size of a comparison of two replays: the number of tasks, and the number of copies of each run on each side. */

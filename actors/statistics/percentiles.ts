@@ -20,8 +20,8 @@ export function toPercentiles(timesMs: readonly number[]): Percentiles {
 }
 
 /**
- * Interpolates linearly between the two nearest values (R's type 7). It multiplies integers, so that only the last step
- * rounds. Null for an empty list.
+ * Interpolates linearly between the two nearest values (R's type 7). Multiplies integers and divides last, so only the
+ * division rounds. Null for an empty list.
  */
 function percentile(sorted: readonly number[], percent: number): number | null {
   const hundredths = (sorted.length - 1) * percent;

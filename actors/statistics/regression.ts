@@ -2,11 +2,16 @@ import { compare, type Fraction, subtract, toNumber } from "../fraction.js";
 import { type Copy, countSucceeded, groupByTask, isScored, successShare } from "./copy.js";
 
 /**
- * Whether a task regressed (document 2, "Replay check verdict", "Replay (read)": `comparison[].regressed`). A task
- * regressed if every copy of both sides has settled, both sides have a scored copy, all scored copies of the baseline
- * succeeded, and fewer than half of the candidate's scored copies did. If every drop counted, 93 % of checks of 20
- * tasks with three copies would fail although nothing changed. With this rule 6 % do; with five copies 0.7 %, with one
- * copy 67 %. The tasks' rates for these figures are in `test/actors/statistics/regression.test.ts`.
+ * Whether a task regressed (document 2, "Replay check verdict", "Replay (read)": `comparison[].regressed`). All of
+ * these must be true:
+ * - Every copy of both sides has settled, and both sides have a scored copy.
+ * - All scored copies of the baseline succeeded.
+ * - Fewer than half of the candidate's scored copies succeeded.
+ *
+ * The last condition prevents most false failures of checks. If every lower success share counted as a regression, 93 %
+ * of checks of 20 tasks with three copies would fail although nothing changed. With this rule, 6 % of these checks
+ * fail. With five copies 0.7 % fail, and with one copy 67 %. The tasks' rates for these figures are in
+ * `test/actors/statistics/regression.test.ts`.
  */
 export function hasRegressed(candidate: readonly Copy[], baseline: readonly Copy[]): boolean {
   const scored = candidate.filter(isScored).length;
@@ -27,7 +32,9 @@ export function areSettled(copies: readonly Copy[]): boolean {
 /** A task that regressed (document 2, "Replay check (record)": `regressions[]`). */
 export interface Regression<Each extends Copy> {
   readonly taskId: string;
-  /** The run with the largest loss of success. Of runs with equal losses, the first in the set's order. */
+  /**
+   * The run with the largest loss of success. If several runs have the same loss, the first of them in the set's order.
+   */
   readonly originalRunId: string;
   /** The copies of each side, ordered by run in the set's order, then by copy. */
   readonly candidate: readonly Each[];
@@ -71,8 +78,8 @@ export function shareGained(own: readonly Copy[], other: readonly Copy[]): Fract
 }
 
 /**
- * Finds the run with the largest loss among the task's runs that both sides scored. If there is none, returns the first
- * run. Copies must be in run order.
+ * Finds the run with the largest loss among the task's runs that have scored copies on both sides. If there is no such
+ * run, returns the task's first run. Copies must be in run order.
  */
 function runWithLargestLoss(own: readonly Copy[], other: readonly Copy[]): string | undefined {
   const ofRun = (copies: readonly Copy[], runId: string) => copies.filter((copy) => copy.originalRunId === runId);

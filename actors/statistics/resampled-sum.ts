@@ -1,7 +1,10 @@
 import { type Fraction, toNumber } from "../fraction.js";
 import { raise, transform, transformError } from "./fourier.js";
 
-/** A sample value, minus the smallest one, as a non-negative integer, and how often it occurs in the sample. */
+/**
+ * A value of a sample, and how often the value occurs. Stored as the difference from the sample's smallest value, which
+ * is a non-negative integer.
+ */
 export interface ValueCount {
   readonly value: number;
   readonly count: number;
@@ -17,9 +20,10 @@ export interface Ends<Each> {
  * The type 1 quantiles of the sum of `size` values, drawn with replacement from a sample of `size` values. The quantile
  * of a probability is the smallest sum whose cumulative probability is not below this probability.
  *
- * The distribution is the sample's own, convolved with itself. It is first computed in doubles by a Fourier transform,
- * with an error bound, which takes milliseconds. If a cumulative probability is within this error of a requested one,
- * all resamples are counted in integers instead. So the result is always exact.
+ * The distribution of the sum is the sample's own distribution, convolved with itself. A Fourier transform first
+ * computes it in doubles, with an error bound, within milliseconds. If a cumulative probability is too close to a
+ * requested probability for this error, the function counts all resamples in integers instead. So the result is always
+ * exact.
  */
 export function resampledSumQuantiles(
   sample: readonly ValueCount[],
@@ -62,7 +66,7 @@ function resampledDensity(sample: readonly ValueCount[], size: number): Float64A
   for (const { value, count } of sample) signal.real[value] = count / size;
   transform(signal);
   raise(signal, size);
-  // The inverse transform: the same with real and imaginary parts swapped, divided by the length.
+  // The inverse transform: the same transform with real and imaginary parts swapped, divided by the length.
   transform({ real: signal.imaginary, imaginary: signal.real });
   return signal.real.subarray(0, sums).map((each) => each / length);
 }

@@ -4,9 +4,9 @@ export type LookResult = "passed" | "failed";
 
 /** The results of the first and the second judging of a change, or of the first and the second check. */
 export interface TwoLooks {
-  /** Null if the first look had no verdict. */
+  /** Null if the first judging or check had no verdict. */
   readonly first: LookResult | null;
-  /** Null if the second look had no verdict, or was not requested. */
+  /** Null if the second judging or check had no verdict, or was not requested. */
   readonly second: LookResult | "pending" | null;
 }
 
@@ -19,7 +19,7 @@ export interface JudgeAgreement {
   readonly compared: number;
   readonly agreed: number;
   readonly pending: number;
-  /** `agreed` divided by `compared`, from 0 to 1; null if none is compared. */
+  /** `agreed` divided by `compared`, from 0 to 1; null if `compared` is 0. */
   readonly agreement: number | null;
   readonly unstable: boolean;
 }

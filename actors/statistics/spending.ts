@@ -35,7 +35,9 @@ function isPriced({ spent, priced }: PricedCopy, currency: string): boolean {
   return priced && (spent === null || spent.currency === currency);
 }
 
-/** A replay's ceiling, and the numbers by which it is divided to get the share of an unpriced copy. */
+/**
+ * A replay's ceiling, and the numbers of runs and repeats. Each unpriced copy counts as an equal share of the ceiling.
+ */
 export interface CeilingOf {
   readonly ceiling: Money;
   /** The number of replayed runs, and the number of copies of each run. */
@@ -52,8 +54,10 @@ export function unpricedRun({ ceiling, runs, repeats }: CeilingOf): Fraction {
 }
 
 /**
- * The amount that counts against a replay's ceiling: the reported costs of its copies, plus {@link unpricedRun} for
- * each unpriced copy, plus other spending (second judgings, pairs, estimates of model calls in progress).
+ * The amount that counts against a replay's ceiling, the sum of these amounts:
+ * - the reported costs of its copies;
+ * - {@link unpricedRun} for each unpriced copy;
+ * - `besides`: other spending, such as second judgings, pairs, and estimates of model calls in progress.
  */
 export function countedSpend(copies: readonly PricedCopy[], of: CeilingOf, besides: readonly Money[] = []): Fraction {
   const { currency } = of.ceiling;

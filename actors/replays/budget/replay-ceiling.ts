@@ -4,8 +4,10 @@ import { reachesCeiling, unpricedRun } from "../../statistics/spending.js";
 import type { ReplayCopyRow, ReplayRow, ReplaySpending } from "../replay/replay.js";
 
 /**
- * Computes the amount that counts against a replay's ceiling: the cost that its copies reported, its other spending,
- * and one share of the ceiling for each copy that did not report its cost (`statistics/spending.ts`).
+ * Computes the amount that counts against a replay's ceiling, the sum of these amounts (`statistics/spending.ts`):
+ * - the cost that its copies reported;
+ * - its other spending;
+ * - one share of the ceiling for each copy that did not report its cost.
  */
 export function countSpent(replay: ReplayRow): Fraction {
   const { spent, besides, unpriced } = replay.spending;
@@ -14,7 +16,8 @@ export function countSpent(replay: ReplayRow): Fraction {
 }
 
 /**
- * A search's ceiling. `others` is the amount that counts against it, without the amount of one of the search's replays.
+ * The ceiling of a search, for a decision about one of its replays. `others` is the amount that counts against the
+ * ceiling without this replay.
  */
 export interface BudgetLeft {
   readonly ceiling: Money;

@@ -26,8 +26,8 @@ const uses: Readonly<Record<Exclude<CandidateKind, "proposed">, string>> = {
 };
 
 /**
- * Finds a candidate that the service made. Returns undefined if there is none. `row` is null except for the live config
- * of a replay.
+ * Finds a candidate that the service made. Returns undefined if there is none. `row` has a resource only for the live
+ * config of a replay; it is null for all other candidates.
  */
 export function findMadeCandidate(reading: Reading, id: string): MadeResource | undefined {
   const workspaceId = findOwningWorkspace(reading, MADE_CANDIDATE, id);
@@ -240,7 +240,7 @@ const consequences: readonly [field: Compared, follows: string][] = [
 
 /**
  * Lists a warning for each compared field whose value in a candidate's block differs from the live station's current
- * value. Most such differences make the comparison with the baseline show more than the agent's work.
+ * value. With most of these differences, the comparison with the baseline no longer measures only the agent's work.
  */
 export function candidateWarnings(block: StationBlock, live: Station): readonly Warning[] {
   return consequences.flatMap(([field, follows]) => {

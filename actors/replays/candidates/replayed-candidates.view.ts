@@ -7,7 +7,7 @@ import { replaySummarySchema } from "../reads/replay-schemas.js";
 import type { ReplayRow } from "../replay/replay.js";
 import { replays } from "../replay/replay.table.js";
 
-/** The periods of figures, in whole UTC days up to and including today. */
+/** The periods that a request can choose, in whole UTC days up to and including today. */
 export const periods = ["7d", "30d", "90d"] as const;
 export type PeriodName = (typeof periods)[number];
 

@@ -31,8 +31,8 @@ export function toFingerprints(config: RunConfig, judging: JudgingSetup): Finger
 }
 
 /**
- * Returns the name of the model that judges under a config; null if the station has no judge, or if the judge names no
- * model and no default model is configured.
+ * Returns the name of the model that judges under a config. Null if the station has no judge. Also null if the judge
+ * names no model and no default model is configured.
  */
 export function toJudgeModel({ station: { judge } }: RunConfig, { defaultModel }: JudgingSetup): string | null {
   return judge === null ? null : judge.model || defaultModel;

@@ -11,7 +11,7 @@ export const replayCopies = indexedTable<ReplayCopyRow>("replay-copy", {
   changes: (copy) => [copyChange(copy)],
 });
 
-/** Whether the work of the copy is over. The copy may still be judged. */
+/** Whether the copy has stopped running. The copy may still be judged. */
 export function isSettled({ state }: Pick<ReplayCopyRow, "state">): boolean {
   return state !== "waiting" && state !== "queued" && state !== "running";
 }

@@ -17,7 +17,7 @@ export interface Side<Each extends Copy = Copy> {
 /** The fields that decide which replay a replay is compared with. */
 export interface Counterpart {
   readonly id: string;
-  /** The replay to compare with, chosen at the start; null if none was chosen. */
+  /** The replay to compare with, chosen at the start; null if no replay was chosen. */
   readonly pairedWith: string | null;
   /** For a replay with the answer: the live replay whose end started this replay. Null for other replays. */
   readonly answers: string | null;
@@ -49,7 +49,7 @@ interface Terms {
   readonly live: readonly Copy[];
 }
 
-/** Compares `own` with `other`, on the runs of which both sides have copies. */
+/** Compares `own` with `other`, on the runs that have copies on both sides. */
 export function compareSides(own: Side, other: Side, { minGain, live }: Terms): Versus {
   const [mine, theirs] = [listCopiesOnRuns(own.copies, other.copies), listCopiesOnRuns(other.copies, own.copies)];
   const gain = successGain(mine, theirs, minGain);
@@ -70,9 +70,8 @@ export type TaskRow<Each extends MeasuredCopy> = ComparisonRow<Each> & {
 };
 
 /**
- * Returns a row for each task of `own`, regressions first. Within a task, only runs of which both sides have copies
- * count. If `other` has no copy of any of the task's runs, all copies of the task in `own` count and the other side is
- * empty.
+ * Returns a row for each task of `own`, regressions first. Within a task, only runs with copies on both sides count. If
+ * `other` has no copy of any of the task's runs, all copies of the task in `own` count and the other side is empty.
  */
 export function compareByTask<Each extends MeasuredCopy>(
   own: readonly Each[],

@@ -24,7 +24,7 @@ export function readJudgedWork(reading: Reading, workspaceId: string, runId: str
   };
 }
 
-/** Returns the result of a run's check, for a judge of two changes; null if the run has no check result. */
+/** Returns the result of a run's check, for a judge that compares two changes; null if the run has no check result. */
 export function readRunCheck(reading: Reading, workspaceId: string, runId: string): JudgedCheck | null {
   return readCheck(getRun(reading, workspaceId, runId));
 }

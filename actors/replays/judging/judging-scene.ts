@@ -74,7 +74,7 @@ export function getJudge(scene: JudgingScene): Judge {
   return judge;
 }
 
-/** Returns the copy that a look is about. The copy exists for as long as its replay. */
+/** Returns the copy that a request concerns. The copy exists for as long as its replay. */
 export function getCopy({ turn, replayId }: JudgingScene, { place, repeat }: Pick<Look, "place" | "repeat">) {
   const copy = replayCopies.get(turn, turn.self.partition, replayId, place, repeat);
   if (copy === undefined) throw new Error("a judging without its copy");

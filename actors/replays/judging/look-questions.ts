@@ -4,12 +4,16 @@
  * answers.
  *
  * 1. A replay stores at most {@link MAX_ASKED} questions at a time, including questions that wait for the model.
- * 2. From when a question is asked until its usage is known, its estimate counts against the ceiling. After that, its
- *    cost counts. If a crash loses an answer, the estimate still counts, and the question is asked again.
+ * 2. While a question's usage is unknown, the question's estimate counts against the ceiling. Afterwards, its cost
+ *   counts.
+ * If a crash loses an answer, the estimate still counts, and the question is asked again.
  * 3. One turn applies an outcome with all its consequences.
- * 4. A turn prepares at most one question, because that reads whole diffs. The next questions follow in later turns.
- * 5. A question that does not fit under the ceiling is given up only when the replay has no other question in progress
- *    or waiting: those questions may cost less than their estimates.
+ * 4. A turn prepares at most one question, because preparing a question reads whole diffs. Later turns prepare the
+ *   next
+ * questions.
+ * 5. A question that does not fit under the ceiling is given up only when the replay has no other question in
+ *   progress
+ * or waiting. Other questions may cost less than their estimates, and so free budget.
  */
 import type { EffectEnded } from "../../../runtime/turns/turn.js";
 import { MAX_ANSWER_TOKENS } from "../../judging/prompt.js";
@@ -41,7 +45,7 @@ export const JUDGING_WAKE = "judging";
 /** The message about the end of a question to the model, with the outcome. */
 export type QuestionEnded = EffectEnded<ModelOutcome>;
 
-/** Adds looks at copies to the end of the wanted looks, and asks the next question. */
+/** Adds requests to the end of the row's `wanted` list, and asks the next question. */
 export function wantLooks(scene: JudgingScene, looks: readonly Look[]): void {
   const row = readRow(scene);
   writeRow(scene, { ...row, wanted: [...row.wanted, ...looks] });
@@ -90,8 +94,8 @@ export function goOn(scene: JudgingScene): void {
 }
 
 /**
- * Drops all questions, asked or wanted, and returns their looks. Later answers to them are ignored. Amounts that
- * already count stay counted.
+ * Drops all questions and all requests without a question, and returns all these requests. Later answers are ignored.
+ * Amounts that already count stay counted.
  */
 export function dropLooks(scene: Pick<JudgingScene, "turn" | "replayId">): readonly Look[] {
   const { turn, replayId } = scene;
@@ -119,8 +123,8 @@ export function findWaitingSinceMs(scene: JudgingScene): number | null {
 }
 
 /**
- * `made`: a question was prepared, and was asked if it fit under the ceiling. `skipped`: the look needed no question.
- * `rests`: there is nothing more to do for now.
+ * `made`: a question was prepared, and was asked if it fit under the ceiling. `skipped`: the request needed no
+ * question. `rests`: there is nothing more to do for now.
  */
 type Step = "made" | "skipped" | "rests";
 
@@ -157,8 +161,8 @@ function askNext(scene: JudgingScene): Step {
 }
 
 /**
- * Gives up a look that does not fit under the ceiling. If the look is a second judging, also gives up all looks that
- * remain.
+ * Gives up a request that does not fit under the ceiling. If the request is for a second judging, also gives up all
+ * remaining requests.
  */
 function skip(scene: JudgingScene, next: Look, rest: readonly Look[]): Step {
   const none = { code: "budget", text: "The rest of the ceiling is too small for another judging." } as const;
@@ -215,8 +219,9 @@ function findEstimate({ terms }: JudgingScene, { messages, model, estimates }: P
 }
 
 /**
- * Returns the amount that counts against the ceiling while a question is in progress: the question's estimate or, for a
- * second judging, the cost of the first judging if that is higher. Returns null if there is no estimate.
+ * Returns the amount that counts against the ceiling while a question is in progress. Normally, this is the question's
+ * estimate. For a second judging, it is the cost of the first judging if that cost is higher. Returns null if there is
+ * no estimate.
  */
 function findCount(scene: JudgingScene, prepared: PreparedQuestion): Money | null {
   const { needs } = prepared;

@@ -153,9 +153,9 @@ function readSide(
 }
 
 /**
- * Finds the other replay's copy of the same original run; undefined if there is none. Its `repeat` is this copy's
- * `repeat`, modulo the other replay's repeats. It is at the same place, unless the run was removed from the set and
- * added again between the replays.
+ * Finds the other replay's copy of the same original run; undefined if there is none. {@link toOpponent} determines the
+ * `repeat` of the other copy. Both copies have the same place, unless the run was removed from the set and added again
+ * between the replays.
  */
 function findOpponent(
   { turn }: JudgingScene,

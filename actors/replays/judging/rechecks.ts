@@ -47,7 +47,7 @@ export function takeRecheckOver(scene: JudgingScene, before: ReplayRecheckRow, r
   startRechecks(scene);
 }
 
-/** Ends all second checks that are still open. */
+/** Ends all second checks in progress without a result, and withdraws their runs. */
 export function endRechecks(scene: JudgingScene): void {
   const { turn } = scene;
   const reason = "The replay was stopped.";
@@ -58,12 +58,12 @@ export function endRechecks(scene: JudgingScene): void {
   }
 }
 
-/** Whether no second check of the replay remains open. */
+/** Whether all second checks of the replay have ended. */
 export function areRechecksOver(scene: JudgingScene): boolean {
   return !getReplay(scene).probe || listOpen(scene).length === 0;
 }
 
-/** Starts as many open checks as may run at a time. */
+/** Starts second checks that have no run yet, until {@link MAX_RECHECKS} second checks have one. */
 function startRechecks(scene: JudgingScene): void {
   const open = listOpen(scene);
   let free = MAX_RECHECKS - open.filter(({ runId }) => runId !== null).length;

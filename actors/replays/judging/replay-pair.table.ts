@@ -18,7 +18,9 @@ export interface ReplayPairRow extends CopyKey, Stored<typeof listedPairSchema, 
   readonly promptVersion: number | null;
   /** The readings that are answered so far, at most two. A pair of two empty changes is judged without readings. */
   readonly readings: readonly StoredReading[];
-  /** Total of all attempts to ask so far. An attempt with unknown usage counts as its estimated cost. */
+  /**
+   * Total spending of all attempts to ask the model so far. An attempt with unknown usage counts as its estimated cost.
+   */
   readonly spent: ModelSpent;
 }
 

@@ -47,7 +47,9 @@ export interface ReplayVerdictRow extends CopyKey {
   readonly verdict: StoredVerdict | null;
   /** Why there is no verdict; otherwise null. Users may see the text. */
   readonly none: { readonly code: NoVerdict; readonly text: string } | null;
-  /** Total of all attempts to ask so far. An attempt with unknown usage counts as its estimated cost. */
+  /**
+   * Total spending of all attempts to ask the model so far. An attempt with unknown usage counts as its estimated cost.
+   */
   readonly spent: ModelSpent;
 }
 
@@ -55,7 +57,7 @@ export interface ReplayVerdictRow extends CopyKey {
 export const replayVerdicts = indexedTable<ReplayVerdictRow>("replay-verdict", {
   under: ["replayId"],
   order: ["place", "repeat", "which"],
-  // The end of a first judging also changes its copy, which publishes the change.
+  // A first judging publishes no change of its own: its end changes the copy, and the copy publishes its change.
   changes: (verdict, reading, { workspaceId }) =>
     verdict.which === "first" ? [] : secondLookChanges(reading, workspaceId, verdict),
   blobs: ({ verdict }) => (verdict === null ? [] : bodiesOfReasons(verdict.reasons)),

@@ -9,15 +9,18 @@ import { taskNotes } from "../../tasks/task.table.js";
 /** Maximum number of notes, and of runs, to search for one task. The newest ones are searched. */
 const MAX_SCANNED = 100;
 
-/** An answer whose note is not stored yet. */
+/** An answer with the text of its note. A stored answer has the digest of the note instead. */
 export interface FoundAnswer extends Pick<RunAnswer, "accepted"> {
   readonly note: string | null;
 }
 
 /**
- * Finds the expected result of an ended run. For an accepted run, that is its own change. For a run that was sent back,
- * it is the note with the reason, and the change of the station's later run that was accepted. Returns null for any
- * other run, and if neither a note nor a change is stored.
+ * Finds the expected result of an ended run:
+ * - for an accepted run, its own change;
+ * - for a run that was sent back, the note with the reason, and the change of the station's later run that was
+ *   accepted.
+ *
+ * Returns null for any other run, and if neither a note nor a change is stored.
  */
 export function findAnswer(reading: Reading, workspaceId: string, runId: string): FoundAnswer | null {
   const run = runs.get(reading, workspaceId, runId);

@@ -57,10 +57,12 @@ function isOfOthers(turn: TurnReading, { id, search }: ReplayRow): boolean {
 }
 
 /**
- * Starts the replay with the answer after a live replay. Does nothing if the live replay did not finish, must have no
- * such replay, or already has one. Also does nothing in these cases: the set or its config has changed since, nothing
- * scores the copies, no run has an answer, or the team or the set has reached a limit. Call it in a turn of the actor
- * of the team's replay sets.
+ * Starts the replay with the answer after a live replay. Call it in a turn of the actor of the team's replay sets. Does
+ * nothing in these cases:
+ * - The live replay did not finish, must have no replay with the answer, or already has one.
+ * - The set or its config has changed since the live replay started.
+ * - Nothing scores the copies, or no run has an answer.
+ * - The team or the set has reached a limit.
  */
 export function startOracle(turn: Turn, liveId: string, judging: JudgingSetup): void {
   const { partition } = turn.self;

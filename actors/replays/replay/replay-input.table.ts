@@ -36,7 +36,10 @@ export interface ReplayInputRow {
    * model and no default model was configured.
    */
   readonly judgeModel: string | null;
-  /** The config's tools at the start of the replay, used if the original run did not have them; absent for none. */
+  /**
+   * The tools of the config at the start of the replay. A copy uses such a tool only if its original run did not have
+   * it. Absent if there are none.
+   */
   readonly tools?: RunTools;
   /** The other fields of the station block, which are not in a config. */
   readonly block: Pick<StationBody, "name" | "passesTo" | "alerts" | "runners">;

@@ -33,7 +33,7 @@ export interface ForgetReplay extends Message {
   readonly type: "replay.forget";
 }
 
-/** Sent by the paired replay when it ends, if this replay has finished before. */
+/** Sent by the paired replay when it ends, if this replay has already finished. */
 interface CounterpartEnded extends Message {
   readonly type: "counterpart.ended";
 }

@@ -145,7 +145,7 @@ function goesBack({ before, after }: CopyChange): boolean {
   return after.state === "waiting" && before.state !== "waiting";
 }
 
-/** Continues the judging. A later turn applies the results and costs to the replay. */
+/** Runs `work`, a step of the judging. If the replay is in progress, a later turn applies the results and costs. */
 export function judgeOn({ turn }: JudgingScene, work: () => void): void {
   work();
   if (isUnderWay(getReplayRow(turn))) turn.wake(wakeUps.settle, turn.now);

@@ -12,7 +12,8 @@ export interface ReplayCounts {
   /** Copies that a runner has. */
   readonly running: number;
   /**
-   * Copies that have stopped running. The next three fields count them by result; a copy that is being judged has none.
+   * Copies that have stopped running. The next three fields count them by result; a copy that is still being judged is
+   * in none of these three.
    */
   readonly settled: number;
   readonly succeeded: number;
@@ -93,7 +94,7 @@ export interface CopyName {
 export interface ReplayContext {
   /** Number of copies whose rows exist, in order: every run has its first copy before any run gets a second. */
   readonly made: number;
-  /** Number of created copies that were queued, or that never will be. */
+  /** Number of copies, in order of creation, that were queued at least once or never will be. */
   readonly next: number;
   /** Copies that returned to `waiting`; they start after all others. */
   readonly back: readonly CopyName[];

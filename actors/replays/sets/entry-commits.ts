@@ -15,8 +15,8 @@ interface CommitHold {
 }
 
 /**
- * Makes the archives keep the commits that a run started from for `holder`, even if branches change or disappear.
- * Idempotent.
+ * Makes the archives retain the commits that a run started from, until `holder` releases them. The commits stay
+ * available even if branches change or disappear. Idempotent.
  */
 export function holdCommits(turn: Turn, { runId, holder }: CommitHold): void {
   for (const { repository, commit } of listCommits(turn, runId)) {
@@ -26,8 +26,8 @@ export function holdCommits(turn: Turn, { runId, holder }: CommitHold): void {
 }
 
 /**
- * Releases the holds of `holder` on the commits of a run. Call it in a turn that can read the run's input, which each
- * holder pins.
+ * Releases the holds of `holder` on the commits of a run. Call it in a turn that can read the run's input; each holder
+ * pins this input.
  */
 export function releaseCommits(turn: Turn, { runId, holder }: CommitHold): void {
   for (const { repository, commit } of listCommits(turn, runId)) {

@@ -95,7 +95,7 @@ export interface ReplayStarted {
     readonly ceiling: Money;
     readonly status: "started" | "starting";
   } | null;
-  /** The replay with the answer that follows the new baseline; null for none. */
+  /** The replay with the answer that follows the new baseline; null if no such replay follows. */
   readonly oracle: { readonly ceiling: Money } | null;
   readonly warnings: readonly StartWarning[];
   readonly replayed: boolean;

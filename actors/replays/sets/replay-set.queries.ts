@@ -109,7 +109,7 @@ export function listTeamsToHold(reading: Reading, workspaceId: string): readonly
   return [...new Set(teamIds)];
 }
 
-/** Finds a station of a team's line by key; refuses with `not-found`. */
+/** Finds a station of a team's line by key. Refuses with `not-found` if the line or the station does not exist. */
 export function findStationByKey(
   reading: Reading,
   team: TeamPlace,

@@ -140,7 +140,10 @@ function guardedBy({ name }: ReplaySetRow): string {
   return `The replay set "${name}" already guards changes to the station. Only one set of a station can guard it.`;
 }
 
-/** Changes a set, if the caller may and the set exists. `make` returns a refusal, or null after a successful change. */
+/**
+ * Changes a set, if the set exists and the caller may change it. `make` returns a refusal, or null after a successful
+ * change.
+ */
 export function changeSet(
   event: Keyed & { readonly turn: Turn<Result>; readonly caller: Caller; readonly setId: string },
   make: (set: ReplaySetRow) => Refusal | null,

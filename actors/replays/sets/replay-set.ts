@@ -21,8 +21,8 @@ export interface ReplaySetRow extends Stored<typeof replaySetFields> {
 }
 
 /**
- * A run of a set. The entry pins the run, and so the run's task, input, steps and blobs. It also holds the archives of
- * the commits that the run started from.
+ * A run of a set. The entry pins the run, and so the run's task, input, steps and blobs. The entry also makes the
+ * archives retain the commits that the run started from.
  */
 export interface ReplayEntryRow {
   readonly setId: string;

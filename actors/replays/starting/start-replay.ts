@@ -120,7 +120,9 @@ function startCandidate(start: Start): ReplayRow | Refusal {
   });
 }
 
-/** Finds a candidate that was proposed for the set's station. Refuses with `not-found`. */
+/**
+ * Finds a candidate that was proposed for the set's station. Refuses with `not-found` if there is no such candidate.
+ */
 function findCandidate({ event, set }: Start): { id: string; name: string; block: StationBody } | Refusal {
   const { turn, candidate: id } = event;
   const row = findResource<ReplayCandidateFields>(turn, turn.self.partition, "replay-candidate", id);
@@ -132,8 +134,8 @@ function findCandidate({ event, set }: Start): { id: string; name: string; block
 }
 
 /**
- * Validates the block again as at its proposal: the line, its skills and the harnesses may have changed since then.
- * Returns null if the block is still valid.
+ * Validates the block by the rules that applied at its proposal, because the line, its skills and the harnesses may
+ * have changed. Returns null if the block is still valid.
  */
 function checkAgain({ event, set, station }: Start, block: StationBody): Refusal | null {
   const { turn, caller } = event;

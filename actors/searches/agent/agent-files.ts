@@ -78,7 +78,9 @@ function findCopyFile(context: AgentContext, name: CopyFileName): AgentFile | un
 
 /** Maximum number of a candidate's copies to list. */
 const MAX_COPIES = 10;
-/** Usual maximum sizes of a task's description and title, in bytes. */
+/**
+ * Maximum sizes of a task's description and title, in bytes. `fitJson` reduces these sizes if the file is too large.
+ */
 const DESCRIPTION_BYTES = 32 * 1024;
 const TITLE_BYTES = 512;
 

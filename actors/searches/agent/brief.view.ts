@@ -10,9 +10,11 @@ import { findScores, shownBlock } from "./candidate-file.view.js";
 import { folderName } from "./file-name.js";
 import { fitJson } from "./fit.js";
 
-/** Maximum number of parent configs to name. Those that are best at the most tasks come first. */
+/** Maximum number of parent configs to name. Parents that are best at the most tasks come first. */
 const MAX_PARENTS = 10;
-/** Usual maximum size of a cause's evidence, and of its suggestion, in bytes. */
+/**
+ * Maximum size of a cause's evidence, and of its suggestion, in bytes. `fitJson` reduces it if the file is too large.
+ */
 const CAUSE_BYTES = 4 * 1024;
 
 /** Writes `brief.json`: the agent's assignment for the iteration, with the data for it. */
@@ -57,8 +59,8 @@ const MAX_DETAILED = 6;
 
 /**
  * Lists the candidates whose copies are shown individually, at most {@link MAX_DETAILED}, the seed first. For a
- * reflection, these are the seed and the reflection's standing candidate; otherwise the seed, the parents and the
- * frontier.
+ * reflection, these are the seed and the candidate whose failures it investigates. For other iterations, these are the
+ * seed, the parents and the frontier.
  */
 export function toDetailed(context: AgentContext): readonly ShownCandidate[] {
   const { candidates, iteration } = context;

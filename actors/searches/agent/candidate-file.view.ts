@@ -3,7 +3,10 @@ import { excerptTexts, firstBytes } from "../../replays/figures/excerpt.js";
 import { type AgentContext, readBlock, type ShownCandidate } from "./agent-context.js";
 import { fitJson, type TextLimit } from "./fit.js";
 
-/** Usual maximum sizes in bytes: of a prompt; and of a rubric, or of all claims of a judge together. */
+/**
+ * Maximum sizes in bytes: of a prompt; and of a rubric, or of all claims of a judge together. `fitJson` reduces these
+ * sizes if the file is too large.
+ */
 const PROMPT_BYTES = 192 * 1024;
 const RUBRIC_BYTES = 32 * 1024;
 
@@ -40,7 +43,7 @@ export function findScores({ name, seed, iteration, replayEnded, searched }: Sho
 
 /**
  * Returns an object with the block as the member `member`. A second member, `cut`, lists the block's shortened texts,
- * which the agent must not copy. It is absent if the block is complete.
+ * which the agent must not copy. `cut` is absent if the block is complete.
  */
 export function shownBlock(member: string, block: StationBody, limit: TextLimit) {
   const prompt = firstBytes(block.prompt, limit(PROMPT_BYTES));

@@ -10,8 +10,8 @@ import { folderName } from "./file-name.js";
 import { fitJson, type TextLimit } from "./fit.js";
 
 /**
- * Usual maximum sizes of texts in a result, in bytes: a check's output, all reasons, all claims, one step, and the
- * reason for the result.
+ * Maximum sizes of texts in a result, in bytes: a check's output, all reasons, all claims, one step, and the reason for
+ * the result. `fitJson` reduces these sizes if the file is too large.
  */
 const OUTPUT_BYTES = 32 * 1024;
 const REASONS_BYTES = 32 * 1024;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * Identifies a file for the agent by its subject. The file's name in URLs contains this identity, so one file can be
- * created without the others.
+ * Identifies a file for the agent by its subject. The file's name in URLs contains this identity, so the service can
+ * create one file without the others.
  */
 export type FileName =
   | { readonly kind: "brief" }

@@ -1,15 +1,18 @@
 import { writeJson } from "../../exact-json.js";
 import { MAX_FILE_BYTES } from "./bounds.js";
 
-/** Scales the usual maximum size of a text, in bytes, to the current attempt. */
+/**
+ * Returns the maximum size of a text, in bytes, for the current attempt. The argument is the maximum for the first
+ * attempt.
+ */
 export type TextLimit = (bytes: number) => number;
 
-/** Maximum number of halvings. After them any text is negligibly short. */
+/** Maximum number of halvings. After 12 halvings, any text is negligibly short. */
 const MAX_TRIES = 12;
 
 /**
  * Writes a file as JSON of at most {@link MAX_FILE_BYTES}. Calls `make` with half the previous text sizes until the
- * file fits, because a text's size in JSON depends on its characters. The file without its texts must fit.
+ * file fits, because the size of a text in JSON is not known in advance. The file without its texts must fit.
  */
 export function fitJson(make: (limit: TextLimit) => object): string {
   for (let tried = 0; ; tried++) {

@@ -32,8 +32,8 @@ interface Proposing {
 
 /**
  * Admits either all candidates of a proposal, or none: a fault in one refuses them all. An agent's candidates are
- * validated like those of people, against the current line. They run on the repositories that the search stored at its
- * start.
+ * validated against the current line, like candidates of people. The candidates run on the repositories that the search
+ * stored at its start.
  */
 export function admitCandidates(
   turn: TurnReading,

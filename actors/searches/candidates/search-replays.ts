@@ -33,7 +33,7 @@ export function toIdleReplay(name: string): string | null {
 /** Subscribes this turn's search to a replay, pins the replay, and schedules an idleness check. */
 export function watchSearchReplay(turn: Turn, replayId: string): void {
   const { partition, id } = turn.self;
-  // The search needs no notification about single copies.
+  // The search needs no notifications about individual copies.
   watchReplay(turn, replayId, searchRef(partition, id), ["ended", "judged", "removed"]);
   pin(turn, partition, { of: replays.name, id: replayId, by: id });
   turn.wake(`${IDLE}${replayId}`, turn.now + IDLE_MS);
@@ -60,7 +60,7 @@ export function releaseReplays(turn: Turn, search: SearchRow, candidates: readon
   unpin(turn, partition, { of: replaySets.name, id: search.setId, by: search.id });
 }
 
-/** Ends the running replays, and the judging of the others. */
+/** Ends the candidates' running replays. For replays that have ended, ends the judging. */
 export function endReplays(turn: Turn, candidates: readonly SearchCandidateRow[]): void {
   const { partition } = turn.self;
   for (const replayId of candidates.flatMap(listReplays)) {
@@ -75,7 +75,7 @@ export function listReplays({ replayId, heldOutReplayId }: SearchCandidateRow): 
   return [replayId, heldOutReplayId].flatMap((id) => id ?? []);
 }
 
-/** Which of a candidate's replays to start, and its ceiling. */
+/** A replay to start: its candidate, its runs (searched or held-out), and its ceiling. */
 interface Order {
   readonly candidate: SearchCandidateRow;
   readonly of: "searched" | "heldOut";

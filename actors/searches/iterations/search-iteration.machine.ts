@@ -22,7 +22,7 @@
  * | wanted,running | agent.repeated (either, with a key     | same    | repeats the answer                            |
  * |                | that was used before)                  |         |                                               |
  * | any            | agent.refused (either)                 | same    | answers with the refusal, for example because |
- * |                |                                        |         | the runner does not hold the run, or the      |
+ * |                |                                        |         | the runner did not claim the run, or the      |
  * |                |                                        |         | iteration is of the other kind                |
  * | ended, failed  | agent.settled (run.over)               | same    | counts the cost of a withdrawn run            |
  * | any            | iteration.forget                       | gone    | removes its runs                              |
@@ -202,7 +202,10 @@ function repeat(answer: AgentRepeated["answer"]): AgentRepeated {
   return { type: "agent.repeated", answer };
 }
 
-/** Returns the iteration if the requesting runner holds its run now; otherwise refuses as if the run did not exist. */
+/**
+ * Returns the iteration if its run is claimed by this runner with this fence; otherwise refuses as if the run did not
+ * exist.
+ */
 function findClaimed(
   turn: TurnReading,
   scene: IterationScene | undefined,

@@ -6,7 +6,7 @@ import type { OwnerMessage, RunClaimed } from "../../runs/run.messages.js";
 import type { Proposed } from "../agent/proposal.js";
 import type { FailureCause } from "../rules/reflection.js";
 
-/** The runner that claims to hold the run, and the fence of its claim. The turn checks both again. */
+/** The claim on the agent's run that the requesting runner states. The turn checks the claim again. */
 export interface ClaimedRun {
   readonly runId: string;
   readonly runnerId: string;

@@ -115,7 +115,7 @@ function costByRun(copies: readonly MeasuredCopy[], currency: string): Fraction 
   return divide(spent, fraction(copies.filter(isScored).length));
 }
 
-/** Returns a candidate's spending on searched runs, plus that on held-out runs once they are replayed. */
+/** Returns a candidate's spending on searched runs, plus its spending on held-out runs once it has held-out figures. */
 export function sumSpent(searched: SearchedFigures, heldOut: HeldOutFigures | null): Money {
   const { currency } = searched.searchedSpent;
   const parts = heldOut === null ? [searched.searchedSpent] : [searched.searchedSpent, heldOut.heldOutSpent];

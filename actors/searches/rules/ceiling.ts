@@ -57,10 +57,12 @@ export function freeAmount({ ceiling, counted, underWay }: SearchSpending): Frac
 }
 
 /**
- * Returns the budget of a part that starts now; null if the free amount does not cover its allotment. If earlier parts
- * spent less than their allotments or never started, all parts to come share the free amount in proportion to their
- * allotments. If earlier parts spent more, each part still gets its own allotment, until the free amount does not cover
- * one. This affects the held-out replays first, because they come last.
+ * Returns the budget of a part that starts now; null if the free amount does not cover the part's allotment.
+ * - If earlier parts spent less than their allotments or never started, all parts to come share the free amount in
+ * proportion to their allotments.
+ * - If earlier parts spent more, each part gets its own allotment as long as the free amount covers the allotment.
+ *   The
+ * held-out replays are the first to get nothing, because they come last.
  */
 export function grantPart(
   kind: keyof PartsToCome,

@@ -38,8 +38,8 @@ export interface SearchSnapshot {
   readonly allotments: Allotments;
   readonly spending: SearchSpending;
   /**
-   * `unchanged` if the station's current config still runs and scores as at the start of the search; `gone` if the
-   * station, its line or the set is gone; otherwise `changed`.
+   * `unchanged` if the station's current config has the same running and scoring fingerprints as at the start of the
+   * search; `gone` if the station, its line or the set is gone; otherwise `changed`.
    */
   readonly live: "unchanged" | "changed" | "gone";
   /** The seed first, then the candidates in the order of admission. */
@@ -87,9 +87,11 @@ export function decideNext(snapshot: SearchSnapshot): NextStep {
 }
 
 /**
- * Returns the step that starts the replay of the candidate that waits longest. If no candidate waits, or the budget
- * does not cover the replay, returns `wait` while work is in progress. Otherwise ends searching if a candidate waits,
- * and returns null if none waits.
+ * Finds the candidate that has waited longest for its replay on the searched runs. Returns the first step that applies:
+ * 1. `replay`, if a candidate waits and the budget covers the replay.
+ * 2. `wait`, while work is in progress.
+ * 3. The step that ends searching, if a candidate waits.
+ * 4. Null, if no candidate waits.
  */
 function replayNext(snapshot: SearchSnapshot): NextStep | null {
   const { candidates, iterations } = snapshot;
@@ -141,8 +143,10 @@ function findEnding(snapshot: SearchSnapshot): SearchEnding | null {
 const MAX_STALE = 2;
 
 /**
- * Whether the next iteration reflects. A search reflects at most once: if candidates were proposed but none beats the
- * live config, and either two iterations in a row brought no improvement or only one iteration is left.
+ * Whether the next iteration reflects. All of these must be true:
+ * - The search has not reflected yet.
+ * - Candidates were proposed, but none beats the live config.
+ * - Two iterations in a row brought no improvement, or only one iteration is left.
  */
 function shallReflect(snapshot: SearchSnapshot): boolean {
   const { candidates, objective } = snapshot;
@@ -183,9 +187,9 @@ export function canPropose(snapshot: SearchSnapshot): boolean {
 }
 
 /**
- * Starts the remaining held-out replays as far as the budget allows, waits for them, and then ends the search. If the
- * budget does not cover the next of the best three, this one and the later ones wait for work in progress, which may
- * free budget. An ending in the state `stopped` ends the search at once.
+ * Starts the remaining held-out replays, waits for them, and then ends the search. If the budget does not cover the
+ * next replay, waits for the replays in progress, which may free budget. An ending in the state `stopped` ends the
+ * search at once.
  */
 function holdOut(snapshot: SearchSnapshot, ending: SearchEnding): NextStep {
   if (endState(ending) === "stopped") return end(ending);

@@ -103,8 +103,12 @@ export function isCeilingTooLow({ amount }: Money, runs: RunCounts): boolean {
 const MAX_AGENT_MS = fraction(60 * 60 * 1_000);
 
 /**
- * Estimates the duration of a search in milliseconds, rounded up; null if no run was timed. It adds the seed's replay;
- * for each iteration the agent run and then all of its candidates together; and then all held-out replays together.
+ * Estimates the duration of a search in milliseconds, rounded up; null if no run was timed. Adds the durations of these
+ * parts:
+ * - the seed's replay;
+ * - for each iteration, the agent run, and then the replays of all its candidates at the same time;
+ * - all held-out replays at the same time.
+ *
  * Each run takes its original time, or the mean of the timed runs if its own time is unknown. An agent run takes three
  * times the mean, at most an hour. As many copies run at a time as the search's concurrency allows, and no run waits
  * for a runner.

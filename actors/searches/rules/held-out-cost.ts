@@ -11,8 +11,9 @@ export interface HeldOutCost {
   /** The number of tasks whose cost is known on both sides. */
   readonly tasks: number;
   /**
-   * The probability, from 0 to 1, that a config with the seed's cost looks at least as cheap as the candidate. It is
-   * the share of all ways to swap the two sides of tasks that give a result at least as cheap.
+   * The probability, from 0 to 1, that a config with the seed's cost looks at least as cheap as the candidate. The test
+   * tries all ways to swap the two sides of tasks. The probability is the share of these ways whose result is at least
+   * as cheap.
    */
   readonly chance: number;
   /** Whether `chance` is at most 1 in 120. */
@@ -20,20 +21,24 @@ export interface HeldOutCost {
 }
 
 /**
- * The inverse of the significance level: 1/40, one tail of a 95 % interval, divided by the maximum number of candidates
- * that are replayed on the held-out runs (three).
+ * The inverse of the significance level, 1/120. The level is 1/40 (one tail of a 95 % interval), divided by three: the
+ * maximum number of candidates that are replayed on the held-out runs.
  */
 const ONE_IN = 120n;
 
-/** Minimum number of tasks for `cheaper`. With six tasks, even the most extreme result has a chance of 1 in 64. */
+/**
+ * Minimum number of tasks for `cheaper`. With six tasks, even the most extreme result has a chance of 1 in 64, which is
+ * above the limit of 1 in 120.
+ */
 export const MIN_COST_TASKS = 7;
 
-/** Differences are rounded to the nearest 1/840, so that all ways can be counted. */
+/** Differences are rounded to the nearest 1/840, so that the number of distinct sums stays small enough to count. */
 const FINEST = 840n;
 
 /**
  * Compares costs with an exact randomization test of the tasks' relative cost differences, (own - seed) / (own + seed).
- * If neither config costs less, swapping the sides of any task is equally likely. Null without tasks.
+ * The test assumes that neither config costs less, so a swap of the two sides of any task is equally likely. Null
+ * without tasks.
  */
 export function compareHeldOutCosts(pairs: readonly CostPair[]): HeldOutCost | null {
   if (pairs.length === 0) return null;

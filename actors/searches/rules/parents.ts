@@ -19,15 +19,15 @@ export interface Parent {
 export interface Parents {
   /** Tasks that any config scored, ordered by id. */
   readonly tasks: readonly TaskFrontier[];
-  /** Ordered by the number of tasks that they are best at, most first, then in the order given. */
+  /** Parents that are best at the most tasks come first. Ties keep the order of the contenders. */
   readonly parents: readonly Parent[];
 }
 
 /**
- * Computes the per-task frontier: for each searched task the configs, including the seed, with the highest success;
- * with objective `cost`, the cheapest of those. A config is left out if another config is at least as good on every
- * task and better on one. So a config that alone solves a hard task is a parent even if another config scores higher
- * overall.
+ * Computes the per-task frontier: for each searched task, the configs with the highest success. With objective `cost`,
+ * only the cheapest of these configs. The seed is one of the configs. Leaves out a config if another config is at least
+ * as good on every task and better on one. So a config that alone solves a hard task is a parent even if another config
+ * scores higher overall.
  */
 export function findParents(contenders: readonly Contender[], objective: Objective): Parents {
   const configs = rank(contenders).map(({ id, figures }) => ({ id, tasks: listTasks(figures.tasks, objective) }));

@@ -65,10 +65,10 @@ function isNotWorse({ figures }: Pick<Ranked<Contender>, "figures">): boolean {
 }
 
 /**
- * Ranks the candidates to replay on the held-out runs, best first: those on the frontier, except the seed and
- * candidates that are `worse` than the seed on searched runs, which could never be best. With objective `success` the
- * highest score comes first, then the lowest cost; with `cost` the other way round. Ties keep the order given. The
- * caller takes three.
+ * Ranks the candidates to replay on the held-out runs, best first. These are the candidates on the frontier, without
+ * the seed and without candidates that are `worse` than the seed on searched runs: such a candidate could never be
+ * best. With objective `success`, the highest score comes first, then the lowest cost. With `cost`, the lowest cost
+ * comes first, then the highest score. Ties keep the order given. The caller takes three.
  */
 export function rankToHoldOut<Each extends Contender>(
   contenders: readonly Each[],
@@ -146,14 +146,16 @@ export function findLeader<Each extends Contender>(contenders: readonly Each[], 
     .contender;
 }
 
-/** The mark of a candidate that is better on the runs that it was tuned on. */
+/** Marks a candidate whose gain on searched runs is not confirmed: the held-out tasks show no gain, or are too few. */
 export type OnlyOnSeenTasks = "marked" | "too-few-held-out";
 
 /**
  * Determines whether a candidate's gain shows only on the tasks that it was tuned on (document 2, "Candidate of a
- * search"). Null if the candidate is not `better` on those tasks, or has no held-out gain yet. Otherwise
- * `too-few-held-out` if the held-out gain covers fewer than 5 tasks, `marked` if the candidate is not `better` on the
- * held-out tasks, and else null.
+ * search"). The first case that applies counts:
+ * 1. The candidate is not `better` on these tasks, or has no held-out gain yet: null.
+ * 2. The held-out gain covers fewer than 5 tasks: `too-few-held-out`.
+ * 3. The candidate is not `better` on the held-out tasks: `marked`.
+ * 4. Otherwise null.
  */
 export function onlyOnSeenTasks({
   searched,

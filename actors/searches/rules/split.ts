@@ -34,7 +34,7 @@ export function countHeldOut(tasks: number): number | null {
 
 /**
  * Splits a set by its tasks; null if there are too few to search. Each outcome has its share of tasks held out, rounded
- * up or down. Within an outcome, the choice of tasks depends only on the ids of the set and the tasks, so another
+ * up or down. Within an outcome, the choice of tasks depends only on the ids of the set and the tasks. So another
  * search of an unchanged set holds out the same tasks. Adding or removing a run moves at most one other task of each
  * outcome, besides the run's own task. The order of the entries does not matter.
  */

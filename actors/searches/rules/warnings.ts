@@ -8,7 +8,7 @@ import { MIN_COST_TASKS } from "./held-out-cost.js";
 import type { Objective } from "./objective.js";
 import type { Split } from "./split.js";
 
-/** A reason to doubt a search's results. Document 2, "Warnings", has the first six kinds, but not the last four. */
+/** A reason to doubt a search's results. Document 2, "Warnings", describes only the first six kinds. */
 export type SearchWarning =
   | { readonly kind: "noise-unmeasured" }
   | {
@@ -38,8 +38,8 @@ export type SearchWarning =
   /** The station has a judge but no model is configured, so no copy that needs the judge is scored. */
   | { readonly kind: "judging-not-set-up" }
   /**
-   * All runs of the set that reported a cost used a currency other than the ceiling's, as in the warning at a replay's
-   * start. So the allotments are not based on any known cost.
+   * All runs of the set that reported a cost used a currency other than the ceiling's, so no known cost determines the
+   * allotments. The start of a replay has the same warning.
    */
   | { readonly kind: "other-currency" };
 

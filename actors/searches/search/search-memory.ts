@@ -14,7 +14,8 @@ const MAX_CHARACTERS = 4 * 1024 * 1024;
  * their figures are stored with the candidate.
  *
  * 1. A copy's known result never changes. The cache key has the replay's id, state, counts and spending, which change
- * in the same turn as the copy. It also has these values of the seed's replay, with which the figures compare.
+ * in the same turn as the copy. The key also has these values of the seed's replay, because the figures compare the
+ * candidate with the seed.
  * 2. The total length of the figures' JSON is limited. When full, the cache evicts the least recently used entry.
  */
 export class SearchMemory {

@@ -79,8 +79,10 @@ function toSnapshotIteration({ number, kind, state, proposed, reflection }: Sear
 }
 
 /**
- * Returns `unchanged` if the station's config still has the running and scoring fingerprints from the start of the
- * search, `gone` if the station left its line or the set is gone, and otherwise `changed`.
+ * Compares the station's current config with the config at the start of the search:
+ * - `unchanged`: the running and scoring fingerprints are equal.
+ * - `gone`: the station left its line, or the set is gone.
+ * - `changed`: all other cases.
  */
 function findLive(
   turn: TurnReading,

@@ -27,7 +27,7 @@
  * | any         | search.other (replay.moved, station.left | same       |                                           |
  * |             | and others that change nothing)          |            |                                           |
  *
- * `seeding` leads to any other state, `searching` to any but `seeding`, `holding-out` to itself and the ends.
+ * `seeding` leads to any other state, `searching` to any but `seeding`, `holding-out` to itself and the end states.
  *
  * 1. One turn starts work and writes the rows for it, so every commit contains exactly the work in progress.
  * 2. A replay starts when the free part of the ceiling covers the replay's allotment. The replay's copies start until

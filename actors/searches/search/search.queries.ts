@@ -39,9 +39,10 @@ export function findSearch(
 }
 
 /**
- * Returns a station whose searches can be read: a station of one of the team's lines, or a station that left its line
- * but still has sets, where no new search can start. Refuses with `not-found` if the caller cannot read the team's
- * outcomes or there is no such station. If `wish` is `plan`, also refuses a caller who may not plan.
+ * Returns a station whose searches can be read. The station is in one of the team's lines, or it left its line but
+ * still has sets. No new search can start at a station that left its line. Refuses with `not-found` if the caller
+ * cannot read the team's outcomes or there is no such station. If `wish` is `plan`, also refuses a caller who may not
+ * plan.
  */
 export function findSearchedStation(
   reading: Reading,
@@ -108,7 +109,7 @@ function pageBefore(limit: number, before: string | undefined) {
 /** The rows of a search besides its own row. */
 export interface SearchRows {
   readonly input: SearchInputRow;
-  /** Includes the seed, which is the first: at most 51. */
+  /** The seed first, then the proposed candidates; at most 51. */
   readonly candidates: readonly SearchCandidateRow[];
   readonly iterations: readonly SearchIterationRow[];
 }

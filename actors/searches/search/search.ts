@@ -33,7 +33,7 @@ export interface SearchRow extends Stored<typeof searchItemSchema, "bestBecause"
 export type SearchAgent = SearchRow["agent"];
 /** The limits of a search. */
 export type SearchBudget = SearchRow["budget"];
-/** The candidate that a search would choose, as lists of searches show it. */
+/** The best config of a search so far, as lists of searches show it. */
 export type BestCandidate = NonNullable<SearchRow["best"]>;
 
 /** A run of the set. */

@@ -13,6 +13,7 @@ import type { SearchTerms } from "../search/search.messages.js";
  * a start and an estimate use them.
  */
 
+/** Maximum length of a model name, in characters. */
 const MAX_MODEL_CHARACTERS = 60;
 /** Length limit of all names in requests, in characters. A longer model name gets the message about this limit. */
 const MAX_CHARACTERS = 200;

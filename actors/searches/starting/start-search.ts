@@ -45,7 +45,8 @@ interface SearchStart {
 }
 
 /**
- * The result of a start request: the search starts, an earlier request with the same key started it, or it is refused.
+ * The result of a start request: the search starts, an earlier request with the same key started it, or the request is
+ * refused.
  */
 type StartOutcome =
   | { readonly outcome: "starts"; readonly start: SearchStart }
@@ -139,7 +140,10 @@ function toAnswer(
   return { searchId, seedReplayId, objective, warnings, replayed };
 }
 
-/** Starts a search that may start, and answers. If the start is refused after all, nothing is stored. */
+/**
+ * Starts a search that {@link prepareSearch} allowed, and answers. If the set has no space for the seed's replay,
+ * answers with a refusal and stores nothing.
+ */
 export function answerStart(event: EventWith<StartSearch>, start: SearchStart, judging: ReplayJudging): void {
   const answer = startSearch(event, start, judging);
   event.turn.reply(answer);
