@@ -3,7 +3,7 @@ export interface PoolLimits {
   readonly bytes: number;
   /** The reserve: bytes that only clients without any reservation may use. */
   readonly keptBytes: number;
-  readonly bytesPerParty: number;
+  readonly bytesPerClient: number;
 }
 
 /** Maximum size of a small body, in bytes. Almost all bodies are small. */
@@ -12,11 +12,11 @@ const SMALL_BYTES = 64 * 1024;
  * Limits of small and long bodies. The limit of one client allows several bodies of the maximum size, or many ordinary
  * bodies.
  */
-const SMALL: PoolLimits = { bytes: 64 * 1024 ** 2, keptBytes: 16 * 1024 ** 2, bytesPerParty: 8 * 1024 ** 2 };
-const LONG: PoolLimits = { bytes: 256 * 1024 ** 2, keptBytes: 64 * 1024 ** 2, bytesPerParty: 32 * 1024 ** 2 };
+const SMALL: PoolLimits = { bytes: 64 * 1024 ** 2, keptBytes: 16 * 1024 ** 2, bytesPerClient: 8 * 1024 ** 2 };
+const LONG: PoolLimits = { bytes: 256 * 1024 ** 2, keptBytes: 64 * 1024 ** 2, bytesPerClient: 32 * 1024 ** 2 };
 
-/** Which limit a body exceeds: its own client's (`party`), or the limit of the whole process. */
-export type Crowd = "party" | "process";
+/** Which limit a body exceeds: its own client's (`client`), or the limit of the whole process. */
+export type Crowd = "client" | "process";
 
 /** The memory that one body reserves. */
 export interface BodyHold {
@@ -31,12 +31,12 @@ export interface BodyHold {
 
 /**
  * Limits the memory that the bodies of in-flight requests use, so that no client's bodies block those of other clients.
- * A party is one client. A share is a part of a client's requests.
+ * A share is a part of a client's requests.
  *
  * 1. Small and long bodies have separate limits, so long bodies never block small ones.
- * 2. A party has its own limit, a share of a party may use half of that limit, and all parties together have a total
+ * 2. A client has its own limit, a share of a client may use half of that limit, and all clients together have a total
  * limit.
- * 3. When only the reserve (`keptBytes`) is left, parties that already hold bytes get no more. Only parties that hold
+ * 3. When only the reserve (`keptBytes`) is left, clients that already hold bytes get no more. Only clients that hold
  * none may use the reserve.
  */
 export class BodyQuota {
@@ -48,7 +48,7 @@ export class BodyQuota {
     this.#long = new Pool(long);
   }
 
-  /** Creates an empty reservation for one body of the party, or of a share of the party. */
+  /** Creates an empty reservation for one body of the client, or of a share of the client. */
   enter(client: string, share: string = client): BodyHold {
     let pool = this.#small;
     let reserved = 0;
@@ -77,7 +77,7 @@ export class BodyQuota {
 
 class Pool {
   readonly #limits: PoolLimits;
-  /** Bytes by party and by share. Zero entries are removed. */
+  /** Bytes by client and by share. Zero entries are removed. */
   readonly #reserved = new Map<string, number>();
   bytes = 0;
 
@@ -86,10 +86,10 @@ class Pool {
   }
 
   take(by: readonly string[], bytes: number): Crowd | null {
-    const { bytes: most, keptBytes, bytesPerParty } = this.#limits;
+    const { bytes: most, keptBytes, bytesPerClient } = this.#limits;
     const [client = "", share = client] = by;
-    if (this.#reservedBy(client) + bytes > bytesPerParty) return "party";
-    if (share !== client && this.#reservedBy(share) + bytes > bytesPerParty / 2) return "party";
+    if (this.#reservedBy(client) + bytes > bytesPerClient) return "client";
+    if (share !== client && this.#reservedBy(share) + bytes > bytesPerClient / 2) return "client";
     const holdsNone = this.#reservedBy(client) === 0;
     if (this.bytes + bytes > (holdsNone ? most : most - keptBytes)) return "process";
     this.bytes += bytes;

@@ -4,33 +4,33 @@ import { TurnoverMap } from "../../runtime/schedule/turnover-map.js";
 import { toSource } from "./client-address.js";
 import { type Begin, type Leaving, OwnWork } from "./own-work.js";
 
-/** Maximum length of a slice while several parties are active, in milliseconds: see rule 3 of {@link FairTurns}. */
+/** Maximum length of a slice while several clients are active, in milliseconds: see rule 3 of {@link FairTurns}. */
 const SHARED_SLICE_MS = 0.05;
 /**
- * Maximum length of a slice while one party is active, in milliseconds. Reading input less often increases throughput.
+ * Maximum length of a slice while one client is active, in milliseconds. Reading input less often increases throughput.
  */
 const SLICE_MS = 2;
-/** How long a party counts as active after a turn, in milliseconds. */
+/** How long a client counts as active after a turn, in milliseconds. */
 const ABOUT_MS = 10_000;
 /** Maximum number of queued turns between two reads of input. Work that a turn defers takes time as well. */
 const MAX_TURNS = 16;
 /**
- * Maximum number of queued turns between two reads of input while several parties are active. More turns rarely fit
+ * Maximum number of queued turns between two reads of input while several clients are active. More turns rarely fit
  * into the slice, and it costs time to schedule a turn that does not fit.
  */
 const MAX_SHARED_TURNS = 4;
 
-/** Maximum number of parties that may jump the queue in a slice, each once. */
+/** Maximum number of clients that may jump the queue in a slice, each once. */
 const MAX_AHEAD = 4;
 /**
- * A party may jump the queue only while at most this many parties wait, because the jump compares it with each of them.
+ * A client may jump the queue only while at most this many clients wait, because the jump compares it with each of them.
  */
 const MAX_COMPARED = 16;
 
-/** Maximum number of a party's requests that wait to start. */
+/** Maximum number of a client's requests that wait to start. */
 const MAX_WAITING = 1_000;
 
-/** Number of parties whose last turn is remembered. A party that is no longer remembered goes first. */
+/** Number of clients whose last turn is remembered. A client that is no longer remembered goes first. */
 const MAX_REMEMBERED = 1_000;
 
 export interface FairTurnsOptions {
@@ -51,25 +51,25 @@ export interface FairTurnsOptions {
 }
 
 /**
- * Shares the event loop fairly between parties (clients), so that a party waits only briefly however much another party
+ * Shares the event loop fairly between clients, so that a client waits only briefly however much another client
  * requests.
  *
- * 1. Work starts at once if no party is waiting and the slice has time left. While several parties are active, a
- *    party may also jump the queue, even if the slice has no time left:
- *    - The party must have nothing queued.
- *    - Each waiting party must have several items queued, or have had its last turn more recently.
- *    - In a slice, each party may jump once, and {@link MAX_AHEAD} parties in total.
+ * 1. Work starts at once if no client is waiting and the slice has time left. While several clients are active, a
+ *    client may also jump the queue, even if the slice has no time left:
+ *    - The client must have nothing queued.
+ *    - Each waiting client must have several items queued, or have had its last turn more recently.
+ *    - In a slice, each client may jump once, and {@link MAX_AHEAD} clients in total.
  *    - So a client that sends one request at a time does not wait for a client that sends many.
- * 2. Among the waiting parties, the party whose last turn is longest ago has the next turn. Within a party, few
+ * 2. Among the waiting clients, the client whose last turn is longest ago has the next turn. Within a client, few
  *    requests are in flight at once, so that their memory is freed soon: see {@link OwnWork}.
  * 3. A slice is the time between two reads of input. These limits apply to it:
- *    - At most {@link MAX_TURNS} queued turns run, or {@link MAX_SHARED_TURNS} while several parties are active.
- *    - No queued turn starts after {@link SHARED_SLICE_MS}, or after {@link SLICE_MS} if only one party is active.
+ *    - At most {@link MAX_TURNS} queued turns run, or {@link MAX_SHARED_TURNS} while several clients are active.
+ *    - No queued turn starts after {@link SHARED_SLICE_MS}, or after {@link SLICE_MS} if only one client is active.
  *      All work in the slice counts. At least one queued turn always runs.
  *    - Longer work must request another turn in between.
- *    - The slice ends by itself when the loop waits for input. The end is scheduled only if a party is waiting, or if
+ *    - The slice ends by itself when the loop waits for input. The end is scheduled only if a client is waiting, or if
  *      the loop has not waited since the previous slice, because scheduling costs rounds of the loop.
- * 4. At most {@link MAX_WAITING} requests of a party wait to start. A request whose client disconnected, or that
+ * 4. At most {@link MAX_WAITING} requests of a client wait to start. A request whose client disconnected, or that
  *    waited too long, takes no turn.
  */
 export class FairTurns {
@@ -77,10 +77,10 @@ export class FairTurns {
   readonly #loop: Scheduler;
   readonly #elapsedMs: () => number;
   readonly #idleMs: () => number;
-  /** The queued work by party. Empty entries are removed. */
+  /** The queued work by client. Empty entries are removed. */
   readonly #waiting = new TurnoverMap<string, OwnWork>();
   #length = 0;
-  /** The number of each party's last turn, oldest first. */
+  /** The number of each client's last turn, oldest first. */
   readonly #lastTurns = new Map<string, number>();
   #turns = 0;
   /** Turns that are scheduled and have not run yet. */
@@ -93,9 +93,9 @@ export class FairTurns {
   #isEnding = false;
   /** Queued turns that ran in this slice. */
   #given = 0;
-  /** The parties that jumped the queue in this slice. */
+  /** The clients that jumped the queue in this slice. */
   #ahead: string[] = [];
-  /** The party that had the last turn, and the time until which several parties count as active. */
+  /** The client that had the last turn, and the time until which several clients count as active. */
   #latest: string | null = null;
   #sharedUntilMs = 0;
 
@@ -106,22 +106,22 @@ export class FairTurns {
     this.#idleMs = idleMs;
   }
 
-  /** Whether several parties are active. */
+  /** Whether several clients are active. */
   get isShared(): boolean {
     return this.#elapsedMs() < this.#sharedUntilMs;
   }
 
   /**
    * Requests a turn for a new request. Returns null if the request may start at once, and `crowded` if too many
-   * requests of the party already wait. Otherwise resolves with {@link Begin}. The request waits at most `mostMs`.
+   * requests of the client already wait. Otherwise resolves with {@link Begin}. The request waits at most `mostMs`.
    */
-  enter(party: string, client: Leaving, mostMs: number): Promise<Begin> | "crowded" | null {
-    if (this.#mayRun(party)) return null;
-    const own = this.#getOwn(party);
+  enter(client: string, peer: Leaving, mostMs: number): Promise<Begin> | "crowded" | null {
+    if (this.#mayRun(client)) return null;
+    const own = this.#getOwn(client);
     if (own.fresh.length >= MAX_WAITING) this.#length -= own.dropGone();
     if (own.fresh.length >= MAX_WAITING) return "crowded";
     return new Promise((resolve) => {
-      own.fresh.push({ begin: resolve, client, latestMs: this.#elapsedMs() + mostMs });
+      own.fresh.push({ begin: resolve, peer, latestMs: this.#elapsedMs() + mostMs });
       this.#lengthen();
     });
   }
@@ -130,48 +130,48 @@ export class FairTurns {
    * Requests a turn for a request that waited for something else. Returns null if the request may continue at once.
    * Otherwise resolves when the request may continue.
    */
-  goOn(party: string): Promise<void> | null {
-    return this.#mayRun(party) ? null : this.next(party);
+  goOn(client: string): Promise<void> | null {
+    return this.#mayRun(client) ? null : this.next(client);
   }
 
   /**
-   * Queues work that has started, and resolves at its turn. Before that, other parties have their turns and the loop
+   * Queues work that has started, and resolves at its turn. Before that, other clients have their turns and the loop
    * reads input.
    */
-  next(party: string): Promise<void> {
+  next(client: string): Promise<void> {
     return new Promise((resolve) => {
-      this.#getOwn(party).begun.push(resolve);
+      this.#getOwn(client).begun.push(resolve);
       this.#lengthen();
     });
   }
 
-  #mayRun(party: string): boolean {
+  #mayRun(client: string): boolean {
     const hasTime = this.#hasTime();
     if (this.#length > 0 || !hasTime) {
-      if (!this.#mayGoAhead(party)) return false;
-      this.#ahead.push(party);
+      if (!this.#mayGoAhead(client)) return false;
+      this.#ahead.push(client);
     }
-    this.#hadTurn(party);
+    this.#hadTurn(client);
     return true;
   }
 
-  #mayGoAhead(party: string): boolean {
-    // If no other party is active, there is no queue to jump.
-    if (party === this.#latest && !this.isShared) return false;
-    if (this.#ahead.length === MAX_AHEAD || this.#ahead.includes(party)) return false;
-    if (this.#waiting.has(party) || this.#waiting.size > MAX_COMPARED) return false;
-    const lastTurn = this.#lastTurns.get(party) ?? 0;
+  #mayGoAhead(client: string): boolean {
+    // If no other client is active, there is no queue to jump.
+    if (client === this.#latest && !this.isShared) return false;
+    if (this.#ahead.length === MAX_AHEAD || this.#ahead.includes(client)) return false;
+    if (this.#waiting.has(client) || this.#waiting.size > MAX_COMPARED) return false;
+    const lastTurn = this.#lastTurns.get(client) ?? 0;
     for (const [other, { length }] of this.#waiting) {
       if (length === 1 && (this.#lastTurns.get(other) ?? 0) <= lastTurn) return false;
     }
     return true;
   }
 
-  #getOwn(party: string): OwnWork {
-    const known = this.#waiting.get(party);
+  #getOwn(client: string): OwnWork {
+    const known = this.#waiting.get(client);
     if (known !== undefined) return known;
     const own = new OwnWork();
-    this.#waiting.set(party, own);
+    this.#waiting.set(client, own);
     return own;
   }
 
@@ -202,9 +202,9 @@ export class FairTurns {
   #giveNext(): void {
     let next: string | undefined;
     let longestAgo = Number.POSITIVE_INFINITY;
-    for (const party of this.#waiting.keys()) {
-      const lastTurn = this.#lastTurns.get(party) ?? 0;
-      if (lastTurn < longestAgo) [next, longestAgo] = [party, lastTurn];
+    for (const client of this.#waiting.keys()) {
+      const lastTurn = this.#lastTurns.get(client) ?? 0;
+      if (lastTurn < longestAgo) [next, longestAgo] = [client, lastTurn];
       if (lastTurn === 0) break;
     }
     const own = next === undefined ? undefined : this.#waiting.get(next);
@@ -219,12 +219,12 @@ export class FairTurns {
     this.#length -= 1;
   }
 
-  #hadTurn(party: string): void {
+  #hadTurn(client: string): void {
     this.#turns += 1;
-    if (this.#latest !== null && this.#latest !== party) this.#sharedUntilMs = (this.#begunMs ?? 0) + ABOUT_MS;
-    if (this.#latest !== party) this.#lastTurns.delete(party);
-    this.#latest = party;
-    this.#lastTurns.set(party, this.#turns);
+    if (this.#latest !== null && this.#latest !== client) this.#sharedUntilMs = (this.#begunMs ?? 0) + ABOUT_MS;
+    if (this.#latest !== client) this.#lastTurns.delete(client);
+    this.#latest = client;
+    this.#lastTurns.set(client, this.#turns);
     const [oldest] = this.#lastTurns.size > MAX_REMEMBERED ? this.#lastTurns.keys() : [];
     if (oldest !== undefined) this.#lastTurns.delete(oldest);
   }
@@ -262,7 +262,7 @@ export class FairTurns {
     this.#loop.defer(() => this.#loop.defer(() => this.#endSlice()));
   }
 
-  /** Ends the slice. If a party is waiting, starts the next slice at once. */
+  /** Ends the slice. If a client is waiting, starts the next slice at once. */
   #endSlice(): void {
     if (this.#length === 0) {
       this.#begunMs = null;
@@ -275,11 +275,11 @@ export class FairTurns {
 }
 
 /**
- * Returns the party that a request's turn counts for: the token's workspace, the person, or the client address if there
+ * Returns the client that a request's turn counts for: the token's workspace, the person, or the client address if there
  * is no credential. A person's requests do not count for the workspace in the path, because a person can request any
  * path.
  */
-export function toParty(caller: Caller | null, address: () => string): string {
+export function toClient(caller: Caller | null, address: () => string): string {
   if (caller === null) return toSource(address());
   return caller.kind === "token" ? caller.workspaceId : caller.userId;
 }

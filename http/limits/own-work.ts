@@ -1,6 +1,6 @@
 import { Queue } from "../../runtime/schedule/queue.js";
 
-/** With this many started requests waiting, the party starts new requests only rarely. */
+/** With this many started requests waiting, the client starts new requests only rarely. */
 const MANY_STARTED = 4;
 /**
  * Number of turns that started requests get before the next new request starts. `BEGINS_AFTER` applies while fewer than
@@ -23,12 +23,12 @@ export interface Leaving {
 /** A request that waits to start. */
 interface Fresh {
   readonly begin: (how: Begin) => void;
-  readonly client: Leaving;
+  readonly peer: Leaving;
   readonly latestMs: number;
 }
 
-function toBegin({ client, latestMs }: Fresh, nowMs: number): Begin {
-  if (client.isGone) return "gone";
+function toBegin({ peer, latestMs }: Fresh, nowMs: number): Begin {
+  if (peer.isGone) return "gone";
   return latestMs <= nowMs ? "late" : "turn";
 }
 
@@ -36,7 +36,7 @@ function toBegin({ client, latestMs }: Fresh, nowMs: number): Begin {
 const MAX_DROPPED = 100;
 
 /**
- * The queued work of one party: requests that wait to start and requests that have started, each in order of arrival.
+ * The queued work of one client: requests that wait to start and requests that have started, each in order of arrival.
  * Started requests go first when there are many, but not always: a few slow requests must not block new ones for long.
  */
 export class OwnWork {
@@ -77,7 +77,7 @@ export class OwnWork {
 
   /** Drops all requests whose clients have disconnected. Returns how many. */
   dropGone(): number {
-    const gone = this.fresh.removeWhere(({ client }) => client.isGone);
+    const gone = this.fresh.removeWhere(({ peer }) => peer.isGone);
     for (const { begin } of gone) begin("gone");
     return gone.length;
   }

@@ -69,7 +69,7 @@ export async function createOpenApi(
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: "/" }],
-      tags: [...new Set(routes.flatMap(({ tag }) => tag ?? [])), "Sockets"].map(toTag),
+      tags: [...new Set([...routes.flatMap(({ tag }) => tag ?? []), "Sockets"])].map(toTag),
       "x-tagGroups": tagGroups.map(({ name, tags }) => ({ name, tags: Object.keys(tags) })),
       paths,
       webhooks: toWebhooks(),

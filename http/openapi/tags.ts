@@ -13,7 +13,7 @@ export const tagGroups: readonly TagGroup[] = [
     name: "Configure",
     tags: {
       workspace: "A workspace contains teams, secrets, tokens, trusts and runner pools. Its slug names it in paths.",
-      team: "A team holds lines, skills, harness profiles, integrations, hooks and tasks. Members work in all teams.",
+      team: "A team holds lines, skills, harness profiles, integrations, hooks and tasks. People and tokens read and change what their teams hold.",
       line: "A line is the sequence of stations that tasks move through, with its repositories.",
       skill: "A skill is a folder of files that teaches agents a task. Stations name their skills.",
       "harness-profile": "A harness profile sets the arguments, environment and secrets of a station's agent program.",
@@ -65,7 +65,7 @@ export const tagGroups: readonly TagGroup[] = [
       Runners: "List the runners of a workspace, and serve the files that the runner program needs.",
       Operation: "Check the health of the service, read its metrics, and retry messages that failed.",
       Documents: "This documentation page and the OpenAPI document that it shows.",
-      Sockets: "WebSockets that stream changes to clients and connect runners to the service.",
+      Sockets: "WebSockets and server-sent events that stream changes to clients, and the WebSocket of runners.",
     },
   },
   {

@@ -58,11 +58,11 @@ export interface Service {
 }
 
 /**
- * How long the service starts work of all kinds before it reads input again, in milliseconds, while several parties are
+ * How long the service starts work of all kinds before it reads input again, in milliseconds, while several clients are
  * active.
  */
 const SHARED_ROUND_MS = 0.05;
-/** How long the service starts work before it reads input again, in milliseconds, while at most one party is active. */
+/** How long the service starts work before it reads input again, in milliseconds, while at most one client is active. */
 const ROUND_MS = 4;
 
 /**

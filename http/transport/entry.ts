@@ -2,7 +2,7 @@ import type { Caller } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Admission } from "../limits/admission.js";
 import type { ClientAddress } from "../limits/client-address.js";
-import { toParty } from "../limits/fair-turns.js";
+import { toClient } from "../limits/fair-turns.js";
 import { toShare } from "../limits/sender-shares.js";
 import { checkApiVersion } from "../wire/headers.js";
 import type { EdgeRefusal } from "../wire/problem.js";
@@ -60,7 +60,7 @@ export interface Entry extends Found {
   /** The client whose memory limit the request's body counts against. */
   readonly source: string;
   /** The client whose turns the request takes: the source, or a share of it. */
-  readonly party: string;
+  readonly client: string;
 }
 
 /**
@@ -79,9 +79,9 @@ export function enter(options: EntryOptions, found: Found, incoming: TransportRe
   const caller = admit(route, known);
   if (isRefusal(caller) && route.answersAnyone === undefined) return caller;
   const person = isRefusal(caller) ? null : caller;
-  const source = toParty(person, () => options.clientAddress(incoming));
-  const party = person === null ? toShare(source, audience) : source;
-  return { route, params, caller, callerNow, source, party };
+  const source = toClient(person, () => options.clientAddress(incoming));
+  const client = person === null ? toShare(source, audience) : source;
+  return { route, params, caller, callerNow, source, client };
 }
 
 /**

@@ -88,9 +88,9 @@ export class Exchange {
     }
   }
 
-  #receive({ route, source, party }: Entry): void {
+  #receive({ route, source, client }: Entry): void {
     const { bodies, seconds } = this.#edge.options;
-    const reservation = bodies.enter(source, party);
+    const reservation = bodies.enter(source, client);
     this.#reservation = reservation;
     receiveBody(route, this.#incoming, reservation, (body) => {
       this.#askedSeconds = seconds();
@@ -106,7 +106,7 @@ export class Exchange {
       this.#handle(body);
       return;
     }
-    const turn = this.#edge.options.turns.enter(entry.party, this.#incoming, HANDLER_TIMEOUT_MS);
+    const turn = this.#edge.options.turns.enter(entry.client, this.#incoming, HANDLER_TIMEOUT_MS);
     if (turn === null) this.#handle(body);
     else if (turn === "crowded") this.#answer(CROWDED);
     else {
@@ -134,7 +134,7 @@ export class Exchange {
    * Refused}.
    */
   #callHandler(entry: Entry, received: Received): Outcome | null {
-    const { route, params, caller: first, callerNow, party } = entry;
+    const { route, params, caller: first, callerNow, client } = entry;
     const incoming = this.#incoming;
     const read = parseBody(route, incoming, received);
     if ("refused" in read) return read;
@@ -147,7 +147,7 @@ export class Exchange {
     if ("errors" in body) return { refused: "invalid", errors: body.errors };
     const query = readQuery(route, incoming.query);
     if ("refused" in query) return query;
-    const parsed = { params, query: query.data, body: body.data, caller, requestId: this.#requestId, party };
+    const parsed = { params, query: query.data, body: body.data, caller, requestId: this.#requestId, client };
     const request = new HandledRequest(this.#edge.options, incoming, parsed);
     const outcome = this.#traced(route, () => route.handle(request));
     if (!(outcome instanceof Promise)) return outcome;
@@ -184,8 +184,8 @@ export class Exchange {
   }
 
   /** Writes an asynchronous handler's outcome when the request has its next turn. */
-  #goOn({ route, party }: Entry, { pause }: HandledRequest, outcome: Outcome): void {
-    const turn = route.isAlwaysAdmitted === true ? null : this.#edge.options.turns.goOn(party);
+  #goOn({ route, client }: Entry, { pause }: HandledRequest, outcome: Outcome): void {
+    const turn = route.isAlwaysAdmitted === true ? null : this.#edge.options.turns.goOn(client);
     if (turn === null) this.#write(outcome, pause);
     else turn.then(() => this.#write(outcome, pause));
   }

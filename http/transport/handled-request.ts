@@ -4,8 +4,8 @@ import type { RouteRequest } from "../wire/route.js";
 import type { EntryOptions } from "./entry.js";
 import type { TransportRequest } from "./transport.js";
 
-/** The parsed request, and the party whose turns it takes. */
-type Parsed = Pick<RouteRequest, "params" | "query" | "body" | "caller" | "requestId"> & { readonly party: string };
+/** The parsed request, and the client whose turns it takes. */
+type Parsed = Pick<RouteRequest, "params" | "query" | "body" | "caller" | "requestId"> & { readonly client: string };
 
 /** A request as its handler sees it. It computes rarely used values on demand. */
 export class HandledRequest implements RouteRequest {
@@ -14,7 +14,7 @@ export class HandledRequest implements RouteRequest {
   readonly body: unknown;
   readonly caller: RouteRequest["caller"];
   readonly requestId: string;
-  readonly #party: string;
+  readonly #turnsClient: string;
   readonly #options: Pick<EntryOptions, "clientAddress"> & { readonly turns: FairTurns };
   readonly #incoming: TransportRequest;
   #lateness: AbortController | null = null;
@@ -22,14 +22,14 @@ export class HandledRequest implements RouteRequest {
   constructor(
     options: Pick<EntryOptions, "clientAddress"> & { readonly turns: FairTurns },
     incoming: TransportRequest,
-    { params, query, body, caller, requestId, party }: Parsed,
+    { params, query, body, caller, requestId, client }: Parsed,
   ) {
     this.params = params;
     this.query = query;
     this.body = body;
     this.caller = caller;
     this.requestId = requestId;
-    this.#party = party;
+    this.#turnsClient = client;
     this.#options = options;
     this.#incoming = incoming;
   }
@@ -50,14 +50,14 @@ export class HandledRequest implements RouteRequest {
 
   get pause(): RouteRequest["pause"] {
     const { turns } = this.#options;
-    const party = this.#party;
-    return () => turns.next(party);
+    const client = this.#turnsClient;
+    return () => turns.next(client);
   }
 
   get goOn(): RouteRequest["goOn"] {
     const { turns } = this.#options;
-    const party = this.#party;
-    return () => turns.goOn(party);
+    const client = this.#turnsClient;
+    return () => turns.goOn(client);
   }
 
   get remoteAddress(): string {

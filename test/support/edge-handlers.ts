@@ -39,7 +39,7 @@ interface Sent {
 export function edge(routes: readonly Route[], scheduler: Scheduler = createEventLoopScheduler()) {
   let elapsedMs = 0;
   const served: ServedRequest[] = [];
-  const limits = { bytes: 200, keptBytes: 100, bytesPerParty: 120 };
+  const limits = { bytes: 200, keptBytes: 100, bytesPerClient: 120 };
   const bodies = new BodyQuota(limits, limits);
   const failed: unknown[] = [];
   const dropped: string[] = [];

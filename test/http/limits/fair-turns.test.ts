@@ -1,5 +1,5 @@
 import t from "tap";
-import { FairTurns, toParty } from "../../../http/limits/fair-turns.js";
+import { FairTurns, toClient } from "../../../http/limits/fair-turns.js";
 import { DrivenScheduler } from "../../support/driven-scheduler.js";
 
 /** Returns turns whose work takes `costMs` each. `had` records the client of each turn. */
@@ -9,14 +9,14 @@ function arrange(costMs: number, loop?: DrivenScheduler) {
   let idledMs = 0;
   const turns = new FairTurns({ scheduler, loop: loop ?? scheduler, elapsedMs: () => nowMs, idleMs: () => idledMs });
   const had: string[] = [];
-  const work = (party: string): void => {
-    had.push(party);
+  const work = (client: string): void => {
+    had.push(client);
     nowMs += costMs;
   };
-  const enter = (party: string): void => {
-    const turn = turns.enter(party, { isGone: false }, 60_000);
-    if (turn === null) work(party);
-    else if (turn !== "crowded") void turn.then(() => work(party));
+  const enter = (client: string): void => {
+    const turn = turns.enter(client, { isGone: false }, 60_000);
+    if (turn === null) work(client);
+    else if (turn !== "crowded") void turn.then(() => work(client));
   };
   const elapse = (ms: number): void => {
     nowMs += ms;
@@ -41,7 +41,7 @@ t.test("a slice that nobody waits in costs the loop nothing, and ends where it w
   const { had, enter, wait, scheduler } = arrange(0.9);
   for (let count = 0; count < 5; count++) {
     wait(0.01);
-    for (const party of ["a", "a", "a"]) enter(party);
+    for (const client of ["a", "a", "a"]) enter(client);
     t.same(had.splice(0), ["a", "a", "a"]);
     t.ok(scheduler.isIdle, "nothing is planned");
   }
@@ -63,13 +63,13 @@ t.test("where the loop did not wait since the slice before, a slice ends once in
   t.notOk(scheduler.isIdle, "its end is planned as it begins");
 });
 
-t.test("the party whose last turn is longest ago has the next, whoever asks for more", async (t) => {
+t.test("the client whose last turn is longest ago has the next, whoever asks for more", async (t) => {
   const { had, enter, scheduler } = arrange(2);
   for (let count = 0; count < 100; count++) enter("flood");
   enter("a");
   enter("b");
   enter("a");
-  while (had.filter((party) => party === "a").length < 2) await scheduler.turn();
+  while (had.filter((client) => client === "a").length < 2) await scheduler.turn();
   t.same(had, ["flood", "a", "b", "flood", "a"]);
   while (!scheduler.isIdle) await scheduler.turn();
   t.equal(had.length, 103, "nobody is left out");
@@ -84,7 +84,7 @@ t.test("who asks for one thing at a time goes ahead of a flood, whatever the sli
     await scheduler.turn();
     await scheduler.turn();
   }
-  const floods = had.filter((party) => party === "flood").length;
+  const floods = had.filter((client) => client === "flood").length;
   t.ok(floods >= 20, `${floods} turns of the flood meanwhile`);
   while (!scheduler.isIdle) await scheduler.turn();
 });
@@ -92,16 +92,16 @@ t.test("who asks for one thing at a time goes ahead of a flood, whatever the sli
 t.test("each goes ahead once in a slice, and few do in all", async (t) => {
   const { had, enter, scheduler } = arrange(3);
   for (let count = 0; count < 10; count++) enter("flood");
-  for (const party of ["a", "a", "b", "c", "d", "e", "f"]) enter(party);
+  for (const client of ["a", "a", "b", "c", "d", "e", "f"]) enter(client);
   t.same(had, ["flood", "a", "b", "c", "d"]);
   while (!scheduler.isIdle) await scheduler.turn();
   t.equal(had.length, 17);
 });
 
-t.test("nobody goes ahead of a party with one request that has waited longer", async (t) => {
+t.test("nobody goes ahead of a client with one request that has waited longer", async (t) => {
   const { had, enter, scheduler } = arrange(3);
   for (let count = 0; count < 10; count++) enter("flood");
-  for (const party of ["a", "a", "b", "b"]) enter(party);
+  for (const client of ["a", "a", "b", "b"]) enter(client);
   await scheduler.turn();
   await scheduler.turn();
   t.same(had.splice(0), ["flood", "a", "b", "flood", "a"], "b waits, in a slice that is new");
@@ -118,7 +118,7 @@ t.test("slices end in each round of the loop, though other work is in line befor
   for (let count = 0; count < 10; count++) enter("flood");
   for (let round = 0; round < 5; round++) {
     had.length = 0;
-    for (const party of ["a", "b", "c", "d"]) enter(party);
+    for (const client of ["a", "b", "c", "d"]) enter(client);
     t.same(had, ["a", "b", "c", "d"]);
     await loop.turn();
     await loop.turn();
@@ -144,7 +144,7 @@ t.test("input is read after each slice, and after a few turns that take no time 
   }
 });
 
-t.test("slices are short while several parties are about, and long for one alone", async (t) => {
+t.test("slices are short while several clients are about, and long for one alone", async (t) => {
   const { had, turns, work, elapse, scheduler } = arrange(0.02);
   const slice = async (): Promise<number> => {
     const before = had.length;
@@ -208,7 +208,7 @@ function manyRequests({ turns, work, scheduler }: ReturnType<typeof arrange>) {
   return { ask, runOut, most: () => most, begun: () => begun };
 }
 
-t.test("few requests of a party are under way at once, however many it sends", async (t) => {
+t.test("few requests of a client are under way at once, however many it sends", async (t) => {
   const { ask, runOut, most } = manyRequests(arrange(0.3));
   const all = Promise.all(Array.from({ length: 128 }, () => ask(8)));
   await runOut();
@@ -216,7 +216,7 @@ t.test("few requests of a party are under way at once, however many it sends", a
   t.ok(most() <= 6, `${most()} at once`);
 });
 
-t.test("requests that take long do not keep others of their party from beginning", async (t) => {
+t.test("requests that take long do not keep others of their client from beginning", async (t) => {
   const world = arrange(1);
   const { ask, runOut, begun } = manyRequests(world);
   const long = Array.from({ length: 20 }, () => ask(200));
@@ -227,7 +227,7 @@ t.test("requests that take long do not keep others of their party from beginning
   await Promise.all([runOut(), ...long]);
 });
 
-t.test("what waited for something else goes on at once when nobody waits, and else in its party's turn", async (t) => {
+t.test("what waited for something else goes on at once when nobody waits, and else in its client's turn", async (t) => {
   const { turns, had, enter, work, scheduler } = arrange(0.2);
   t.equal(turns.goOn("a"), null);
   for (let count = 0; count < 30; count++) enter("flood");
@@ -236,7 +236,7 @@ t.test("what waited for something else goes on at once when nobody waits, and el
   void later?.then(() => work("a"));
   const before = had.length;
   while (!had.includes("a")) await scheduler.turn();
-  t.ok(had.indexOf("a") <= before + 1, "the party that waits longest has the next");
+  t.ok(had.indexOf("a") <= before + 1, "the client that waits longest has the next");
   while (!scheduler.isIdle) await scheduler.turn();
 });
 
@@ -304,14 +304,14 @@ t.test("what has waited for too long takes no turn", async (t) => {
   t.same(ends, ["one turn", "two turn", "three late"], "turns take three milliseconds each");
 });
 
-t.test("a party has so many requests waiting and no more; those that left make room", async (t) => {
+t.test("a client has so many requests waiting and no more; those that left make room", async (t) => {
   const world = arrange(3);
   const { ask, ends, runOut } = queued(world);
   const leaving = { isGone: false };
   ask("first");
   for (let count = 1; count < 1_000; count++) ask("left", leaving);
   t.equal(ask("too many"), "crowded");
-  t.equal(world.turns.enter("b", { isGone: false }, 1_000), null, "another party goes ahead as before");
+  t.equal(world.turns.enter("b", { isGone: false }, 1_000), null, "another client goes ahead as before");
   leaving.isGone = true;
   t.type(ask("last"), Promise);
   await runOut();
@@ -325,8 +325,8 @@ t.test("a party has so many requests waiting and no more; those that left make r
 t.test("tokens count for their workspace, people for themselves, and others for their address", async (t) => {
   const token = { kind: "token", scopes: [], issuedBy: "usr_1", trust: null } as const;
   const address = () => "192.0.2.7";
-  t.equal(toParty({ ...token, tokenId: "tok_1", workspaceId: "ws_1" }, address), "ws_1");
-  t.equal(toParty({ ...token, tokenId: "tok_2", workspaceId: "ws_1" }, address), "ws_1");
-  t.equal(toParty({ kind: "person", userId: "usr_1", email: "a@b.c", sessionId: "ses_1" }, address), "usr_1");
-  t.equal(toParty(null, address), "192.0.2.7");
+  t.equal(toClient({ ...token, tokenId: "tok_1", workspaceId: "ws_1" }, address), "ws_1");
+  t.equal(toClient({ ...token, tokenId: "tok_2", workspaceId: "ws_1" }, address), "ws_1");
+  t.equal(toClient({ kind: "person", userId: "usr_1", email: "a@b.c", sessionId: "ses_1" }, address), "usr_1");
+  t.equal(toClient(null, address), "192.0.2.7");
 });
