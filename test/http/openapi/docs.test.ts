@@ -137,7 +137,7 @@ t.test(
     };
     const { context, asked, faults } = await openBrowser(t);
     const page = await context.newPage();
-    await page.goto(`${baseUrl}/docs`, { waitUntil: "networkidle" });
+    await page.goto(`${baseUrl}/docs`);
     await page.getByText("Create a line").first().waitFor();
     for (const group of ["Configure", "Work", "Measure", "Connect", "Operate", "Access"]) {
       t.ok(await page.getByRole("heading", { name: group, exact: true }).isVisible(), group);
@@ -146,7 +146,7 @@ t.test(
     for (const [path, item] of Object.entries(paths)) {
       for (const { summary } of Object.values(item)) t.ok(shown.includes(summary), `${path}: ${summary}`);
     }
-    await page.goto(`${baseUrl}/docs#?route=post-/api/resources/teams/-teamId-/lines`, { waitUntil: "networkidle" });
+    await page.goto(`${baseUrl}/docs#?route=post-/api/resources/teams/-teamId-/lines`);
     await page.reload({ waitUntil: "networkidle" });
     await page.getByText("Idempotency-Key").first().waitFor({ timeout: 10_000 });
     const keys: (string | undefined)[] = [];
