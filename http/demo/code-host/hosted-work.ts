@@ -53,7 +53,7 @@ export class HostedWork {
   tell: (event: HostedEvent) => void = () => undefined;
   /** The address of the code host. */
   origin = "";
-  /** Every repository that was created or adopted, to close them. */
+  /** All repositories that were created or adopted. {@link remove} closes them. */
   readonly #opened: HostedRepository[] = [];
   readonly #now: () => number;
   readonly #installationOf: (repository: string) => number | null;
