@@ -83,8 +83,8 @@ export interface DeliveryWorld {
 }
 
 /**
- * Starts a runtime over a simulated disk with an integration that processes deliveries, and others like it. Tasks are
- * only recorded.
+ * Starts a runtime over a simulated disk, with an integration that processes deliveries. Each id in `others` adds a
+ * copy of that integration. Raised tasks are only recorded.
  */
 export async function deliveryWorld(
   definition: Readonly<Record<string, unknown>>,

@@ -23,15 +23,15 @@ export interface DevScene {
 
 /** `signalbox dev` while it runs. */
 export interface Dev {
-  /** The lines that it printed. */
+  /** The lines that the command printed at its start. */
   readonly lines: readonly string[];
   readonly url: string;
   /** A client that is signed in as the person of this machine. */
   readonly client: Client;
   readonly teamId: string;
-  /** Interrupts it, like Ctrl+C. */
+  /** Interrupts the command, like Ctrl+C. */
   interrupt(): void;
-  /** Interrupts it and resolves when it has ended. */
+  /** Interrupts the command, and resolves when it has ended. */
   end(): Promise<Ran>;
 }
 

@@ -160,7 +160,7 @@ export class JudgedReplay {
     return this.act((scene) => takeAnswer(scene, ended));
   }
 
-  /** Answers every question for the model, until there are none for now. */
+  /** Answers the model's questions until no question is open. */
   answerAll(toOutcome: (question: ModelQuestion, id: string) => ModelOutcome): void {
     for (;;) {
       this.goOn();
