@@ -26,8 +26,8 @@ interface CachedRights {
 }
 
 /**
- * A cached row. `version` counts the changes of the workspace's rows of that kind, up to the last comparison of the
- * row; null if unknown.
+ * A cached row. `version` is the version of all rows of that kind in the workspace, at the time when the row was last
+ * compared; null if unknown.
  */
 interface CachedRow<Row> {
   readonly row: Row;
