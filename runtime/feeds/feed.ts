@@ -102,7 +102,7 @@ export class ChangeFeed implements Feed, RowMemory {
     return { partition, entry: { seq: ends.last, topic, data: withFeedTexts(data) } };
   }
 
-  /** Adds the rows of a batch's entries to its changes. */
+  /** Adds the rows of a batch's entries to `changes`, the changes of the batch. */
   write(entries: readonly PendingEntry[], changes: Change[]): void {
     const open = new Map<string, FeedEntry[]>();
     for (const { partition, entry } of entries) {
