@@ -4,7 +4,10 @@ import { line } from "./progress.js";
 import { BETTER } from "./replays.js";
 import { until } from "./until.js";
 
-/** The demo plans the better prompt in a pull request, and checks that pull request like `signalbox check` in CI. */
+/**
+ * In this part, the demo plans the better prompt in a pull request, and checks that pull request like `signalbox check`
+ * in CI.
+ */
 
 const PULL_REQUEST = 7;
 

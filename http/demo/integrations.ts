@@ -6,8 +6,8 @@ import { connectTracker } from "./tracker-integration.js";
 import { until } from "./until.js";
 
 /**
- * This part of the demo turns a tracker issue into a task. The task's agent calls the tracker's tools, one of them with
- * a person's approval.
+ * In this part, the demo turns a tracker issue into a task. The task's agent calls the tracker's tools, one of them
+ * with a person's approval.
  */
 
 const DONE_COMMENT = "The work on this is done.";

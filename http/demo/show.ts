@@ -1,6 +1,6 @@
 import { line } from "./progress.js";
 
-/** Prints the progress of tasks, hooks and runs to the terminal as it happens, one line per change. */
+/** This file prints the progress of tasks, hooks and runs to the terminal as it happens, one line per change. */
 
 interface TaskData {
   readonly id: string;
