@@ -9,7 +9,7 @@ export interface Block {
   readonly headings: readonly string[];
   /** The line number of the block's first line in the page, from 1. */
   readonly line: number;
-  /** The name of the file that contains the block, from `title="name"`; null if the block is no file. */
+  /** The name of the file to which a reader writes the block, from `title="name"`; null for none. */
   readonly title: string | null;
   /** The program that the block needs, from `needs=program`; null for none. */
   readonly needs: string | null;

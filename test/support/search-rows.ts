@@ -12,7 +12,7 @@ import { replayConfig, replayInput } from "./replay-rows.js";
 import { memoryRows } from "./turn.js";
 import { lineId, teamId } from "./work.js";
 
-/** Rows of searches, for readers and for machines stepped by hand. */
+/** This file has rows of searches, for readers and for machines stepped by hand. */
 
 const EUR = (amount: number) => ({ amount, currency: "EUR" });
 const time = "2026-01-01T00:00:00.000Z";
