@@ -31,7 +31,7 @@ export class Show {
   readonly #runs = new Map<string, string>();
   readonly #follow: (topic: string) => void;
 
-  /** `follow` is called with a run's topic, to subscribe to it, once a task names the run. */
+  /** Calls `follow` with a run's topic, to subscribe to the topic, once a task names the run. */
   constructor(follow: (topic: string) => void) {
     this.#follow = follow;
   }
