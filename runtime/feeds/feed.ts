@@ -8,12 +8,12 @@ import { Queue } from "../schedule/queue.js";
 import { getOrCreateMap } from "../turns/overlay.js";
 import { withFeedTexts } from "./feed-texts.js";
 
-/** Entries of one batch in one partition, stored under the sequence number of the last one. */
+/** Entries of one batch in one partition, stored under the sequence number of the last entry. */
 type FeedRow = readonly StoredEntry[];
 
 interface StoredEntry extends FeedEntry {
   /**
-   * Set in the last entry of a row: the weight of all entries of the partition up to this one. Absent in rows from
+   * Set in the last entry of a row: the weight of all entries of the partition up to this entry. Absent in rows from
    * earlier releases.
    */
   readonly total?: number;
