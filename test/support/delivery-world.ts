@@ -76,7 +76,7 @@ export interface DeliveryWorld {
   send(delivery?: Sent): Promise<unknown>;
   /** Sends several deliveries in one message. */
   sendTogether(deliveries: readonly Sent[]): Promise<unknown>;
-  /** Lists an integration's deliveries; by default those of the first one. */
+  /** Lists an integration's deliveries; by default those of the integration `INTEGRATION`. */
   deliveries(integrationId?: string): DeliveryRow[];
   entries(id: string): readonly DeliveryEntry[];
   raised(): RaiseTask[];

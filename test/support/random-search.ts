@@ -253,7 +253,7 @@ class Simulation {
   }
 }
 
-/** Whether a runner has the run, so that it may report on it. */
+/** Whether a runner has claimed the run, so that the runner may report on it. */
 function isHeld(scene: SteppedSearch, runId: string): boolean {
   const state = scene.run(runId)?.state;
   return state === "claimed" || state === "running";

@@ -46,7 +46,7 @@ export function searchRow(more: Partial<SearchRow> = {}): SearchRow {
 
 /**
  * Returns the input of a search over a set of runs, each of a different task: `run_1` of `task_1` and so on. The last
- * ones are held out.
+ * runs are held out.
  */
 export function searchInput(
   { searched = 6, heldOut = 4 }: { readonly searched?: number; readonly heldOut?: number } = {},
