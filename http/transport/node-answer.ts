@@ -58,7 +58,7 @@ function writeWhole(response: ServerResponse, answer: WholeAnswer, writing: Writ
     return;
   }
   if (rest !== null) {
-    // End the response later: closing the connection now would reset it if the client sends its body without waiting.
+    // End the response later: if the client sends its body without waiting, closing the connection now would reset it.
     if (isEmpty) response.flushHeaders();
     else response.write(answer.body);
     void rest().then(() => response.end());

@@ -119,7 +119,10 @@ export class UwsLive implements LiveConnection {
     else this.#handler?.drained();
   }
 
-  /** Gives the library pieces until it has to buffer one. An empty cork makes it send what it buffers. */
+  /**
+   * Gives the library pieces until the library has to buffer a piece. Even an empty cork makes the library send its
+   * buffered bytes.
+   */
   #flush(): void {
     this.#response.cork(() => {
       let sent = 0;
