@@ -31,7 +31,7 @@ export class Show {
   readonly #runs = new Map<string, string>();
   readonly #follow: (topic: string) => void;
 
-  /** Calls `follow` with a run's topic, to subscribe to the topic, once a task names the run. */
+  /** `follow` subscribes to a topic. It is called with the topic of each run, once a task names the run. */
   constructor(follow: (topic: string) => void) {
     this.#follow = follow;
   }
