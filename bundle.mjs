@@ -3,15 +3,18 @@ import { join } from "node:path";
 import { build } from "esbuild";
 
 /**
- * Bundles everything that the package contains, into `dist/bundle`. Types are not checked here.
+ * Bundles the code of the package into `dist/bundle`, without checking types.
  *
- * - `programs/`: the programs of `signalbox` with the packages that they load, in pieces that they share. A start reads
- *   about thirty files instead of 1,400.
- * - `runner.mjs`: the runner with all its packages in one file, which the service hands out.
+ * - `programs/`: the programs of `signalbox` with the packages that they load, split into shared chunks. A program
+ *   reads about thirty files at its start instead of 1,400.
+ * - `runner.mjs`: the runner with all its packages in one file, which the service offers for download.
  * - `pages/`: scripts of other packages that the service's pages load.
  */
 
-/** Same depth as the compiled sources, and flat, so that paths relative to a program resolve in both. */
+/**
+ * The bundled programs have the same folder depth as the compiled sources, so a path relative to a program is valid in
+ * both. All chunks are in this folder, for the same reason.
+ */
 const folder = "dist/bundle/programs";
 const pages = "dist/bundle/pages";
 
@@ -23,20 +26,27 @@ const programs = [
   "actors/config-pull-requests/edit/edit-worker.ts",
 ];
 
-/** What finds files of its own package: code for the machine, and web assembly. `lmdb` loads `msgpackr` too. */
+/**
+ * Packages that load their own files at run time: native code and WebAssembly. They cannot be bundled. `lmdb` also
+ * loads `msgpackr`.
+ */
 const unbundled = [
-  // The optional packages for traces. `prom-client` needs `@opentelemetry/api`, which is bundled.
+  // Optional packages for traces. `@opentelemetry/api` is not in this list: `prom-client` needs this package, so it is
+  // bundled.
   ...["core", "exporter-trace-otlp-http", "resources", "sdk-trace-node"].map((name) => `@opentelemetry/${name}`),
   ...["lmdb", "msgpackr", "uWebSockets.js"],
   ...["web-tree-sitter", "@tree-sitter-grammars/tree-sitter-hcl", "@cdktn/hcl2json", "@cdktn/hcl-tools"],
 ];
 
-/** Scripts that pages load, by their names in `pages/`. */
+/** Scripts that the service's pages load, by file name in `pages/`. */
 const scripts = { "explorer.js": { from: "openapi-explorer", file: "dist/browser/openapi-explorer.min.js" } };
 
-/** Indexes of packages that load all there is. What is missing here and imported anyway fails the build. */
+/**
+ * Shorter versions of package indexes that export everything. If code imports an export that is missing here, the build
+ * fails.
+ */
 const indexes = {
-  // Of the languages in which input can be refused, which are most of zod, the one that is used.
+  // Translated messages make up most of zod. Export only English, the language in use.
   "zod/v4/locales/index.js": 'export { default as en } from "./en.js";',
   "undici/index.js": `
     export { default as Agent } from "./lib/dispatcher/agent.js";
@@ -61,7 +71,8 @@ const shared = {
   platform: "node",
   target: "node20.15",
   plugins: [lessOfPackages],
-  // Names stay, for the traces of errors; what ends with an error prints its line.
+  // Do not minify names, because stack traces show them. Limit the line length, because Node prints the source line of
+  // an uncaught error.
   minifyWhitespace: true,
   minifySyntax: true,
   lineLimit: 160,
@@ -70,7 +81,7 @@ const shared = {
   write: false,
   logLevel: "warning",
 };
-// Packages that are no modules require those of Node.
+// CommonJS packages load Node's modules with `require`, which an ES module does not have. Define it.
 const banner = 'import { createRequire as toRequire } from "node:module"; const require = toRequire(import.meta.url);';
 
 const [pieces, runner] = await Promise.all([
@@ -101,25 +112,28 @@ for (const [name, { from, file }] of Object.entries(scripts))
   copyFileSync(join("node_modules", from, file), join(pages, name));
 const shown = Object.values(scripts).flatMap(({ from }) => withDependencies(join("node_modules", from)));
 writeFileSync(join(folder, "LICENSES.txt"), licences([...packagesOf(pieces), ...shown]));
-// For pack.mjs: the package depends on these alone.
+// `pack.mjs` reads this file: the release depends only on these packages.
 writeFileSync("dist/loaded-packages.json", JSON.stringify(unbundled));
 
-/** The same program: one letter beyond makes its text take twice the memory. Texts are escaped already, patterns are not. */
+/**
+ * Returns the same program in ASCII, because a single other character can double the memory of the program's text.
+ * esbuild has already escaped strings, but not regular expressions.
+ */
 function inAscii(program) {
   return program.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** The text as a comment of a program. */
+/** Returns a text as a comment at the end of a program. */
 function asComment(text) {
   return `\n/*\n${inAscii(text).replaceAll("*/", "* /")}*/\n`;
 }
 
-/** The folders of the packages that a bundle contains. */
+/** Returns the folders of the packages that a bundle contains. */
 function packagesOf({ metafile }) {
   return Object.keys(metafile.inputs).flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
 }
 
-/** The folders of a package and of all that it depends on. */
+/** Returns the folders of a package and of all its dependencies. */
 function withDependencies(path, known = new Set()) {
   if (known.has(path)) return [];
   known.add(path);
@@ -131,7 +145,7 @@ function withDependencies(path, known = new Set()) {
   return [path, ...folders.flatMap((folder) => withDependencies(folder, known))];
 }
 
-/** The licences of packages: they go where the code goes. */
+/** Returns the licences of packages as one text, which is distributed with their code. */
 function licences(packages) {
   return `What is bundled here, and its licences.\n\n${[...new Set(packages)].sort().map(licence).join("\n")}`;
 }

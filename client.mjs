@@ -18,9 +18,13 @@ import openapiTypescript, { astToString } from "openapi-typescript";
 import ts from "typescript";
 
 /**
- * Generates `http/client/api.d.ts`, the types of the client, from the route table. It starts the service of this source
- * tree on an empty store, reads its OpenAPI document and converts it, unless neither the source nor this file has changed
- * since the last time. Then it writes the client as the package exports it, to `dist/client`.
+ * Generates `http/client/api.d.ts`, the types of the client, from the route table:
+ *
+ * 1. Starts the service of this source tree on an empty store.
+ * 2. Reads the service's OpenAPI document and converts it to types.
+ *
+ * Skips these steps if neither the source nor this file has changed since the last run. In any case, writes the client
+ * to `dist/client`, in the form that the package exports.
  */
 
 const target = "http/client/api.d.ts";
@@ -58,7 +62,7 @@ await writePackage();
 
 async function generate() {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-types-"));
-  // In this folder, because the bundle imports packages.
+  // Write the bundle to this folder, where Node finds the packages that the bundle imports.
   const file = `dist-service-${process.pid}.mjs`;
   try {
     writeFileSync(file, service);
@@ -77,7 +81,10 @@ async function generate() {
   }
 }
 
-/** Keeps only what calls and hook receivers need: path and query parameters, required headers, JSON bodies and the responses of success. */
+/**
+ * Keeps only the parts that calls and hook receivers need: path and query parameters, required headers, JSON bodies,
+ * and success responses.
+ */
 function shorten(document) {
   const headers = { IfMatch: "If-Match", IdempotencyKey: "Idempotency-Key" };
   const shortenParameter = (parameter) => {

@@ -3,11 +3,12 @@ import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, wri
 import { join } from "node:path";
 
 /**
- * `node pack.mjs [folder]` makes the release file `signalbox-<version>.tgz` of what is built, in that folder (default: the
- * current one), and prints its path. It packs a staged copy, `dist/package`, because that differs from the clone:
+ * Packs the build into the release file `signalbox-<version>.tgz` and prints the file's path. Usage: `node pack.mjs
+ * [folder]`; the default is the current folder. Packs a copy, `dist/package`, which differs from the clone:
  *
- * - It depends only on the packages that the bundled programs load, each of the version that the clone was tested with.
- * - It contains uWebSockets.js with the binaries for Linux alone. Elsewhere the service uses node:http.
+ * - The copy depends only on the packages that the bundled programs load, in the versions that the clone was tested
+ *   with.
+ * - The copy contains uWebSockets.js with the binaries for Linux only. On other systems the service uses node:http.
  */
 
 const [target = "."] = process.argv.slice(2);
@@ -37,7 +38,7 @@ const [{ filename }] = JSON.parse(
 );
 console.log(join(target, filename));
 
-/** Copies uWebSockets.js without the binaries of other systems, its sources and its pages. */
+/** Copies uWebSockets.js without its sources, its pages and the binaries for other systems. */
 function stageNative(from, to) {
   const { scripts: _unused, ...kept } = read(from);
   mkdirSync(to, { recursive: true });

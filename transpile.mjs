@@ -1,6 +1,6 @@
 import { build } from "esbuild";
 
-/** Compiles all sources to `dist/`, file by file, without checking types: `npm run types` does. */
+/** Compiles all sources to `dist/`, file by file, without checking types. `npm run types` checks them. */
 await build({
   entryPoints: ["storage", "runtime", "actors", "http", "test", "bench"].map((folder) => `${folder}/**/*.ts`),
   outdir: "dist",

@@ -132,7 +132,7 @@ function toBeginning(value: unknown, maxBytes: number, isObject: boolean): unkno
   return text;
 }
 
-/** Includes the short members, cuts the first one that does not fit, and drops the longer ones. */
+/** Includes the short members, cuts the first member that does not fit, and drops the longer members. */
 function cutMembers(value: object, maxBytes: number): object {
   const bySize = Object.entries(value)
     .map(([name, member]) => ({ name, member, bytes: jsonBytes(member) }))

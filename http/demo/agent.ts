@@ -4,8 +4,8 @@ import { createInterface } from "node:readline";
 import { ToolClient } from "./tool-client.js";
 
 /**
- * The demo's agent. It maintains a folder of notes in the repository and really edits files. If the task says so, the
- * agent first makes a mistake. The agent uses the line protocol of the command harness.
+ * This program is the demo's agent. It maintains a folder of notes in the repository and really edits files. If the
+ * task says so, the agent first makes a mistake. The agent uses the line protocol of the command harness.
  */
 
 interface Context {

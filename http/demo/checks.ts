@@ -4,7 +4,10 @@ import { line } from "./progress.js";
 import { BETTER } from "./replays.js";
 import { until } from "./until.js";
 
-/** A pull request plans the better prompt, and is checked as `signalbox check` does it in CI. */
+/**
+ * In this part, the demo plans the better prompt in a pull request, and checks that pull request like `signalbox check`
+ * in CI.
+ */
 
 const PULL_REQUEST = 7;
 

@@ -5,7 +5,10 @@ import type { Tracker } from "./tracker.js";
 import { connectTracker } from "./tracker-integration.js";
 import { until } from "./until.js";
 
-/** A tracker issue becomes a task. The task's agent calls the tracker's tools, one of them with a person's approval. */
+/**
+ * In this part, the demo turns a tracker issue into a task. The task's agent calls the tracker's tools, one of them
+ * with a person's approval.
+ */
 
 const DONE_COMMENT = "The work on this is done.";
 

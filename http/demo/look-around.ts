@@ -22,7 +22,7 @@ export async function requestSignInLink(client: Client, mails: Mails): Promise<s
   return link;
 }
 
-/** What a person looks at after the demo. */
+/** The ids and the token with which a person looks around after the demo. */
 export interface Sights {
   readonly baseUrl: string;
   /** A token with the scope `read`. */
@@ -30,7 +30,7 @@ export interface Sights {
   /** The task whose page the link opens, and its run with a change. */
   readonly taskId: string;
   readonly runId: string;
-  /** The command that shows the search; without one, a command shows the hook deliveries. */
+  /** The search that one of the commands shows; null to show the hook deliveries instead. */
   readonly searchId: string | null;
 }
 

@@ -31,7 +31,7 @@ export interface SentDelivery {
   readonly text: string;
 }
 
-/** An API on the loopback interface, of a service with webhooks. */
+/** A simulated API of a service with webhooks, on the loopback interface. */
 export interface LoopbackApi {
   readonly url: string;
   /** `127.0.0.1:<port>`, in the form that integrations and secrets list hosts. */

@@ -5,8 +5,8 @@ import { line } from "./progress.js";
 import { until } from "./until.js";
 
 /**
- * Picks the best candidate of a search. A repository contains the workspace's config as HCL, in the same form as the
- * export. The pull request makes the candidate's changes in that repository.
+ * In this part, the demo picks the best candidate of a search. A repository contains the workspace's config as HCL, in
+ * the same form as the export. The pull request makes the candidate's changes in that repository.
  */
 
 /** Maximum number of diff lines to print. */

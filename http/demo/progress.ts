@@ -48,7 +48,7 @@ export function line(kind: string, text: string): void {
   console.log(`${kind.padEnd(6)} ${text}`);
 }
 
-/** Prints the progress in quiet seconds. Returns a function that ends this. */
+/** Prints the progress in quiet seconds. Returns a function that stops the printing. */
 export function startProgress(): () => void {
   const timer = setInterval(() => {
     const text = progress.due();

@@ -7,8 +7,8 @@ import { line } from "./progress.js";
 import { until } from "./until.js";
 
 /**
- * A task's change becomes a pull request at the code host and is reviewed and merged there; the service receives the
- * events.
+ * In this part of the demo, a task's change becomes a pull request at the code host and is reviewed and merged there.
+ * The service receives the events.
  */
 
 /** The repository that the demo's agents work on. */

@@ -20,7 +20,7 @@ const SHOWN = [
 ];
 
 const program = fileURLToPath(new URL("main.js", import.meta.url));
-// Outside a checkout, the demo makes a small repository.
+// Run the demo outside a checkout, so that it creates a small repository.
 const out = execFileSync(process.execPath, [program, "--short", "--exit"], { cwd: tmpdir(), encoding: "utf8" });
 const lines = out.split("\n").filter((line) => SHOWN.some((pattern) => pattern.test(line)));
 writeFileSync("docs/pictures/demo.svg", toTerminalSvg("npm run demo -- --short --exit", lines));

@@ -4,8 +4,9 @@ import { line } from "./progress.js";
 import { until } from "./until.js";
 
 /**
- * Replays the run that review sent back because its note was not in the index. Under the live prompt the agent forgets
- * the index again. Under a better prompt it lists the note, and the judge tells the difference.
+ * In this part, the demo replays the run that review sent back because its note was not in the index. Under the live
+ * prompt the agent forgets the index again. Under a better prompt the agent lists the note, and the judge recognizes
+ * the difference.
  */
 
 const FORGOTTEN = "Fencing tokens";

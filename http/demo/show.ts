@@ -1,6 +1,6 @@
 import { line } from "./progress.js";
 
-/** Prints the progress of tasks, hooks and runs to the terminal as it happens, one line per change. */
+/** This file prints the progress of tasks, hooks and runs to the terminal as it happens, one line per change. */
 
 interface TaskData {
   readonly id: string;
@@ -31,7 +31,7 @@ export class Show {
   readonly #runs = new Map<string, string>();
   readonly #follow: (topic: string) => void;
 
-  /** `follow` is called with a run's topic, to subscribe to it, once a task names the run. */
+  /** `follow` subscribes to a topic. It is called with the topic of each run, once a task names the run. */
   constructor(follow: (topic: string) => void) {
     this.#follow = follow;
   }

@@ -3,7 +3,10 @@ import type { Client, Schema } from "../client/entry.js";
 import type { Configured } from "./configuration.js";
 import type { Tracker } from "./tracker.js";
 
-/** The tracker's integration: the definition of `docs/integrations/tracker/`, with the demo tracker's address. */
+/**
+ * This file creates the tracker's integration: the definition of `docs/integrations/tracker/`, with the demo tracker's
+ * address.
+ */
 
 const SHIPPED = new URL("../../../docs/integrations/tracker/integration.json", import.meta.url);
 /** The host in the shipped definition. */

@@ -3,7 +3,7 @@ import { cacheableAnswers, serveCached } from "../wire/cached-answer.js";
 import { type Route, route } from "../wire/route.js";
 import { EXPLORER_PATH, PAGE_SCRIPT_PATH, page, pageScript } from "./docs-page.js";
 
-/** The script of openapi-explorer. The build copies it there. */
+/** The script of openapi-explorer. The build copies the script to this path. */
 const EXPLORER = new URL("../../bundle/pages/explorer.js", import.meta.url);
 
 /**

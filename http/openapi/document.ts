@@ -109,7 +109,8 @@ function loosenJson(document: oas31.OpenAPIObject): void {
     if (typeof value !== "object" || value === null) return value;
     const { $ref, ...others } = value as { readonly $ref?: string; readonly anyOf?: unknown };
     if ($ref !== undefined && isJson($ref)) {
-      // A described copy of the schema repeats its choices beside the reference.
+      // If a reference has its own description, the library repeats the schema's choices beside the reference. Drop the
+      // repeated choices.
       const { anyOf: _choices, ...own } = others;
       return { description: "JSON value of any type.", ...own };
     }

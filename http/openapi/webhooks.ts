@@ -13,8 +13,8 @@ import { EXAMPLE_ULID } from "../wire/route.js";
 import { pascal } from "./components.js";
 
 /**
- * The requests that hooks send, one webhook an event (OpenAPI 3.1), so that receivers can generate their types and
- * validate what arrives.
+ * The requests that hooks send, as one webhook per event (OpenAPI 3.1). With them, receivers can generate types and
+ * validate requests.
  */
 
 /** The headers of hook requests, by the name of their component. */
@@ -84,7 +84,7 @@ const headers = {
   },
 } as const satisfies Record<string, Omit<oas31.ParameterObject, "in">>;
 
-/** The names of all headers of hook requests, but for those of HTTP itself. */
+/** The names of all headers of hook requests, except the headers of HTTP itself. */
 export const webhookHeaders: readonly string[] = Object.values(headers).map(({ name }) => name);
 
 const refusal = z
@@ -107,7 +107,8 @@ function toOperation(on: WorkEventName): ZodOpenApiOperationObject {
       `${eventTexts[on].when} ${isBefore ? WAITS : RETRIES} A hook on \`${on}\` sends this request, with this body ` +
       "unless its step defines another one.",
     tags: ["Hook occurrences"],
-    // A signed request has no credential of OpenAPI. With `signing.oidc`, it has a bearer token.
+    // OpenAPI has no security scheme for signatures, so `{}` stands for a signed request. With `signing.oidc`, a
+    // request has a bearer token.
     security: [{}, { hookToken: [] }],
     parameters: Object.keys(headers).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     requestBody: {
@@ -138,7 +139,7 @@ const FAILED = 'A failure without a retry. It refuses the event only if the hook
 
 const REFUSED = { refuse: "No changes on Fridays." };
 
-/** Returns the body of the event's sample, as `signalbox hook test` sends it, without the mark of a test. */
+/** Returns the body of the event's sample, as `signalbox hook test` sends it, but without the field `test`. */
 function toExample(on: WorkEventName): object {
   const match = { tools: [], lines: [], stations: [], repositories: [], paths: [] };
   const hook = { workspaceId: "", teamId: null, fields: { on, match } };
@@ -170,7 +171,10 @@ export function withWebhookComponents(components: ZodOpenApiComponentsObject): Z
   };
 }
 
-/** Opens the bodies of the webhooks: a later release may send more fields, and receivers must accept them. */
+/**
+ * Allows additional fields in the bodies of the webhooks. A later release may send more fields, and receivers must
+ * accept them.
+ */
 export function openBodies({ webhooks = {}, components }: oas31.OpenAPIObject): void {
   open([webhooks, components?.schemas?.EventTask]);
 }

@@ -9,7 +9,7 @@ import { writeJson } from "../../actors/exact-json.js";
 import type { FeedEntry } from "../../runtime/runtime.js";
 import { RightsNow, type RightsOptions, type StreamReader } from "./reader-rights.js";
 
-/** A topic with its subject. */
+/** A topic of a stream, with its name and the subject that it is about. */
 export interface Announced {
   readonly name: string;
   readonly topic: StreamTopic;
@@ -20,9 +20,9 @@ export interface Announced {
 export type AnnouncementResult = Uint8Array | "nothing-for-them" | "may-not-see-topic" | "credential-over";
 
 /**
- * Creates the messages that feed entries cause for the readers of their topics. All readers of an entry are served in
- * one go, and stored data cannot change during that time. So the content and the audience are read once for all
- * readers, and each message is encoded once for everyone who gets it. The result is dropped after that.
+ * Creates the messages for the readers of a topic when the feed gets an entry. The feed notifies all readers of an
+ * entry in one go, and stored data cannot change during that time. So the content and the audience are read once for
+ * all readers, and each message is encoded once. A microtask then drops the messages.
  */
 export class Announcements {
   readonly #options: RightsOptions;
@@ -32,7 +32,9 @@ export class Announcements {
     this.#options = options;
   }
 
-  /** Returns what a reader gets for the entry now. Throws if a required row is damaged. */
+  /**
+   * Returns the entry's message for a reader, under the reader's current rights. Throws if a required row is damaged.
+   */
   tell(announced: Announced, entry: FeedEntry, reader: StreamReader): AnnouncementResult {
     let latest = this.#latest;
     if (latest?.entry !== entry) {
@@ -46,7 +48,7 @@ export class Announcements {
   }
 }
 
-/** A message for some of the readers. It is encoded when the first of them gets it. */
+/** A message for one audience. It is encoded for its first reader, and other readers get the same bytes. */
 interface Message {
   readonly audience: Audience;
   readonly data: unknown;

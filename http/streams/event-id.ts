@@ -2,18 +2,22 @@ import { sha256Hex } from "../../actors/sealer.js";
 import type { Announced } from "./announcements.js";
 import type { TopicStream } from "./topic-stream.js";
 
-/** Where the reader of an event stream stopped. */
+/** The point from which an event stream continues. */
 export interface ResumePoint {
-  /** The last sequence number that the reader has, by workspace. */
+  /** The last sequence number that the reader received, by workspace. */
   readonly after: ReadonlyMap<string, number>;
-  /** The topics whose state the reader needs. */
+  /** The topics whose state the reader needs, each with the kind of message that sends the state. */
   readonly behind: ReadonlyMap<string, "snapshot" | "reset">;
 }
 
 /**
- * An event id: the last sequence number of each workspace, joined by dots in the order in which the topics name the
- * workspaces; then, after a hyphen, the topics that need their state, as the bits of a hexadecimal number; then a digest
- * of the topics. The id of a reader that has everything is short: `47~0b6e1f2a`.
+ * Matches an event id, such as `47~0b6e1f2a`. The parts of an id:
+ *
+ * - The last sequence number of each workspace, joined by dots. The order is that in which the topics name the
+ *   workspaces.
+ * - After a hyphen, the topics whose state the reader needs, as the bits of a hexadecimal number. Absent if there are
+ *   none.
+ * - After `~`, a digest of the topics' names.
  */
 const pattern = /^(\d{1,15}(?:\.\d{1,15}){0,199})(?:-([0-9a-f]{1,50}))?~([0-9a-f]{8})$/;
 
@@ -39,14 +43,14 @@ export class EventIds {
     return `${seqs}${bits === 0n ? "" : `-${bits.toString(16)}`}~${this.#digest}`;
   }
 
-  /** Returns the point at which a new reader starts: it needs the state of each topic. */
+  /** Returns the point at which a new reader starts. A new reader needs the state of each topic. */
   start(kind: "snapshot" | "reset" = "snapshot"): ResumePoint {
     return { after: new Map(), behind: new Map(this.#announced.map(({ name }) => [name, kind])) };
   }
 
   /**
-   * Returns the point of an id. The id of a stream with other topics says nothing about these, so their state is sent
-   * again. Returns null if the text is not an id.
+   * Returns the point of an id. If the id is from a stream with other topics, the point requests the state of each
+   * topic. Returns null if the text is not an id.
    */
   read(id: string): ResumePoint | null {
     const [, seqs = "", hex = "0", digest] = pattern.exec(id) ?? [];

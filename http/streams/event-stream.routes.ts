@@ -10,7 +10,10 @@ import { findAnnounced, MAX_TOPICS, type MessageKind, type ReaderOptions, TopicS
 
 /** How long a client waits before it reconnects, in milliseconds. */
 const RETRY_MS = 1_000;
-/** Interval between comments that keep an idle connection open, in milliseconds. Proxies often close one after 60 s. */
+/**
+ * Interval between comments that keep an idle connection open, in milliseconds. Proxies often close an idle connection
+ * after 60 s.
+ */
 const HEARTBEAT_MS = 15_000;
 
 /**
@@ -28,7 +31,10 @@ const NO_TOPICS: EdgeRefusal = {
   detail: "Send the headers of a WebSocket upgrade, or name topics for server-sent events: ?topics=team/<id>,run/<id>",
 };
 
-/** Server-sent events (HTML, section 9.2), with the messages of the WebSocket. */
+/**
+ * Returns the route that sends server-sent events (HTML, section 9.2). The events contain the same messages as the
+ * WebSocket.
+ */
 export function eventStreamRoutes(readers: StreamReaders): readonly Route[] {
   return [
     route({
@@ -102,7 +108,7 @@ function checkNames(names: readonly string[], kinds: readonly string[]): Refusal
   return null;
 }
 
-/** Counts the subscriptions to so many topics against the reader's limit. */
+/** Counts `count` subscriptions against the reader's limit. Returns a refusal beyond the limit, otherwise null. */
 function takeAll({ rate, holder }: ReaderOptions, count: number): Refusal | null {
   for (let taken = 0; taken < count; taken += 1) {
     const retryAfterSeconds = rate.take(holder);
@@ -160,7 +166,10 @@ class EventStream implements LiveHandler {
     else this.#connection.send(Buffer.concat([Buffer.from(head), json, END]));
   }
 
-  /** Ends the response, with the reason as a comment. A client that reconnects gets the reason as a problem. */
+  /**
+   * Ends the response, with the reason as a comment. If the client reconnects, the service refuses the new request with
+   * a problem.
+   */
   #close(reason: string): void {
     if (this.#isClosing) return;
     this.#isClosing = true;

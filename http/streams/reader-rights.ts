@@ -12,7 +12,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 import type { Credential } from "../access/authenticate.js";
 import type { ExpiredCredentials } from "../access/expired-credentials.js";
 
-/** The reader behind a socket: its credential, and the last rights that were found for it. */
+/** The reader of a stream: its credential, and the last rights that were read for this credential. */
 export interface StreamReader {
   readonly credential: Credential;
   held: CachedRights | null;
@@ -26,8 +26,8 @@ interface CachedRights {
 }
 
 /**
- * A row, and the version of the workspace's rows of that kind when the row was last compared; null if the version is
- * unknown.
+ * A cached row. `version` is the version of all rows of that kind in the workspace, at the time when the row was last
+ * compared; null if unknown.
  */
 interface CachedRow<Row> {
   readonly row: Row;
@@ -71,7 +71,7 @@ export class RightsNow {
     return this.#find(reader);
   }
 
-  /** Whether the reader's cached rights are still valid. False if they would have to be read again. */
+  /** Whether the reader's cached rights are still valid. If not, {@link find} has to read the rights again. */
   holds({ held, credential }: StreamReader): boolean {
     return held !== null && this.#isSame(held, credential);
   }
@@ -122,7 +122,7 @@ export class RightsNow {
   }
 }
 
-/** Whether the reader's cached rights are known to be still valid. This check reads little. */
+/** Whether the reader's cached rights are known to be still valid. Does not look up the credential. */
 export function isStillAdmitted(options: RightsOptions, reader: StreamReader): boolean {
   const { held } = reader;
   return held !== null && new RightsNow(options, held.token.row.workspaceId).holds(reader);

@@ -10,7 +10,10 @@ import { Announcements } from "./announcements.js";
 import { isStillAdmitted, type StreamReader } from "./reader-rights.js";
 import type { ReaderOptions } from "./topic-stream.js";
 
-/** The path of both encodings: a WebSocket with the headers of an upgrade, otherwise server-sent events. */
+/**
+ * The path of all streams. A request with the headers of an upgrade gets a WebSocket; any other request gets
+ * server-sent events.
+ */
 export const STREAM_PATH = "/api/stream";
 
 /**
@@ -39,7 +42,10 @@ export interface AdmittedReader {
   readonly options: ReaderOptions;
 }
 
-/** Admits the readers of both encodings. They share limits, and messages that are encoded once. */
+/**
+ * Admits the readers of WebSockets and of event streams. Both kinds of readers share the limits, and each message is
+ * encoded once for both.
+ */
 export class StreamReaders {
   readonly topics: ReadonlyMap<string, StreamTopic>;
   readonly runtime: Runtime;

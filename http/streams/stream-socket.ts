@@ -17,8 +17,8 @@ const BAD_COMMAND: StreamClose = {
 };
 
 /**
- * The WebSocket endpoint for changes. A subscriber of a topic gets its current state, or the changes that it missed,
- * and then later changes.
+ * The WebSocket endpoint for changes. A subscriber gets a topic's current state, or the changes that the subscriber
+ * missed, and then later changes.
  */
 export function streamSocket(readers: StreamReaders): SocketRoute {
   return {

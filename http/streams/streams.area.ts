@@ -5,7 +5,10 @@ import { eventStreamRoutes } from "./event-stream.routes.js";
 import { StreamReaders } from "./stream-readers.js";
 import { streamSocket } from "./stream-socket.js";
 
-/** The readers of each service. Its socket and its route are created separately, and share them. */
+/**
+ * The `StreamReaders` of each service. The WebSocket and the route of a service are created separately, but share this
+ * object.
+ */
 const readersOf = new WeakMap<EdgeParts, StreamReaders>();
 
 function findReaders(parts: EdgeParts): StreamReaders {
@@ -18,7 +21,7 @@ function findReaders(parts: EdgeParts): StreamReaders {
   return readers;
 }
 
-/** The event stream. Its path is also a socket. */
+/** The route of the event stream. The WebSocket has the same path. */
 export const streamsArea: readonly RouteEntry[] = [
   { tag: "Sockets", make: (parts) => eventStreamRoutes(findReaders(parts)) },
 ];

@@ -10,7 +10,10 @@ import type { StreamReader } from "./reader-rights.js";
 
 /** Maximum number of topics of one connection. */
 export const MAX_TOPICS = 200;
-/** Maximum number of buffered bytes of a slow reader. Beyond it, its topics are reset when it has caught up. */
+/**
+ * Maximum number of bytes to buffer for a slow reader. Beyond it, the stream skips changes, and sends the state of
+ * their topics when the reader has caught up.
+ */
 const MAX_BEHIND_BYTES = 1024 * 1024;
 /** Interval between checks of an open connection's credential, in milliseconds. */
 const RECHECK_MS = 5_000;
@@ -118,7 +121,10 @@ export class TopicStream {
     return null;
   }
 
-  /** Subscribes to a topic. Without `after`, sends its state first. An error message says what prevents it. */
+  /**
+   * Subscribes to a topic. Without `after`, sends the topic's state first. If the caller may not subscribe, sends an
+   * error with the reason.
+   */
   subscribe(name: string, after: number | undefined, caller: Caller): void {
     const waitSeconds = this.#options.rate.take(this.#options.holder);
     if (waitSeconds > 0) {
@@ -129,8 +135,8 @@ export class TopicStream {
   }
 
   /**
-   * Subscribes to topics that the caller may see. Sends each topic's changes after the sequence number of its workspace,
-   * or the state of the topics in `behind` and of those whose changes are no longer stored.
+   * Subscribes to topics that the caller may see. For a topic in `behind`, sends the state. For any other topic, sends
+   * the changes after the sequence number of its workspace, or the state if these changes are no longer stored.
    */
   resume(
     announced: readonly Announced[],
@@ -160,7 +166,7 @@ export class TopicStream {
     return this.#subscriptions.get(name)?.behind !== null;
   }
 
-  /** Sends the state of the marked topics, as far as the reader can take it. */
+  /** Sends the state of the marked topics, until the reader is too slow again. */
   drained(): void {
     for (const subscription of this.#subscriptions.values()) {
       if (this.#isSlow()) return;
@@ -175,7 +181,7 @@ export class TopicStream {
     this.#subscriptions.clear();
   }
 
-  /** Ends the topic if `work` reads a damaged row; without a topic, closes the stream. */
+  /** Runs `work`. If it reads a damaged row, ends the topic or, without a topic, closes the stream. */
   unlessDamaged(topic: string | null, work: () => void): void {
     try {
       work();
@@ -202,7 +208,7 @@ export class TopicStream {
     else for (const entry of missed) this.#forward(subscription, entry);
   }
 
-  /** Adds a subscription that hears all later entries. */
+  /** Adds a subscription that receives all later entries. */
   #add(announced: Announced, seq: number): Subscription {
     const { name, topic, subject } = announced;
     const end = this.#options.runtime.feed.listen(subject.workspaceId, name, (entry) =>
@@ -213,7 +219,10 @@ export class TopicStream {
     return subscription;
   }
 
-  /** Sends what the unmarked topics of a workspace missed, in order, or marks them. */
+  /**
+   * Sends the missed changes of a workspace's unmarked topics, in order. If the feed no longer has these changes, marks
+   * the topics instead.
+   */
   #resumeWorkspace(workspaceId: string, after: number): void {
     const waiting = [...this.#subscriptions.values()].filter(
       ({ subject, behind }) => subject.workspaceId === workspaceId && behind === null,
@@ -231,7 +240,10 @@ export class TopicStream {
     }
   }
 
-  /** Sends the current state together with its sequence number. Nothing is flushed between the two reads. */
+  /**
+   * Sends the topic's current state with its sequence number. No entry is flushed between reading the number and
+   * reading the state.
+   */
   #begin(subscription: Subscription, kind: "snapshot" | "reset"): void {
     const { runtime } = this.#options;
     const caller = this.caller();

@@ -59,7 +59,9 @@ export interface Entry extends Found {
   readonly callerNow: CallerNow;
   /** The client whose memory limit the request's body counts against. */
   readonly source: string;
-  /** The client whose turns the request takes: the source, or a share of it. */
+  /**
+   * The client whose turns the request takes: `source`, or the share of `source` for the route's audience (`toShare`).
+   */
   readonly client: string;
 }
 
@@ -85,8 +87,8 @@ export function enter(options: EntryOptions, found: Found, incoming: TransportRe
 }
 
 /**
- * Counts the request against its valid credential. Without one, counts it against the share of its address for the
- * audience. Returns a refusal beyond the limit, otherwise null.
+ * Counts the request against the limit of its credential. Without a valid credential, counts the request against the
+ * limit of its address's share for the audience. Returns a refusal beyond the limit, otherwise null.
  */
 export function crowdedBy(
   { admission, clientAddress }: EntryOptions,

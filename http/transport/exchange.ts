@@ -36,8 +36,8 @@ const GONE_STATUS = 499;
 type Reason = Refusal | EdgeRefusal;
 
 /**
- * One request, from its arrival to its response. It responds exactly once. It responds in the same tick if the body is
- * complete, the request has its turn, and the handler returns no promise. Otherwise a callback continues.
+ * One request, from its arrival to its response. It responds exactly once. If it does not have to wait for the body,
+ * its turn or the handler, it responds in the same tick. Otherwise it responds in a later callback.
  *
  * A waiting request moves to the garbage collector's old generation, where it would keep alive everything that it
  * refers to. So nothing here refers to the response.
@@ -312,7 +312,10 @@ async function writeList(list: readonly unknown[], pause: () => Promise<void>): 
 
 /** Maximum time for a client to receive one piece of a streamed response, in milliseconds. */
 const STREAM_IDLE_MS = 30_000;
-/** Maximum time for a whole streamed response, in milliseconds. Its source stays open for that time. */
+/**
+ * Maximum time for a whole streamed response, in milliseconds. The source of the body stays open until the response
+ * ends.
+ */
 const STREAM_WHOLE_MS = 5 * 60_000;
 
 /** The outcome that the client gets, with its encoded response. */

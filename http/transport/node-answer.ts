@@ -21,7 +21,10 @@ interface Writing {
   readonly lives?: LiveResponses;
   /** Whether the client is still sending a body that the service no longer reads. */
   readonly isFlooding?: boolean;
-  /** Reads what the client sends after the response. The connection closes when it resolves. */
+  /**
+   * Reads and drops the bytes that the client sends after the response. The connection closes when the promise
+   * resolves. Null if the connection need not wait for such bytes.
+   */
   readonly rest?: (() => Promise<unknown>) | null;
 }
 
@@ -47,14 +50,15 @@ function writeWhole(response: ServerResponse, answer: WholeAnswer, writing: Writ
   });
   const isEmpty = isHead || !hasLength;
   if (isFlooding === true && !isEmpty) {
-    // End the response later: closing the connection now would reset it, and the client would lose the unread rest.
+    // End the response later: closing the connection now would reset it, and the client would lose the part of the
+    // response that it has not read.
     response.write(answer.body);
     const end = setTimeout(() => response.end(), DROP_IDLE_MS);
     response.once("close", () => clearTimeout(end));
     return;
   }
   if (rest !== null) {
-    // End the response later: closing the connection now would reset it if the client sends its body without waiting.
+    // End the response later: if the client sends its body without waiting, closing the connection now would reset it.
     if (isEmpty) response.flushHeaders();
     else response.write(answer.body);
     void rest().then(() => response.end());

@@ -103,7 +103,7 @@ function startBeating(sockets: ReadonlySet<WebSocket>, lives: LiveResponses): No
   return setInterval(beatAll, (SOCKET_IDLE_SECONDS * 1_000) / 2).unref();
 }
 
-/** Closes all sockets and connections. Busy ones may finish first, for at most `graceMs`. */
+/** Closes all sockets and connections. In-flight requests may finish first, within `graceMs`. */
 async function drain(
   server: Server,
   { sockets, lives }: { readonly sockets: ReadonlySet<WebSocket>; readonly lives: LiveResponses },

@@ -111,8 +111,8 @@ function bodyRefusal(error: unknown, limitBytes: number): EdgeRefusal | Refusal 
 /**
  * Parses JSON under the API's rules: UTF-8, at most {@link MAX_DEPTH} levels and `maxValues` values, no repeated names
  * in an object. Returns a refusal for any other body. Integers beyond 2^53 stay exact, up to the digit limit of
- * `readJson`. Lone surrogates are refused, or `replaced` by U+FFFD for senders that quote other people's text and
- * cannot repair it.
+ * `readJson`. Lone surrogates are refused. With "replaced" they become U+FFFD instead, for senders that quote other
+ * people's text and cannot repair it.
  */
 export function parseJson(
   bytes: Uint8Array,

@@ -70,7 +70,7 @@ export interface WholeAnswer extends AnswerHead {
 export interface StreamEnd {
   /** Whether all of the body was sent, or none was needed (HEAD). False if the connection closed before. */
   readonly isWhole: boolean;
-  /** The error that a piece threw, or an error if the pieces have another length. */
+  /** The error that a piece threw, or an error if the total length of the pieces is not `length`. */
   readonly error?: unknown;
 }
 
@@ -101,9 +101,9 @@ export interface StreamedAnswer extends AnswerHead {
 }
 
 /**
- * A response that the handler sends to until it ends it, or the client is gone. A transport:
- * - calls `open` at once, and sends the headers with the first bytes, so the handler sends some in `open`;
- * - does not call `open` for HEAD, or if the client is gone;
+ * A response that stays open until the handler ends it or the client disconnects. A transport:
+ * - calls `open` at once, and sends the headers with the first bytes, so the handler sends some bytes in `open`;
+ * - does not call `open` for HEAD, or if the client has disconnected;
  * - keeps an idle connection open;
  * - cuts a connection whose client receives none of its buffered bytes for {@link SOCKET_IDLE_SECONDS}, or has more
  *   than {@link SOCKET_BUFFER_BYTES} of them;
@@ -148,8 +148,9 @@ export interface TransportHandlers {
  *
  * - `node:http` answers pipelined requests in order.
  * - uWebSockets.js does so only while it answers each request in the request's first tick, as it does for most reads.
- *   If a request arrives while the previous one still waits, it closes the connection without a response to either.
- *   Completed effects stay, and responses to earlier requests of the same packet may be lost.
+ *   If a request arrives while the previous request still waits, the library closes the connection without a response
+ *   to either request. Completed effects of these requests persist, and responses to earlier requests of the same
+ *   packet may be lost.
  *
  * The service cannot prevent this: uWebSockets.js parses all requests of a packet together, and pausing reads would
  * hide a disconnect. Clients retry on a closed connection (RFC 9112, section 9.3.2).

@@ -26,8 +26,8 @@ export function writeCorked(response: HttpResponse, answer: WholeAnswer, { isHea
     else response.endWithoutBody();
   } else if (isHead && closes) response.endWithoutBody(Buffer.byteLength(answer.body), true);
   else if (isHead) {
-    // Send the length as a header. If the library got the length, it would wait for that many bytes before it reads the
-    // next request.
+    // Send the length as a header. If the library got the length of a body that does not follow, it would wait for that
+    // many bytes before it reads the next request.
     response.writeHeader("content-length", String(Buffer.byteLength(answer.body)));
     response.endWithoutBody();
   } else response.end(answer.body, closes);

@@ -36,7 +36,7 @@ export class IncomingBody {
   #droppedUpTo = Number.POSITIVE_INFINITY;
   #paused = false;
   #settle: ((error: unknown) => void) | null = null;
-  /** Stops the timers of a late body. */
+  /** Stops the timers of a body that did not arrive together with its headers. */
   #stop: (() => void) | null = null;
   #aborted = false;
   #forgotten = false;

@@ -46,7 +46,7 @@ export class UwsLive implements LiveConnection {
   #queuedBytes = 0;
   /** Length of the piece that the library buffers; 0 if it buffers none. */
   #heldBytes = 0;
-  /** Number of beats since the connection last accepted bytes, while some wait. */
+  /** Number of consecutive beats during which bytes waited and the connection accepted none. */
   #idleBeats = 0;
   #isEnding = false;
   #isClosed = false;
@@ -101,7 +101,7 @@ export class UwsLive implements LiveConnection {
     }
   }
 
-  /** Continues when the connection accepts bytes. */
+  /** Called when the connection accepts bytes again; sends more pieces. Returns whether the library buffers none. */
   #writable(): boolean {
     if (this.#isClosed) return true;
     const wasWaiting = this.bufferedBytes > 0;
@@ -119,7 +119,10 @@ export class UwsLive implements LiveConnection {
     else this.#handler?.drained();
   }
 
-  /** Gives the library pieces until it has to buffer one. An empty cork makes it send what it buffers. */
+  /**
+   * Gives the library pieces until the library has to buffer a piece. Even an empty cork makes the library send its
+   * buffered bytes.
+   */
   #flush(): void {
     this.#response.cork(() => {
       let sent = 0;

@@ -23,7 +23,10 @@ export interface LiveHandler {
 export interface LiveAnswer {
   /** The content type of the text. */
   readonly type: string;
-  /** The id of the person or token that reads the response. Limits count it together with the holder's sockets. */
+  /**
+   * The id of the person or token that reads the response. The service limits a holder's live responses and sockets
+   * together.
+   */
   readonly holder: string;
   /** Called at once, but not for HEAD, and not if the client is gone. Sends the first part of the body. */
   open(connection: LiveConnection): LiveHandler;

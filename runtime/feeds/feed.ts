@@ -8,12 +8,12 @@ import { Queue } from "../schedule/queue.js";
 import { getOrCreateMap } from "../turns/overlay.js";
 import { withFeedTexts } from "./feed-texts.js";
 
-/** Entries of one batch in one partition, stored under the sequence number of the last one. */
+/** Entries of one batch in one partition, stored under the sequence number of the last entry. */
 type FeedRow = readonly StoredEntry[];
 
 interface StoredEntry extends FeedEntry {
   /**
-   * Set in the last entry of a row: the weight of all entries of the partition up to this one. Absent in rows from
+   * Set in the last entry of a row: the weight of all entries of the partition up to this entry. Absent in rows from
    * earlier releases.
    */
   readonly total?: number;
@@ -56,7 +56,8 @@ export interface PendingEntry {
 }
 
 /**
- * Maximum number of partitions whose {@link Ends} stay in memory. Those of other partitions are read from the store.
+ * Maximum number of partitions whose {@link Ends} stay in memory. For other partitions, the feed reads the ends from
+ * the store.
  */
 const MAX_CACHED_PARTITIONS = 10_000;
 /** Maximum number of entries in one row; about as many as fit into a page of the store. */
@@ -69,10 +70,11 @@ const ROWS_REMOVED = 32;
 /**
  * The change feed of every partition.
  *
- * 1. Sequence numbers of a partition increase by one, also across restarts. For this, the last entry is never trimmed.
+ * 1. Sequence numbers of a partition increase by one, also across restarts. For this, the last entry is never
+ *   trimmed.
  * 2. Readers and listeners receive only durable entries.
- * 3. A row is removed when all its entries are older than the newest `entries` ones, or while the stored entries weigh
- *    more than `bytes`. The last row is never removed, so it alone may exceed the limit in bytes.
+ * 3. A row is removed when none of its entries is among the newest `entries` entries, or while the stored entries
+ *   weigh more than `bytes`. The last row is never removed, so it alone may exceed the limit in bytes.
  * 4. If a row is damaged, readers get "too-old". Its sequence number is not reused.
  */
 export class ChangeFeed implements Feed, RowMemory {
@@ -81,7 +83,7 @@ export class ChangeFeed implements Feed, RowMemory {
   readonly #ends = new Map<string, Ends>();
   /** Listeners by partition, then by topic. */
   readonly #listeners = new Map<string, Map<string, Set<(entry: FeedEntry) => void>>>();
-  /** The weights of measured partitions. */
+  /** The weight of the stored entries, by measured partition. */
   readonly #weights = new Map<string, number>();
 
   constructor(reading: Reading, { entries, bytes }: FeedLimits) {
@@ -100,7 +102,7 @@ export class ChangeFeed implements Feed, RowMemory {
     return { partition, entry: { seq: ends.last, topic, data: withFeedTexts(data) } };
   }
 
-  /** Adds the rows of a batch's entries to its changes. */
+  /** Adds the rows of a batch's entries to `changes`, the changes of the batch. */
   write(entries: readonly PendingEntry[], changes: Change[]): void {
     const open = new Map<string, FeedEntry[]>();
     for (const { partition, entry } of entries) {
@@ -270,7 +272,7 @@ function weightOf({ total, trimmed }: Ends): number {
 }
 
 function skipDamaged(): void {
-  // The doctor removes damaged rows.
+  // Skip the row: `signalbox doctor` removes damaged rows.
 }
 
 /** Lists a partition's durable entries with a `seq` above `after`, in order. */

@@ -35,8 +35,8 @@ t.test("each script of tests and benchmarks starts a program that is there", asy
 });
 
 /**
- * The programs with their smallest arguments. The others take seconds to load, even for `--help`; the test above checks
- * that they are there.
+ * Programs that start quickly, each with the arguments of a short run. Other programs take seconds to load, even for
+ * `--help`. For those, the test above only checks that the file exists.
  */
 const SMALLEST: Readonly<Record<string, { readonly args: readonly string[]; readonly prints: RegExp }>> = {
   test: { args: ["--help"], prints: /^npm test -- [\s\S]*--jobs N[\s\S]*--seed N/ },

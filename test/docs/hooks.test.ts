@@ -68,7 +68,9 @@ async function findEnded({ ada, teamId }: DocsScene, hook: string): Promise<Firi
   });
 }
 
-/** Checks that a receiver rejects a request with a wrong signature, one without, and an old one. */
+/**
+ * Checks that a receiver rejects a request with a wrong signature, a request without a signature, and an old request.
+ */
 async function checkForgeries(t: Test, port: string | undefined): Promise<void> {
   const now = Math.floor(Date.now() / 1_000);
   const signed = { "webhook-id": "msg_1", "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=" };
@@ -164,7 +166,7 @@ t.test("a reader verifies requests in each language, refuses a run, adds a note,
   await scene.reader.follow(PAGE, {
     values: { ...scene.values, ...ports },
     before: async ({ code }) => {
-      // A runner claims the tasks from here on: the gate is open.
+      // Start the runner that claims the tasks of this block and of later blocks.
       if (code.includes("Migrate the production")) await scene.runner({ slots: 10 });
       if (code.includes("signalbox hook resend")) await failOnce(scene, ports["9000"]);
     },

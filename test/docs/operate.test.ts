@@ -81,7 +81,7 @@ t.test("an operator checks, backs up, looks into a copy, and repairs the store o
   t.match(all, /compacted \S+: \d+ bytes before/);
 });
 
-/** Lines that do not come from a report of a turn. */
+/** Log lines that turns do not report. The test only checks that the page has them. */
 const OTHER_LINES = ["starting", "a mail was not sent"];
 
 t.test("the page has each line that the service logs about work, with its level", async (t) => {
@@ -105,7 +105,7 @@ const days = (ms: number) => `${ms / (24 * HOUR_MS)} days`;
 const mib = (bytes: number) => `${bytes / 1024 ** 2} MiB`;
 const count = (number: number) => number.toLocaleString("en-US");
 
-/** What the code says about each kind of data: texts that the page's row contains. */
+/** Texts that the page's row about each kind of data must contain, with the numbers from the code. */
 const stored: Readonly<Record<string, readonly string[]>> = {
   "Ended tasks": [`\`RETENTION_WORK\` (${days(defaultRetention.work)})`],
   "Task attachments": [mib(MAX_TASK_BYTES)],

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import t from "tap";
 import { readBlocks } from "../support/page-blocks.js";
 
-/** The main page is short, and its commands are those that tests follow. */
+/** The README is short. Each of its commands is an npm script or a command of the quick start, which a test follows. */
 
 const page = readFileSync("README.md", "utf8");
 const commands = readBlocks(page, "README.md")

@@ -14,7 +14,7 @@ const PAGE = "docs/replays.md";
 
 /** The tasks of the page, in the order of its table. */
 const TITLES = ["Sort the list", "Fix the date", "Close the file", "Name the error", "Read the header"];
-/** The live config solves so many of the tasks. */
+/** Number of tasks that the live config solves. */
 const SOLVED = 2;
 
 /** Returns a diff of one line. */

@@ -50,7 +50,10 @@ async function runProgram(
   return statuses;
 }
 
-/** Works on all runs of searches until the runner is cut. The live config solves no task, the program's candidate all. */
+/**
+ * Works on all runs of searches until the runner is disconnected. The live config solves no task, and the program's
+ * candidate solves all tasks.
+ */
 function workSearches(t: Test, place: SearchPlace, statuses: number[]): void {
   const next = async (): Promise<void> => {
     const job = await place.peer.job();

@@ -35,7 +35,10 @@ t.test("the page has each option of the runner once, with its variable and its d
   t.same(listed.sort(), known.sort());
 });
 
-/** Variables that the example agent of `signalbox dev` reads: the runner sets them. */
+/**
+ * The example agent of `signalbox dev`. The runner sets the variables that this agent reads, so the page does not list
+ * them.
+ */
 const AGENT = "http/cli/dev/example-agent.ts";
 /** Ways in which the command line reads a variable of its environment. */
 const READS = [
@@ -57,7 +60,8 @@ t.test("the page has each environment variable that the command line reads", asy
     .map((name) => join("http/cli", name))
     .filter((path) => path.endsWith(".ts") && path !== AGENT);
   const read = new Set(sources.flatMap((path) => listRead(readFileSync(path, "utf8"))));
-  // A path to look for programs in, for a message, and the folder of the service's own store.
+  // These variables are no settings of the command line: it reads `PATH` for an error message, and `signalbox dev`
+  // replaces `DATA_DIR` with the folder of its own store.
   for (const name of ["PATH", "DATA_DIR"]) read.delete(name);
   const listed = rows("Configure the command line").flatMap(([cell]) => names(cell).map((name) => name.split("<")[0]));
   t.same(listed.sort(), [...read].sort());

@@ -4,7 +4,7 @@ import { type DocsScene, openDocsScene } from "../support/docs-scene.js";
 const LINE = "@@ -1 +1,2 @@\n A project.\n+More.\n";
 const DIFF = `diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n${LINE}`;
 
-/** What an agent does after a command of the page. The task is in `state` then. */
+/** An agent's action after a command of the page, and the state of the task after that action. */
 interface Act {
   readonly state: string;
   act(): Promise<void> | void;

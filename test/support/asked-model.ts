@@ -34,7 +34,7 @@ interface Given {
   readonly usual?: Scripted;
 }
 
-/** Creates the model effect over a scripted model; `ask` returns its outcome. */
+/** Creates the model effect over a scripted model. `ask` runs the effect and returns its outcome. */
 export async function askedModel(t: Test, { settings: more = {}, timeoutMs = 60_000, usual }: Given = {}) {
   const server = await modelServer(t, usual);
   const clock = new ManualClock();

@@ -62,7 +62,8 @@ export async function startAuthorizationServer(t: Cleaning): Promise<Authorizati
         client_id: CLIENT.id,
         client_secret: CLIENT.secret,
         grant_types: ["authorization_code", "refresh_token"],
-        // A native client's loopback address is valid with any port (RFC 8252); a browser returns to the real one.
+        // A native client's loopback address is valid with any port (RFC 8252). A browser returns to the service's real
+        // port.
         application_type: "native",
         redirect_uris: [REDIRECT_URI, "http://127.0.0.1/api/oauth/callback"],
         response_types: ["code"],

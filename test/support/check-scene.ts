@@ -24,8 +24,8 @@ export interface CheckScene extends ReplayScene {
   /** Reads the check until it has this verdict. */
   readonly untilVerdict: (id: unknown, verdict: string) => Promise<Readonly<Record<string, unknown>>>;
   /**
-   * Replaces the line with the scene's line, with the fields of `station` in its work station and those of `line` in
-   * itself.
+   * Replaces the line with the scene's line. `station` overrides fields of the work station, and `line` overrides
+   * fields of the line.
    */
   readonly changeLine: (of?: { readonly station?: object; readonly line?: object }) => Promise<void>;
 }

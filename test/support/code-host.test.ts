@@ -9,7 +9,7 @@ import { startCodeHost } from "./code-host.js";
 import { adaThere, bobThere, install } from "./code-host-scene.js";
 import { until } from "./until.js";
 
-/** The tests' code host behaves as the real code host's documentation describes. */
+/** These tests check that the tests' code host behaves as the real code host's documentation describes. */
 
 const run = promisify(execFile);
 

@@ -19,7 +19,7 @@ export function readArguments<Config extends ParseArgsConfig>(
   }
 }
 
-/** Prints what is wrong with the arguments and the usage, and exits with code 2. */
+/** Prints why the arguments are wrong, then the usage, and exits with code 2. */
 export function refuseArguments(usage: string, why: string): never {
   console.error(`${why}\n\n${usage}`);
   process.exit(2);

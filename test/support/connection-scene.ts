@@ -14,7 +14,7 @@ export interface ConnectionScene {
   readonly teamId: string;
   readonly integrationId: string;
   readonly owner: Person;
-  /** A workspace member on the team, and one who is not on it. */
+  /** A workspace member who is on the team, and a member who is not. */
   readonly mate: Person;
   readonly member: Person;
   /** The path of the integration's connections. */

@@ -65,8 +65,8 @@ export const woken = { type: "woken", name: "renew", dueMs: 0 } as Message;
 export const ended = (id: string, output: unknown) =>
   ({ type: "effect.ended", effect: toEffect(id), id, result: { ok: true, output } }) as Message;
 /**
- * Returns the name of an effect by its id. Ids of renewals and revocations start with their kind. Any other id is that
- * of an exchange, which tests choose.
+ * Returns the name of an effect by its id. Ids of renewals and revocations start with their kind. Any other id belongs
+ * to an exchange, because tests choose the ids of exchanges.
  */
 const toEffect = (id: string) =>
   (/^renew_/.test(id) ? REFRESH_EFFECT : /^revoke_/.test(id) ? REVOKE_EFFECT : EXCHANGE_EFFECT).name;

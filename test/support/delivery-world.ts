@@ -76,15 +76,15 @@ export interface DeliveryWorld {
   send(delivery?: Sent): Promise<unknown>;
   /** Sends several deliveries in one message. */
   sendTogether(deliveries: readonly Sent[]): Promise<unknown>;
-  /** Lists an integration's deliveries; by default those of the first one. */
+  /** Lists an integration's deliveries; by default those of the integration `INTEGRATION`. */
   deliveries(integrationId?: string): DeliveryRow[];
   entries(id: string): readonly DeliveryEntry[];
   raised(): RaiseTask[];
 }
 
 /**
- * Starts a runtime over a simulated disk with an integration that processes deliveries, and others like it. Tasks are
- * only recorded.
+ * Starts a runtime over a simulated disk, with an integration that processes deliveries. Each id in `others` adds a
+ * copy of that integration. Raised tasks are only recorded.
  */
 export async function deliveryWorld(
   definition: Readonly<Record<string, unknown>>,

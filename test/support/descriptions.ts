@@ -1,8 +1,8 @@
-/** A part of an OpenAPI document that a reader sees, with its description. */
+/** A part of an OpenAPI document with its description. */
 export interface Described {
-  /** Where it stands, such as `GET /api/tasks/{taskId} 200 .notes[].text`. */
+  /** The part's position in the document, such as `GET /api/tasks/{taskId} 200 .notes[].text`. */
   readonly place: string;
-  /** Its name: of a property or parameter, an operation id, or a tag. */
+  /** The name of the property, parameter or tag, or the operation's id. */
   readonly name: string;
   readonly kind: "operation" | "tag" | "property" | "parameter";
   readonly description: string | undefined;
@@ -23,7 +23,7 @@ export function listDescribed(document: Node): readonly Described[] {
   const walk = (schema: unknown, place: string): void => {
     if (!isNode(schema)) return;
     for (const [name, property] of Object.entries(toNode(schema.properties))) {
-      // Of a reference, the description is that of its target, unless it has one of its own.
+      // A reference without its own description has the description of its target.
       add("property", `${place}.${name}`, name, resolve(document, toNode(property)));
       walk(property, `${place}.${name}`);
     }
@@ -57,14 +57,18 @@ export function listDescribed(document: Node): readonly Described[] {
   return all;
 }
 
-/** Fewest words of a description. */
+/** Minimum number of words in a description. */
 const MIN_WORDS = 4;
-/** Most names of properties that may share one description. */
+/** Maximum number of different property names that share one description. */
 const MAX_NAMES = 5;
 
 /**
- * Returns a line for each place whose description is missing, has too few words, only repeats the name, or is shared by
- * too many properties of different names.
+ * Returns one line for each part with a poor description. A description is poor in these cases:
+ *
+ * - It is missing.
+ * - It has fewer than {@link MIN_WORDS} words.
+ * - It only repeats the name.
+ * - Properties with more than {@link MAX_NAMES} different names share it.
  */
 export function listPoor(all: readonly Described[]): readonly string[] {
   const names = new Map<string, Set<string>>();
@@ -89,7 +93,7 @@ function findFault(name: string, description: string | undefined): string | null
   return words.every((word) => own.has(word)) ? `only repeats its name: ${description}` : null;
 }
 
-/** Words that add nothing to a name. */
+/** Words that do not count when a description is compared with a name. */
 const FILLERS = [
   "the",
   "a",
@@ -108,7 +112,7 @@ const FILLERS = [
   "property",
 ];
 
-/** Splits a text or a name in camel case into lower-case words. */
+/** Splits a text or a camel-case name into lower-case words. */
 function listWords(text: string): readonly string[] {
   return [...text.replace(/([a-z0-9])([A-Z])/g, "$1 $2").matchAll(/[A-Za-z0-9']+/g)].map(([word]) =>
     word.toLowerCase(),
@@ -123,7 +127,10 @@ function toNode(value: unknown): Node {
   return isNode(value) ? value : {};
 }
 
-/** Follows a reference within the document, and the only variant of a nullable one; what stands beside it wins. */
+/**
+ * Resolves a node: follows its reference, or uses the only other choice of a nullable schema. The node's own fields
+ * override those of the target. A node with its own description is returned unchanged.
+ */
 function resolve(document: Node, node: Node): Node {
   const { $ref, ...own } = node;
   const choices = (node.anyOf as readonly Node[] | undefined)?.filter(({ type }) => type !== "null");

@@ -13,8 +13,8 @@ export interface DevScene {
   readonly signalbox: Signalbox;
   readonly repository: string;
   /**
-   * Runs a command in the repository. Interrupts it when it prints a line to standard output, because `dev` does not
-   * end by itself.
+   * Runs a command in the repository. `dev` does not end by itself, so this function interrupts the command when the
+   * command prints a line to standard output.
    */
   run(args: readonly string[], options?: RunOptions): Promise<Ran>;
   /** Starts `signalbox dev`; resolves when it has printed its lines. */
@@ -23,15 +23,15 @@ export interface DevScene {
 
 /** `signalbox dev` while it runs. */
 export interface Dev {
-  /** The lines that it printed. */
+  /** The lines that the command printed at its start. */
   readonly lines: readonly string[];
   readonly url: string;
   /** A client that is signed in as the person of this machine. */
   readonly client: Client;
   readonly teamId: string;
-  /** Interrupts it, like Ctrl+C. */
+  /** Interrupts the command, like Ctrl+C. */
   interrupt(): void;
-  /** Interrupts it and resolves when it has ended. */
+  /** Interrupts the command, and resolves when it has ended. */
   end(): Promise<Ran>;
 }
 
@@ -56,8 +56,8 @@ export function openDevScene(t: Test, files: Readonly<Record<string, string>> = 
 }
 
 /**
- * Starts `signalbox dev` in a repository; resolves when it has printed its lines. It is interrupted at the end of the
- * test.
+ * Starts `signalbox dev` in a repository; resolves when the command has printed its lines. The end of the test
+ * interrupts the command.
  */
 export async function startDev(
   t: Test,

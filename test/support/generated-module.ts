@@ -97,7 +97,10 @@ function toFields(chance: Chance, hasJudge: boolean): Record<string, unknown> {
   };
 }
 
-/** Returns a station that differs from another in everything that may change. A station with a judge keeps one. */
+/**
+ * Returns a station that differs from another in everything that may change. If the other station has a judge, this
+ * station has a judge too.
+ */
 function otherThan(chance: Chance, live: StationBody): StationBody {
   const change = Object.fromEntries(
     Object.keys(toFields(chance, true)).map((name) => {
@@ -200,7 +203,7 @@ export interface HandWords {
 
 /** Returns the same blocks as a person would write them. */
 export function inWords({ blocks, exported }: GeneratedModule, words: HandWords): readonly Block[] {
-  // An omitted `passes_to` is not a default: the service fills it in.
+  // Do not treat `passes_to` as a default: if a config omits it, the service fills it in.
   const { key: _key, name: _name, kind: _kind, passesTo: _passesTo, ...defaults } = toStation({});
   const bare = new Map(Object.entries(defaults).map(([name, value]) => [snake(name), JSON.stringify(value)]));
   const valueIn = (name: string, value: HclValue): HclValue => {

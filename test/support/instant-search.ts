@@ -38,7 +38,10 @@ const types: ReadonlyMap<string, ActorType> = new Map(
   [searchActor(judgesNothing), searchIterationActor(judgesNothing)].map((type) => [type.kind, type]),
 );
 
-/** A copy: the name of its config (`seed`, or the agent's name for it), its task's index in the set, and its number. */
+/**
+ * A replay copy: the name of its config (`seed`, or the name that the agent gave the candidate), the index of its task
+ * in the set, and its repeat number.
+ */
 export interface InstantCopy {
   readonly candidate: string;
   readonly task: number;

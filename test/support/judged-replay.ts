@@ -18,7 +18,10 @@ import { judge } from "./run-config.js";
 import { memoryRows, type TurnTaken, withTurn } from "./turn.js";
 import { lineId, teamId, workspaceId } from "./work.js";
 
-/** Rows of replays with settled copies, and their judging, stepped turn by turn. The test answers for the model. */
+/**
+ * This file has the rows of replays with settled copies, and steps their judging turn by turn. The test answers for the
+ * model.
+ */
 
 type Rows = ReturnType<typeof memoryRows>;
 type Judge = RunConfig["station"]["judge"];
@@ -160,7 +163,7 @@ export class JudgedReplay {
     return this.act((scene) => takeAnswer(scene, ended));
   }
 
-  /** Answers every question for the model, until there are none for now. */
+  /** Answers the model's questions until no question is open. */
   answerAll(toOutcome: (question: ModelQuestion, id: string) => ModelOutcome): void {
     for (;;) {
       this.goOn();

@@ -3,7 +3,7 @@ import { ReplayWorld, type ReplayWorldOptions } from "./replay-world.js";
 
 /** The idempotency key of a request that is repeated until answered. */
 export const idempotency = (key: string) => ({ scope: "usr_1", key, digest: "d" });
-/** More rounds than any scenario needs, so that an endless one fails. */
+/** Maximum number of rounds. Every scenario ends earlier, so a scenario that reaches the maximum fails. */
 const MAX_ROUNDS = 60;
 
 /** An action that is repeated until it has its effect. */

@@ -42,7 +42,7 @@ export function picture(): ProcessPicture {
 }
 
 /**
- * Returns the differences from an earlier picture as text; empty if there are none. Waits for resources that are
+ * Returns the differences from an earlier snapshot as text; empty if there are none. Waits for resources that are
  * closing, so that late errors still count for the file.
  */
 export async function leftBehind(before: ProcessPicture, patienceMs = PATIENCE_MS): Promise<readonly string[]> {

@@ -29,7 +29,7 @@ export class ManualClock implements Clock {
     return this.#alarms.size;
   }
 
-  /** Corrects a clock that was ahead. Alarms ring after the time that they had left. */
+  /** Sets the clock back, as when a fast clock is corrected. Each timer keeps its remaining time. */
   setBack(ms: number): void {
     this.#nowMs -= ms;
     const alarms = [...this.#alarms];

@@ -1,6 +1,6 @@
 /** A reader of GitHub's Markdown; the package has no types. */
 declare module "marked" {
-  /** A part of a page; `text` of a code block is its code, and `lang` what follows its fence. */
+  /** A part of a page. In a code block, `text` is the code, and `lang` is the text after the opening fence. */
   export interface Token {
     readonly type: string;
     readonly text: string;

@@ -1,6 +1,8 @@
 import type { TestService } from "./service.js";
 
-/** Reads the service's metrics: the value of each series by its name with labels, as the text has them. */
+/**
+ * Reads the service's metrics. Returns the value of each series by its name with labels, as written in the response.
+ */
 export async function metricsOf(service: Pick<TestService, "anonymous">): Promise<Readonly<Record<string, number>>> {
   const { status, text } = await service.anonymous.request("GET", "/metrics");
   if (status !== 200) throw new Error(`the metrics answered ${status}`);

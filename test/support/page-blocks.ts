@@ -7,19 +7,19 @@ export interface Block {
   readonly code: string;
   /** The headings of the sections that contain the block, from the page's title down. */
   readonly headings: readonly string[];
-  /** The line of the page on which the block's first line stands, from 1. */
+  /** The line number of the block's first line in the page, from 1. */
   readonly line: number;
-  /** The file that the block is, from `title="name"`. */
+  /** The name of the file to which a reader writes the block, from `title="name"`; null for none. */
   readonly title: string | null;
-  /** The program that the block needs, from `needs=program`. */
+  /** The program that the block needs, from `needs=program`; null for none. */
   readonly needs: string | null;
   /** Whether the block is a program for another terminal, from `background`. */
   readonly isBackground: boolean;
 }
 
 /**
- * Returns the fenced code blocks of a page, in order, those in lists too. Throws on an indented block, which has no
- * language.
+ * Returns the fenced code blocks of a page in order, including those in lists. Throws on an indented block, which has
+ * no language.
  */
 export function readBlocks(page: string, name: string): readonly Block[] {
   const blocks: Block[] = [];

@@ -16,7 +16,10 @@ export const papers = indexedTable<Paper>("paper", { order: ["id"], blobs: ({ bo
 /** The default time of writes. */
 export const startMs = Date.parse("2026-01-01T00:00:00.000Z");
 
-/** Returns functions that write and remove a workspace's papers, in one turn per call; and `kept`, the papers by id. */
+/**
+ * Returns the rows, and functions that write and remove a workspace's papers in one turn per call. `kept` has the
+ * current papers by id.
+ */
 export function desk(rows: Writing = memoryRows()) {
   const self = address(partition, "desk", "1");
   const kept = new Map<string, Paper>();

@@ -6,7 +6,7 @@ import type { RunSignal } from "../../runtime/effects/run-signal.js";
 /** Runs an effect in a test. */
 export type PlainRun = (input: unknown, context: EffectContext & { readonly signal: RunSignal }) => Promise<unknown>;
 
-/** Returns a lane with this many places for all partitions. */
+/** Returns the limits of a lane that runs this many effects at a time, over all partitions. */
 export function plainLane(places: number): LaneLimits {
   return { name: "plain", places, kept: 0, perClient: places, perTarget: places };
 }

@@ -14,7 +14,7 @@ interface Token {
   readonly text: string;
 }
 
-/** Splits an expression into tokens. Throws at a character that begins none. */
+/** Splits an expression into tokens. Throws at a character that cannot start a token. */
 function tokenize(expression: string): Token[] {
   const tokens: Token[] = [];
   TOKEN.lastIndex = 0;
@@ -29,9 +29,9 @@ function tokenize(expression: string): Token[] {
 }
 
 /**
- * Lists the metrics of an expression with the labels that it matches, and the labels of `by` and `on` clauses with every
- * metric. It reads names only: an unknown function is a metric, which the caller then does not find. Throws for brackets
- * that do not match.
+ * Lists the metrics of an expression. Each metric has the labels of its own matchers, and the labels of all `by` and
+ * `on` clauses. A name that is neither a known function nor a keyword counts as a metric. Throws if brackets do not
+ * match.
  */
 export function listSelected(expression: string): Selected[] {
   const tokens = tokenize(expression);

@@ -12,7 +12,7 @@ import type { Message } from "../../runtime/turns/turn.js";
 import { memoryRows, type Stepping, stepByHand, type TurnTaken, withTurn } from "./turn.js";
 import { lineId, putLine, putTeam, teamId, workspaceId } from "./work.js";
 
-/** A task's pull request, stepped by hand over its own rows. */
+/** This file steps a task's pull request by hand, over its own rows. */
 
 export const repository = "acme/app";
 export const host = "code.example";

@@ -39,7 +39,7 @@ class Simulation {
    * reached.
    */
   #reached: { readonly counted: Fraction; readonly running: ReadonlySet<string> } | null = null;
-  /** A factor of all costs of runs. It changes at random, so that later runs may cost more than the seed's. */
+  /** A factor of the costs of all runs. It changes at random, so that later runs may cost more than the seed's runs. */
   #dearness = 5;
   /** Runs that never find a runner. */
   readonly #unclaimed = new Set<string>();
@@ -111,7 +111,7 @@ class Simulation {
       case 4:
         return this.#changeLine([line.stations[1]]);
       default:
-        // A repeated message, or a message without news.
+        // Send the message again, or without a change of the line.
         scene.send(searchRef(workspaceId, SEARCH_ID), { type: "station.left" });
     }
   }
@@ -253,7 +253,7 @@ class Simulation {
   }
 }
 
-/** Whether a runner has the run, so that it may report on it. */
+/** Whether a runner has claimed the run, so that the runner may report on it. */
 function isHeld(scene: SteppedSearch, runId: string): boolean {
   const state = scene.run(runId)?.state;
   return state === "claimed" || state === "running";

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 /** An answer as received. */
 export interface RawAnswer {
   readonly status: number;
-  /** The headers by lower-case name. Of several headers with the same name, the last. */
+  /** The headers by lower-case name. If a header is repeated, the last value counts. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }

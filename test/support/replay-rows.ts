@@ -6,7 +6,7 @@ import type { Store } from "../../storage/store.js";
 import { memoryRows } from "./turn.js";
 import { line, lineId, teamId } from "./work.js";
 
-/** Rows of replays, for readers and for machines stepped by hand. */
+/** This file has rows of replays, for readers and for machines stepped by hand. */
 
 const [work] = line.stations;
 if (work === undefined) throw new Error("the line has no station");

@@ -38,7 +38,7 @@ export async function openReplayScene(t: Test, options: ReplaySceneOptions = {})
   return toReplayScene(await openWorkplace(t, { ...others, stations: [{ ...work, check }, review] }));
 }
 
-/** Connects a runner to a workplace whose line has a work station and another one. */
+/** Connects a runner to a workplace whose line has a work station and a second station. */
 export async function toReplayScene<Place extends Workplace>(place: Place): Promise<Place & ReplayScene> {
   const found = await place.ada.request("GET", `/api/resources/workspaces/${place.workspaceId}/lines`);
   const { id: lineId, stations } = listItems(found)[0] as { id: string; stations: { id: string }[] };

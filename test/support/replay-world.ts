@@ -241,7 +241,7 @@ export class ReplayWorld {
     return listCopies(this.harness.durable, workspaceId, id);
   }
 
-  /** Returns the outcomes of the replays' runs, or the states of those that have not ended, sorted. */
+  /** Returns the outcomes of the replays' runs, sorted. For a run that has not ended, returns its state. */
   runStates(): readonly string[] {
     const owned = runs.list(this.harness.durable, workspaceId).filter(({ owner }) => owner.kind === "replay");
     return owned.map(({ state, outcome }) => outcome ?? state).sort();

@@ -12,7 +12,7 @@ import { replayConfig, replayInput } from "./replay-rows.js";
 import { memoryRows } from "./turn.js";
 import { lineId, teamId } from "./work.js";
 
-/** Rows of searches, for readers and for machines stepped by hand. */
+/** This file has rows of searches, for readers and for machines stepped by hand. */
 
 const EUR = (amount: number) => ({ amount, currency: "EUR" });
 const time = "2026-01-01T00:00:00.000Z";
@@ -46,7 +46,7 @@ export function searchRow(more: Partial<SearchRow> = {}): SearchRow {
 
 /**
  * Returns the input of a search over a set of runs, each of a different task: `run_1` of `task_1` and so on. The last
- * ones are held out.
+ * runs are held out.
  */
 export function searchInput(
   { searched = 6, heldOut = 4 }: { readonly searched?: number; readonly heldOut?: number } = {},

@@ -87,7 +87,8 @@ export interface Cleaning {
  */
 export async function startTestService(t: Cleaning, options: TestServiceOptions = {}): Promise<TestService> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "signalbox-test-")));
-  // No other container can see the folder, and the file lock would start a `flock` process for each test.
+  // Open the store without a file lock, which would start a `flock` process for each test. No other container can see
+  // the folder, so no lock is needed.
   const ownStore =
     options.store !== undefined || options.folder !== undefined
       ? null
@@ -191,7 +192,7 @@ export interface ClientParts {
   readonly credentials: Readonly<Record<string, string>>;
   /** Throws if an outcome differed from its declaration. */
   readonly checkDeclared: () => void;
-  /** The certificate that an https address is trusted by. */
+  /** The certificate to trust for an https address. */
   readonly certificate?: string;
 }
 

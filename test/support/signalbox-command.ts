@@ -26,9 +26,11 @@ export function runSignalbox(...args: readonly string[]): Promise<CommandEnd> {
 export type StoreProgram = "compact" | "dead-letters" | "doctor" | "rebuild-directory" | "recount-bodies";
 
 /**
- * Runs a command of `http/cli/store/` in this process, which is ten times faster than a process. Use it for what the
- * command does with a store, and {@link runSignalbox} for a store that this process has open, and once per command for
- * the path from the process to the command.
+ * Runs a command of `http/cli/store/` in this process, which is ten times faster than in its own process. Use {@link
+ * runSignalbox} instead in these cases:
+ *
+ * - The test's process has the store open.
+ * - The test checks that the command `signalbox` reaches this program. One such test per command is enough.
  */
 export async function runStoreProgram(name: StoreProgram, ...args: readonly string[]): Promise<CommandEnd> {
   const [out, err]: [string[], string[]] = [[], []];

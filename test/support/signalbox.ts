@@ -17,7 +17,10 @@ export interface Ran {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** The lines that the person types. A promise is typed when it resolves. If omitted, there is no terminal. */
+  /**
+   * The lines that the person types. The line of a promise is typed when the promise resolves. If omitted, there is no
+   * terminal.
+   */
   readonly answers?: Iterable<string | Promise<string>>;
   /** The text on standard input. */
   readonly input?: string;

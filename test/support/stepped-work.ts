@@ -13,7 +13,7 @@ import type { Message } from "../../runtime/turns/turn.js";
 import { memoryRows, type Stepping, stepByHand, type TurnTaken } from "./turn.js";
 import { line, lineId, putLine, putTeam, teamId, workspaceId } from "./work.js";
 
-/** A task and its runs on a line with a skill, a profile and a secret, stepped by hand. */
+/** This file steps a task and its runs by hand, on a line with a skill, a profile and a secret. */
 
 const by = "usr_1";
 /** The diff that each completed run leaves. */

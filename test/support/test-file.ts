@@ -97,7 +97,7 @@ const LARGE_YOUNG_GENERATION = "--max-semi-space-size=64";
 const LATE_OPTIMIZATION = Number.parseInt(process.versions.node, 10) < 22 ? ["--interrupt-budget=600000"] : [];
 
 interface Hearing {
-  /** Handles a line of standard output; returns true if the next file starts with it, which restarts the time limit. */
+  /** Handles a line of standard output. Returns true if the line starts the next file; the time limit then restarts. */
   readonly output: (line: string) => boolean;
   readonly error: (line: string) => void;
   /** Called when the current file's time limit expires. */

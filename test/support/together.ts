@@ -28,7 +28,7 @@ for (const [index, file] of files.entries()) {
   while (!t.idle) await once(t, "idle");
   const left = rules.read(file) === "none" ? [] : await leftBehind(before);
   if (left.length > 0) t.fail("what a file begins it also ends", { left, at: null, stack: "" });
-  // A teardown of the root test ends it, and no later file could add tests.
+  // If a file adds a teardown to the root test, the root test ends, and no later file could add tests.
   const isEnded = t.results !== undefined && t.passing();
   if (isEnded) console.error("a file must set up and tear down in its tests, not in the root test");
   await mark("ends", index);

@@ -23,7 +23,7 @@ import { putResource } from "./stepped-work.js";
 import { memoryRows, type Stepping, stepByHand, type TurnTaken, withTurn } from "./turn.js";
 import { line, lineId, putLine, putTeam, teamId, workspaceId } from "./work.js";
 
-/** A run with an integration's tools; the run and its calls are stepped by hand. */
+/** This file steps a run with an integration's tools, and the run's tool calls, by hand. */
 
 export const runId = "run_1";
 const runAddress = address(workspaceId, "run", runId);

@@ -3,7 +3,10 @@ import type { Sharing } from "./sharing-rules.js";
 /** How to assign a run's files to processes. */
 export interface Dealing {
   readonly sharingOf: (file: string) => Sharing;
-  /** Maximum number of files per process. Also the minimum, as long as enough files that may share the process wait. */
+  /**
+   * Maximum and minimum number of files per process. A process gets fewer files than the minimum if not enough waiting
+   * files may share it.
+   */
   readonly together: { readonly most: number; readonly least: number };
   /** Maximum number of concurrent processes. */
   readonly jobs: number;

@@ -5,7 +5,7 @@ import { findExampleBody } from "../../http/resources/kind-examples.js";
 import { wholeIntegration } from "./integration.js";
 import type { Client } from "./service.js";
 
-/** The settings that the service of such a workspace needs. */
+/** The settings of a service in which {@link wholeWorkspace} can create its resources. */
 export const settings = { OUTBOUND_ALLOW: "hooks.example.com" };
 export const kinds = createKinds({ allowList: parseAllowList(settings.OUTBOUND_ALLOW), signsTokens: false });
 /** A text with everything that HCL escapes. */

@@ -5,7 +5,7 @@ import { putMember } from "../../actors/workspaces/member.table.js";
 import type { DirectedWriting } from "../../runtime/directories/directory.js";
 import type { Writing } from "../../storage/store.js";
 
-/** Rows of a workspace with a line of two stations, for machines stepped by hand. */
+/** This file has rows of a workspace with a line of two stations, for machines stepped by hand. */
 
 export const workspaceId = "ws_1";
 export const teamId = "team_1";

@@ -1,5 +1,6 @@
 /**
- * Runs a hook step that calls a tool. The request is the same as for an agent's call. The rules for hooks apply to it.
+ * Runs a hook step that calls a tool. The request is the same as for an agent's call. Its timeout, failure codes and
+ * refusals follow the rules for hooks.
  */
 
 import type { Clock } from "../../../runtime/clock.js";

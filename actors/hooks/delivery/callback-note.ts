@@ -7,7 +7,7 @@ const MAX_NOTE = 20_000;
 
 /**
  * Returns the note that a receiver adds to its task. With a key, the note is added only once; with null, each time.
- * Refuses an empty note, and one with more than {@link MAX_NOTE} characters.
+ * Refuses an empty note, and a note with more than {@link MAX_NOTE} characters.
  */
 export function toCallbackNote(
   { hookOccurrence }: CallbackSubject,

@@ -18,7 +18,10 @@ export function toDefaultBody(hook: string, { event, occurrence, on, task: given
   return { hook, on, occurrence, event, task, run, test };
 }
 
-/** Returns the schema of the default body on an event. It is closed: it has all fields that the service sends. */
+/**
+ * Returns the schema of the default body on an event. The schema has all fields that the service sends, and allows no
+ * others.
+ */
 export function defaultBodySchema(on: WorkEventName): z.ZodObject {
   const run = z.strictObject({ id: z.string().describe("The id of the run (`run_…`).") });
   const shape = {

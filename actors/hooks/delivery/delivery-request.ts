@@ -203,7 +203,7 @@ function openSecret(sealer: Pick<Sealer, "open">, sealed: string | undefined): s
   }
 }
 
-/** Number of decrypted secrets to cache. Decrypting one takes longer than signing with it. */
+/** Number of decrypted secrets to cache. Decrypting a secret takes longer than signing a request. */
 const MAX_CACHED_SECRETS = 1_000;
 
 /** Returns a sealer that caches recently decrypted secrets. */

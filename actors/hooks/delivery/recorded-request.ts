@@ -107,7 +107,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Returns the address as it is sent, without its credentials and the secret values of its query. */
+/** Returns the address to show: without credentials and fragment, and with secret values of the query masked. */
 function toShownAddress(url: URL, isSecret: (value: string) => boolean): string {
   const shown = new URL(url);
   shown.hash = "";

@@ -64,7 +64,7 @@ function renderHead(request: Head, values: Names, allowance: Budget): RenderedHe
 }
 
 function parseHead(url: string, headers: Readonly<Record<string, string>>): RenderedHead {
-  // Names are in lower case, so that a header never duplicates one that the service sets.
+  // Names are in lower case, so that a header never duplicates a header that the service sets.
   const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   return { url: URL.canParse(url) ? new URL(url) : null, headers: named };
 }

@@ -55,7 +55,7 @@ const signingKeysMachine = machine({
   states: { keeping: { on: { ...on("keys.use", use), ...on("woken", forget) } } },
 });
 
-/** See the table above. */
+/** The actor that publishes the signing keys. The file's header has its transitions. */
 export const signingKeysActor = defineActor(signingKeys, { machine: signingKeysMachine, version: 1 });
 
 function use({ turn, key }: Delivered<UseKey>): void {

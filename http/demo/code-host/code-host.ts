@@ -29,7 +29,7 @@ export type HostedFault =
  */
 export class CodeHost {
   readonly installations: Map<number, HostedInstallation>;
-  /** By `<organization>/<login>`. */
+  /** Memberships in organizations, by `<organization>/<login>`. */
   readonly memberships: HostedSignIn["memberships"];
   /** The repositories of `GET /installation/repositories`, by installation. */
   readonly repositories: Map<number, readonly string[]>;
@@ -75,8 +75,8 @@ export class CodeHost {
   }
 
   /**
-   * Starts a code host. `now` is the service's clock, `folder` the folder of its repositories, by default a temporary
-   * one.
+   * Starts a code host. `now` is the service's clock. `folder` is the folder of the repositories; null for a temporary
+   * folder.
    */
   static async start(now: () => number = Date.now, folder: string | null = null): Promise<CodeHost> {
     const host = new CodeHost(now, folder);
@@ -108,7 +108,7 @@ export class CodeHost {
     return token;
   }
 
-  /** Resolves once at least `count` requests so far match `pattern` with their method and path. */
+  /** Resolves once the method and path of at least `count` requests match `pattern`. Earlier requests count too. */
   asking(pattern: RegExp, count = 1): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import type { HostedReply } from "./hosted-reply.js";
 import type { HostedEvent } from "./hosted-work.js";
 
-/** An attempt to deliver an event. It is also recorded if there is no address to send the event to. */
+/** An attempt to deliver an event. An attempt is also recorded if there is no address to send the event to. */
 interface HostedDelivery {
   readonly id: number;
   /** The same id for all attempts of a delivery. */

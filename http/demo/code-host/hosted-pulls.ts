@@ -116,8 +116,8 @@ function toState(isOpen: boolean, tree: string | null): string {
 }
 
 /**
- * Returns the head commits of the pull request's two branches; for a closed pull request, those at its closing. A
- * missing branch has the head "".
+ * Returns the head commits of the pull request's two branches. For a closed pull request, returns the heads at the time
+ * of closing. A missing branch has the head "".
  */
 export async function readEnds(pull: HostedPull): Promise<{ readonly base: string; readonly head: string }> {
   if (pull.closedAt !== null) return pull.closedAt;

@@ -13,7 +13,7 @@ const CLIENT = { id: "Iv1.8a61f9b3a7aba766", secret: `client-${randomBytes(16).t
 
 /** Signs people in at the code host, and answers requests with their tokens. */
 export class HostedSignIn {
-  /** By `<organization>/<login>`. */
+  /** Memberships in organizations, by `<organization>/<login>`. */
   readonly memberships = new Map<string, { readonly state: string; readonly role: string }>();
   /** The account that signs in if the browser does not name one; null at first. */
   readonly browser: { person: HostedAccount | null } = { person: null };

@@ -53,7 +53,7 @@ export class HostedWork {
   tell: (event: HostedEvent) => void = () => undefined;
   /** The address of the code host. */
   origin = "";
-  /** Every repository that was created or adopted, to close them. */
+  /** All repositories that were created or adopted. {@link remove} closes them. */
   readonly #opened: HostedRepository[] = [];
   readonly #now: () => number;
   readonly #installationOf: (repository: string) => number | null;
@@ -61,7 +61,7 @@ export class HostedWork {
   readonly #isTemporary: boolean;
   #ids = 1_000;
 
-  /** `folder` is the folder of the repositories; null for a temporary one. */
+  /** `folder` is the folder of the repositories; null for a temporary folder. */
   constructor(now: () => number, findInstallation: (repository: string) => number | null, folder: string | null) {
     this.#now = now;
     this.#installationOf = findInstallation;
@@ -207,7 +207,7 @@ export class HostedWork {
     return review;
   }
 
-  /** Adds a review comment, or replies to one. */
+  /** Adds a review comment, or replies to an existing review comment. */
   async commentInReview(
     pull: HostedPull,
     { body, by, to }: { readonly body: string; readonly by: HostedAccount; readonly to?: HostedReviewComment },
