@@ -50,7 +50,7 @@ t.test("a planned change is checked on the command line, from CI and over HTTP",
     before: ({ code }) => {
       if (code === "signalbox apply acme --yes" && ended.length === 2)
         edit("acme/main.tf", /^ {2}repositories = /m, `${terms?.code}\n$&`);
-      if (code.startsWith("signalbox check")) edit("signalbox/dev.json", '"prompt":""', '"prompt":"Look twice."');
+      if (code.startsWith("signalbox check")) edit("signalbox/main.json", '"prompt":""', '"prompt":"Look twice."');
     },
     after: ({ code }, { out, err }) => {
       ended.push({ code, output: `${err}${out}` });
@@ -61,7 +61,7 @@ t.test("a planned change is checked on the command line, from CI and over HTTP",
   t.match((await ada.request("GET", `/api/resources/lines/${lineId}`)).body, {
     replayCheck: { mostRegressions: 0, ceiling: 5, currency: "USD", minGain: 0.05 },
   });
-  t.match(outputOf(/^signalbox check/), /^core\/dev\/work: passed[\s\S]*^replay check: passed$/m);
+  t.match(outputOf(/^signalbox check/), /^core\/main\/work: passed[\s\S]*^replay check: passed$/m);
   const [trust] = listItems(await ada.request("GET", `/api/resources/workspaces/${workspaceId}/token-trusts`));
   t.match(trust, { key: "replay-check", subject: "repo:acme/app:pull_request", scopes: ["plan"] });
   t.ok(outputOf(/token-trusts/).includes(`\n${trust?.id}\n`), "the trust's id is printed");
@@ -72,10 +72,10 @@ t.test("a planned change is checked on the command line, from CI and over HTTP",
     return (await ada.request("GET", `${team}/replay-checks/${check.id}`)).body?.verdict === "passed";
   });
 
-  edit("signalbox/dev.json", "Look twice.", WORSE);
-  const failed = await reader.run("signalbox check --line core/dev signalbox/dev.json");
-  t.match(failed, { code: 1, out: /core\/dev\/work: failed: [12] of 2 tasks/ }, "a worse change ends with 1");
-  edit("signalbox/dev.json", '"key":"work"', '"key":"wrk"');
-  const mistyped = await reader.run("signalbox check --line core/dev signalbox/dev.json");
+  edit("signalbox/main.json", "Look twice.", WORSE);
+  const failed = await reader.run("signalbox check --line core/main signalbox/main.json");
+  t.match(failed, { code: 1, out: /core\/main\/work: failed: [12] of 2 tasks/ }, "a worse change ends with 1");
+  edit("signalbox/main.json", '"key":"work"', '"key":"wrk"');
+  const mistyped = await reader.run("signalbox check --line core/main signalbox/main.json");
   t.match(mistyped, { code: 0, out: /wrk/ }, "a mistyped key passes, and is named");
 });

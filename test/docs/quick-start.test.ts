@@ -73,7 +73,7 @@ t.test("for a team: a service, a sign-in, a first setup, a runner and a first ta
     },
   });
   t.match(ends.get("Sign in")?.out, /signed in to http:\S+ as you@example\.com/);
-  t.match(ends.get("Set up a team")?.out, /workspace +acme \(created\)[\s\S]*line +main \(work\) \(created\)/);
+  t.match(ends.get("Set up a team")?.out, /workspace +acme \(created\)[\s\S]*line +main \(work, review\) \(created\)/);
   t.match(ends.get("Open the first task")?.out, /Working on: [\s\S]*^done$[\s\S]*^\+.*Describe the project$/m);
   const rotated = await reader.run("signalbox pool rotate main --yes");
   t.match(rotated, { code: 0, out: /^[\w-]{43}\n$/ });

@@ -71,7 +71,7 @@ t.test("a set is collected, measured, and compared under a prompt and a candidat
   t.match(compared, /^the live config is also replayed, within 6 USD\n/, "the first baseline has three ceilings");
   t.ok(compared.includes(shown), "the output is as the page shows it");
   t.match(outputOf("replay show"), /noise +0 points between 3 copies, 0 tasks had both results, use --repeats 1\n/);
-  t.match(outputOf("apply"), /^changed line core\/dev$/m);
+  t.match(outputOf("apply"), /^changed line core\/main$/m);
   t.match(outputOf("careful.json"), /^the live config is also replayed.*[\s\S]*^better: [\s\S]*side by side +\d+ won/m);
   t.match(
     jobs.findLast(({ station }) => station.effort === "high"),

@@ -126,7 +126,7 @@ t.test("the page leads from an opened task over questions and approvals to its e
   says("run edit", /approved shell \{"command":"npm ci"\}/);
   says("run dismiss", /dismissed shell/);
   says("task close", /moved to review.*assigned to nobody.*assigned to ada.*closed/s);
-  says("run diff", /opened at core\/dev, station work: Rename the module\n.*done\n.*\+More\./s);
+  says("run diff", /opened at core\/main, station work: Rename the module\n.*done\n.*\+More\./s);
   const { items } = (await place.ada.request("GET", "/api/workspaces/acme/search?q=nightly")).body as {
     readonly items: readonly { readonly id: string }[];
   };

@@ -8,6 +8,9 @@ import { openWorkplace, type Workplace } from "./workplace.js";
 /** The service's address in all pages. */
 const PAGE_URL = "http://127.0.0.1:8787";
 
+/** The line of the quick start. */
+const LINE = { key: "main", name: "Main" };
+
 /** A service in this process, and a person who is signed in there and follows pages of `docs/`. */
 export interface DocsScene extends Workplace {
   readonly reader: Reader;
@@ -22,10 +25,10 @@ interface DocsOptions extends ReaderOptions {
   readonly agent?: readonly string[];
 }
 
-/** Opens workspace `acme` with team `core`, pool `main` and line `dev`, and a reader who is signed in there. */
+/** Opens workspace `acme` with team `core`, pool `main` and line `main`, as in the quick start, and a reader who is signed in there. */
 export async function openDocsScene(t: Test, options: DocsOptions = {}): Promise<DocsScene> {
   const { settings = {}, stations, agent, ...readerOptions } = options;
-  const place = await openWorkplace(t, { settings, ...(stations === undefined ? {} : { stations }) });
+  const place = await openWorkplace(t, { settings, line: LINE, ...(stations === undefined ? {} : { stations }) });
   const { service, ada, token } = place;
   const reader = openReader(t, readerOptions);
   // Not `service.baseUrl`: a test may set `BASE_URL` to an address that does not lead to the service.

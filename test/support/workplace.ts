@@ -33,6 +33,8 @@ const twoStations = [
 
 interface WorkplaceOptions extends TestServiceOptions {
   readonly stations?: readonly unknown[];
+  /** The line's key and name; `dev` by default. */
+  readonly line?: { readonly key: string; readonly name: string };
   /** The line's repositories; `acme/app` by default. */
   readonly repositories?: readonly string[];
   readonly pool?: Readonly<Record<string, unknown>>;
@@ -40,6 +42,7 @@ interface WorkplaceOptions extends TestServiceOptions {
 
 export async function openWorkplace(t: Test, options: WorkplaceOptions = {}): Promise<Workplace> {
   const { stations = twoStations, repositories = ["acme/app"], pool: poolFields = {}, ...of } = options;
+  const { key, name } = options.line ?? { key: "dev", name: "Dev" };
   const service = await startTestService(t, of);
   const { runtime } = service;
   const ada = await service.signIn("ada@example.com");
@@ -48,7 +51,7 @@ export async function openWorkplace(t: Test, options: WorkplaceOptions = {}): Pr
   const team = await ada.create(`${within}/teams`, { key: "core", name: "Core" });
   const body = { key: "main", ...poolFields };
   const pool = await ada.request("POST", `${within}/runner-pools`, body, { "idempotency-key": "pool" });
-  const line = { key: "dev", name: "Dev", repositories: repositories.map((name) => ({ name })), stations };
+  const line = { key, name, repositories: repositories.map((each) => ({ name: each })), stations };
   await ada.create(`/api/resources/teams/${team.id}/lines`, line);
   const token = String(pool.headers["service-pool-token"]);
   const read = async (path: string) => (await ada.request("GET", path)).body ?? {};
@@ -65,7 +68,7 @@ export async function openWorkplace(t: Test, options: WorkplaceOptions = {}): Pr
       return peer;
     },
     open: async (task = {}) => {
-      const opened = await ada.request("POST", `/api/teams/${team.id}/tasks`, { title: "Do it", line: "dev", ...task });
+      const opened = await ada.request("POST", `/api/teams/${team.id}/tasks`, { title: "Do it", line: key, ...task });
       if (opened.status !== 201) throw new Error(`opening a task answered ${opened.status} ${opened.text}`);
       return String(opened.body?.id);
     },
