@@ -77,7 +77,9 @@ export async function assertListenable({ host, port }: Config): Promise<void> {
     await new Promise<void>((resolve, reject) => server.once("error", reject).listen({ host, port }, resolve));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new WrongSetting(`HOST, PORT: cannot listen on ${host}:${port}: ${reason}`);
+    const isTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    const hint = isTaken ? ". Stop the program that listens there, such as signalbox dev, or set another PORT" : "";
+    throw new WrongSetting(`HOST, PORT: cannot listen on ${host}:${port}: ${reason}${hint}`);
   }
   await new Promise((resolve) => server.close(resolve));
 }

@@ -84,7 +84,11 @@ t.test("an agent finds a better config, which is picked", async (t) => {
     Object.fromEntries(files.map(({ path, content }) => [path, content])),
   );
   const source = { repository: INFRA, path: "main.tf" };
-  t.equal((await replace(ada, `/api/resources/lines/${lineId}`, 1, { ...sceneLine, key: "main", name: "Main", source })).status, 200);
+  t.equal(
+    (await replace(ada, `/api/resources/lines/${lineId}`, 1, { ...sceneLine, key: "main", name: "Main", source }))
+      .status,
+    200,
+  );
   for (let n = 1; n <= 5; n++) await workTask(place, { base: String(n).repeat(40) });
   await reader.run('signalbox set add --new "Last month" last:20');
 

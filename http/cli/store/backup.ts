@@ -17,7 +17,7 @@ export async function backup(context: Context, { data, to }: BackupOptions): Pro
   });
   noteTime(context, data);
   context.show({ data, to }, () => [
-    `copied ${data} to ${to}; keep ${data}/secrets.key with the copy, unless SECRETS_KEY is set`,
+    `copied ${data} to ${to}; without ${data}/secrets.key or SECRETS_KEY nobody can read its secrets: keep the key in another place`,
   ]);
 }
 

@@ -107,7 +107,7 @@ async function takeWrong(
   run: HarnessRun,
   answer: (line: InputLine) => void,
 ): Promise<void> {
-  const text = `cannot parse a ${wanted} line of the agent: ${problem}`;
+  const text = `cannot parse the agent's line of type ${wanted}: ${problem}`;
   await run.step({ kind: "error", text, tool: null });
   if (wanted === "handover") answer({ type: "handover.refused", reason: text });
   if (wanted === "permission" && id !== null) answer({ type: "permission.dismissed", id, reason: text });

@@ -121,7 +121,7 @@ t.test("costs are added up; one in another currency is refused with a step", asy
   t.equal(ended.model, "large", "the model that the agent last named");
   t.match(scene.steps(), [
     /^error: a cost in EUR cannot be added to one in USD$/,
-    /^error: cannot parse a cost line .* amount/,
+    /^error: cannot parse the agent's line of type cost.* amount/,
   ]);
 });
 
@@ -130,7 +130,7 @@ t.test("the sum of costs ends at the most that an amount is; a cost beyond it is
   const lines = [1e308, 1e9, 1e308, 1e9].map((amount) => say({ type: "cost", amount, currency: "USD" }));
   const ended = await scene.work({ agent: lines.join("\n") });
   t.same(ended.spent, { amount: 1e9, currency: "USD" });
-  const refused = "error: cannot parse a cost line of the agent: amount: must be at most 1000000000";
+  const refused = "error: cannot parse the agent's line of type cost: amount: must be at most 1000000000";
   t.same(scene.steps(), [refused, refused]);
 });
 

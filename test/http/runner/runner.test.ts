@@ -208,7 +208,7 @@ t.test("lines that are too long are cut, and wrong ones are answered", async (t)
   const [long, after, wrong, answer, ...rest] = scene.steps();
   t.equal(long?.length, "output: ".length + 16_384);
   t.equal(after, "output: after");
-  t.match(wrong, /^error: cannot parse a handover line of the agent: /);
+  t.match(wrong, /^error: cannot parse the agent's line of type handover: /);
   t.match(answer, /^output: \{"type":"handover.refused"/);
   t.same(rest, ['output: {"type":"other"}', "output: end"]);
 });

@@ -21,7 +21,8 @@ export const storeCases: readonly CommandCase<StoreScene>[] = [
   {
     name: "backup",
     args: (scene) => [...stopped(scene), "--to", scene.folder()],
-    prints: /^copied \S+ to \S+; keep \S+\/secrets\.key with the copy, unless SECRETS_KEY is set$/,
+    prints:
+      /^copied \S+ to \S+; without \S+\/secrets\.key or SECRETS_KEY nobody can read its secrets: keep the key in another place$/,
     json: { data: String, to: /copy-/ },
     wrong: ["--data", "x"],
   },

@@ -73,9 +73,9 @@ t.test("what is no request is dismissed with what was wrong about it", async (t)
   const scene = await RunScene.start(t);
   await scene.work({ agent: `${ask("a", { tool: "" })}; ${read}; ${say({ type: "permission", tool: "shell" })}` });
   t.match(scene.steps(), [
-    /^error: cannot parse a permission line of the agent: tool/,
+    /^error: cannot parse the agent's line of type permission: tool/,
     /^output: {"type":"permission.dismissed","id":"a","reason":".*tool/,
-    /^error: cannot parse a permission line of the agent: id/,
+    /^error: cannot parse the agent's line of type permission: id/,
   ]);
   t.same(scene.messages("run.permission"), []);
 });
