@@ -69,5 +69,5 @@ function toReason({ bound, target }: EffectWait): string {
   const host = target.slice(target.indexOf(" ") + 1);
   if (bound === "target") return `the most requests to ${host} that the workspace may have are under way`;
   if (bound === "client") return "the most requests that the workspace may have are under way";
-  return "requests of other workspaces are sent first";
+  return bound === "process" ? "requests of other workspaces are sent first" : "the service is about to send it";
 }

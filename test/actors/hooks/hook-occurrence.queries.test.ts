@@ -3,7 +3,9 @@ import type { WorkEvent } from "../../../actors/events/catalogue.js";
 import type { HookOccurrence, HookOccurrenceState } from "../../../actors/hooks/hook-occurrence.js";
 import { type HookOccurrenceFilter, listHookOccurrences } from "../../../actors/hooks/hook-occurrence.queries.js";
 import { hookOccurrences } from "../../../actors/hooks/hook-occurrence.table.js";
+import { currentHookOccurrence } from "../../../actors/hooks/hook-occurrence.view.js";
 import type { Cursor, Slice } from "../../../actors/tables/page-source.js";
+import type { EffectWait } from "../../../runtime/effects/lane.js";
 import type { Reading } from "../../../storage/store.js";
 import { countingRows } from "../../support/counting-rows.js";
 import { memoryRows } from "../../support/turn.js";
@@ -112,4 +114,18 @@ t.test("rare hook occurrences of a common state are found, with few rows in each
     t.ok(most > 0 && most <= 1_000, `${most} rows were read in one slice`);
     t.same(readPage(rows, filter, wanted.at(-1)?.id), [], "and then there are no more");
   }
+});
+
+t.test("a firing that waits says for what", async (t) => {
+  const reasons = (["target", "client", "process", null] as const).map((bound) => {
+    const wait: EffectWait = { sinceMs: 0, bound, target: "service hooks.example.com" };
+    const runtime = { reading: memoryRows(), lookUpWait: () => wait };
+    return currentHookOccurrence(runtime, workspaceId, { ...firing(0), state: "attempting" }).waits?.reason;
+  });
+  t.same(reasons, [
+    "the most requests to hooks.example.com that the workspace may have are under way",
+    "the most requests that the workspace may have are under way",
+    "requests of other workspaces are sent first",
+    "the service is about to send it",
+  ]);
 });
