@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import t, { type Test } from "tap";
 import { createRepository } from "../../../http/demo/repository.js";
 
@@ -34,6 +34,23 @@ t.test("a checkout that is on no branch is cloned at its commit, on a branch tha
   t.same(createRepository(checkout, at), { from: `a clone of ${checkout}`, commits: 1 });
   t.equal(git(at, "symbolic-ref", "HEAD"), "refs/heads/main");
   t.equal(git(at, "show", "main:a.txt"), "one");
+});
+
+t.test("of a large checkout, agents get the documentation, on top of its whole history", async (t) => {
+  const folder = toFolder(t);
+  git(folder, "init", "--quiet", "--initial-branch", "main", "checkout");
+  const checkout = join(folder, "checkout");
+  for (const path of ["README.md", "docs/a.md", "docs/deep/b.txt", "source/a.ts", "LICENSE"]) {
+    mkdirSync(dirname(join(checkout, path)), { recursive: true });
+    writeFileSync(join(checkout, path), path);
+  }
+  git(checkout, "add", ".");
+  git(checkout, "commit", "--quiet", "--message", "Begin");
+  const at = join(folder, "acme/project.git");
+  const { from } = createRepository(checkout, at);
+  t.equal(from, `a clone of ${checkout}, only its documentation`);
+  t.equal(git(at, "ls-tree", "-r", "--name-only", "main"), "README.md\ndocs/a.md\ndocs/deep/b.txt");
+  t.equal(git(at, "rev-list", "--count", "main"), "2");
 });
 
 t.test("where there is no checkout a small one is made, and nothing is left beside it", async (t) => {
