@@ -23,8 +23,8 @@ import { addWorkCommands } from "./work/work.commands.js";
  */
 
 /**
- * Runs the command line; returns its exit code. `serve` and `runner` continue to run after that, and set the exit code
- * of the process when they end.
+ * Runs the command line; returns its exit code. `serve` and `runner` continue to run after this function returns, and
+ * set the exit code of the process when they end.
  */
 export async function runCommandLine(args: readonly string[], parts: ProcessParts): Promise<number> {
   let code: number = exitCodes.done;
@@ -36,8 +36,8 @@ export async function runCommandLine(args: readonly string[], parts: ProcessPart
   };
   try {
     const program = createProgram(frame);
-    // After `complete --`, the words are the command line that a shell completes. So a `--help` in them is not for
-    // `complete`.
+    // After `complete --`, the words are the command line that a shell completes. So a `--help` among them does not ask
+    // for the help of `complete`.
     const isHelp = args[1] === "--help" || args[2] === "--help";
     if (args[0] === "complete" && (args[1] === "--" || !isHelp)) {
       const { addCompletion } = await import("./command/completion.js");
@@ -143,7 +143,8 @@ function addCommands(program: Command, tree: CommandTree): void {
 function addServe(program: Command): void {
   program
     .command("serve")
-    // A separate option, so that the table of settings is loaded only for `--help`.
+    // Do not use commander's own help option: with a separate option, the table of settings is loaded only for
+    // `--help`.
     .helpOption(false)
     .option("--help", "show help")
     .option(

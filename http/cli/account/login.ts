@@ -37,8 +37,8 @@ async function readToken({ terminal }: Context, { token }: LoginOptions): Promis
 }
 
 /**
- * Returns the session cookie of a sign-in link. Without `--link`, first requests an email with a link and asks for the
- * link.
+ * Returns the session cookie of a sign-in link. Without `--link`, first requests an email with a link and asks the
+ * person for that link.
  */
 async function signIn(context: Context, url: string, { email, link }: LoginOptions): Promise<string> {
   const { terminal, signal } = context;

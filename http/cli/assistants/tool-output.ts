@@ -54,11 +54,11 @@ export interface Part {
   readonly text: string;
   readonly from: number;
   readonly total: number;
-  /** Where the next part begins; null at the end. */
+  /** The position at which the next part begins; null if this is the last part. */
   readonly next: number | null;
 }
 
-/** Takes at most `max` characters of a text, and never half of a character. */
+/** Returns at most `max` characters of a text, starting at the position `from`. Never splits a character. */
 export function takePart(text: string, from: number, max: number): Part {
   const end = toEnd(text, from, max);
   return { text: text.slice(from, end), from, total: text.length, next: end < text.length ? end : null };

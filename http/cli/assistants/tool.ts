@@ -11,7 +11,7 @@ export interface ToolCall {
   readonly idempotencyKey: string;
 }
 
-/** Inputs that several tools have. {@link CallTool} applies them to the call's {@link ToolCall}. */
+/** Inputs that several tools have. {@link CallTool} uses them to make the call's {@link ToolCall}. */
 export const commonInputs = {
   team: z
     .string()

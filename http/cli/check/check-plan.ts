@@ -37,8 +37,9 @@ interface PlanLinesOptions {
 }
 
 /**
- * Determines what to check in a plan's lines. Throws `CouldNotAsk` if the line of `--line` cannot be read. Reports each
- * station of `--station` that none of these lines has, because otherwise a mistyped name would let every change pass.
+ * Determines what to check in a plan's lines. Throws `CouldNotAsk` if the line that `--line` names cannot be read.
+ * Reports each station of `--station` that none of these lines has. Otherwise, a mistyped station name would let every
+ * change pass.
  */
 async function planLines(lines: readonly PlannedLine[], options: PlanLinesOptions): Promise<readonly Planned[]> {
   const { service, line, stations } = options;

@@ -29,8 +29,8 @@ export interface PlannedCheck {
 }
 
 /**
- * What happens to a station, or to another part of the plan: a check, or the reason why there is none. `station` is the
- * key that `--station` uses to select this entry. Null if the entry is always reported.
+ * What happens to a station, or to another part of the plan: a check, or the reason why there is none. `--station`
+ * selects this entry by the key `station`. If `station` is null, the entry is always reported.
  */
 export type Planned = { readonly title: string; readonly station: string | null } & (
   | { readonly what: "check"; readonly check: PlannedCheck }

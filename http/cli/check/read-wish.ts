@@ -86,7 +86,7 @@ function toAccess(options: CheckOptions, login: Login, environment: Environment)
   const { cookie, token = "" } = trust === "" ? login : {};
   if (cookie !== undefined) return { kind: "session", cookie };
   if (token !== "") {
-    // Other characters are not valid in a bearer token of the `Authorization` header.
+    // A bearer token in the `Authorization` header may contain only visible ASCII characters.
     if (!/^[\x21-\x7e]+$/.test(token)) throw wrong("the token must consist of visible ASCII characters");
     return { kind: "token", token };
   }

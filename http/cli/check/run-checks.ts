@@ -109,7 +109,8 @@ function toOutcome(title: string, { body }: Answered, before: CheckAnswer | null
     const why = "Unexpected response from the service. Check that the service and this command are the same release.";
     return { title, what: "not-asked", why, check: before };
   }
-  // Keep the data that only the start returns: a read never says that the check was reused, and may omit the warnings.
+  // Keep the data that only the response to the start contains. A later read never says that the check was reused, and
+  // may omit the warnings.
   const warnings = data.warnings.length === 0 && before !== null ? before.warnings : data.warnings;
   const check = { ...data, reused: data.reused || before?.reused === true, warnings };
   return check.verdict === "running"

@@ -22,7 +22,7 @@ export class Context {
   readonly isJson: boolean;
   /** Aborts when the person interrupts the command. The calls of {@link client} abort with it. */
   readonly signal: AbortSignal;
-  /** Replaces what further interruptions do; see {@link Interruption}. */
+  /** Sets the function that handles further interruptions; see {@link Interruption}. */
   readonly onInterruptedAgain: Interruption["onAgain"];
   readonly #options: CommonOptions;
   #login: Login | null | undefined;

@@ -35,8 +35,8 @@ export interface CommandDefinition<Options, Args extends readonly CommandArgumen
    */
   readonly isLocal?: boolean;
   /**
-   * Whether the command leaves SIGINT and SIGTERM to the code that it loads, or to their default, which ends the
-   * process at once. If so, the signal of its context never aborts.
+   * True if the command's own code handles SIGINT and SIGTERM, or if these signals end the process at once, which is
+   * their default. The signal of the command's context then never aborts.
    */
   readonly handlesSignals?: boolean;
   /** Whether the command has no result to print, and so no `--json`. */

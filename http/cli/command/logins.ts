@@ -30,7 +30,7 @@ export const devLoginSchema = loginSchema.extend({
 });
 
 const loginsSchema = z.object({
-  /** The address of the last sign-in. Null if there is none, or if the person has signed out there. */
+  /** The address of the last sign-in. Null if there is none, or if the person has signed out at that address. */
   current: z.string().nullable(),
   /** The sign-ins, by the service's address. */
   logins: z.record(z.string(), loginSchema),
@@ -160,7 +160,7 @@ function readDevLogin(
   return login === null || !isAlive(login.process) ? null : { path, login };
 }
 
-/** Whether the process runs. Without `/proc`, it may be another process with the same id. */
+/** Whether the service's process still runs. Without `/proc`, also true if a later process has the same id. */
 function isAlive({ pid, started }: z.output<typeof devLoginSchema>["process"]): boolean {
   if (startTime(pid) !== started) return false;
   try {

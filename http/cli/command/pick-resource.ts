@@ -13,8 +13,8 @@ interface NamedKind<Resource> {
 }
 
 /**
- * Picks a resource by its key, its id or a unique prefix of its id. Without a name, picks the only one. Throws a {@link
- * CommandError} if no resource or several fit.
+ * Picks a resource by its key, its id or a unique prefix of its id. Without a name, picks the only resource. Throws a
+ * {@link CommandError} if no resource or more than one matches.
  */
 export function pickResource<Resource extends { readonly id: string }>(
   { what, where, key, ifNone }: NamedKind<Resource>,

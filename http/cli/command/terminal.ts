@@ -18,7 +18,7 @@ export interface Terminal {
    * can answer, because standard input or standard error is no terminal. Use `ask.ts`.
    */
   readonly ask: ((question: string, signal?: AbortSignal) => Promise<string | null>) | null;
-  /** Like {@link ask}, but what is typed is not shown. Null if standard input is no terminal. */
+  /** Like {@link ask}, but does not show what the person types. Null if standard input is no terminal. */
   readonly askHidden: ((question: string, signal?: AbortSignal) => Promise<string | null>) | null;
   /** Reads standard input to its end. */
   readInput(): Promise<string>;
@@ -29,8 +29,8 @@ export interface Terminal {
   /**
    * Writes a line of the result to standard output. If the write fails, the process ends:
    *
-   * - with an error that says `ifLost`, if this or an earlier call gave `ifLost`
-   * - otherwise without an error, if the reader, such as `head`, has ended
+   * - with the error message `ifLost`, if this or an earlier call passed one
+   * - otherwise without an error, if the program that reads the output, such as `head`, has ended
    * - otherwise with an error
    */
   print(line: string, ifLost?: string): void;
@@ -96,7 +96,9 @@ export function processTerminal(): Terminal {
 export interface Interruption {
   /** Aborts with a {@link CommandError} as its reason. */
   readonly signal: AbortSignal;
-  /** Replaces what further interruptions do. `act` gets 2 for the second one, and so on. */
+  /**
+   * Sets the function that handles further interruptions. The function gets 2 for the second interruption, and so on.
+   */
   readonly onAgain: (act: (times: number) => void) => void;
   /** Stops listening for the signals. */
   readonly end: () => void;

@@ -51,8 +51,8 @@ export function attributesOf(kind: Kind): readonly string[] {
 const MAX_LISTED = 30;
 
 /**
- * Returns advice for an unknown name: `; did you mean key?`, or else a list of the known names. Empty if there are
- * none.
+ * Returns advice for an unknown name: `; did you mean key?`, or else a list of the known names. Empty if no names are
+ * known.
  */
 export function adviseName(name: string, known: readonly string[]): string {
   const near = adviseNear(name, known);

@@ -26,9 +26,10 @@ export interface Work {
 /**
  * Carries out steps in order, and stops at the first error, with two exceptions:
  *
- * - A step that fails because something is still in use is tried again after the other steps, because a later step
- *   may end that use.
- * - An invalid step is tried again if another step waits already, because it may need the result of that step.
+ * - If a step fails because something is still in use, it is tried again after the other steps. A later step may end
+ *   that use.
+ * - If an earlier step failed and will be tried again, an invalid step is tried again too. It may need the result of
+ *   the earlier step.
  *
  * Stops when all remaining steps fail again.
  */

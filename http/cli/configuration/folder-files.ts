@@ -4,7 +4,7 @@ import { CommandError, exitCodes } from "../command/exit-codes.js";
 import { Refused, type SourceFile } from "./refused.js";
 
 const MAX_FILES = 500;
-/** Maximum length of an HCL file, in characters. The parsers run out of memory far above it. */
+/** Maximum length of an HCL file, in characters. The parsers run out of memory only far above this limit. */
 const MAX_SOURCE = 4 * 1024 * 1024;
 const MAX_BYTES = 16 * 1024 * 1024;
 

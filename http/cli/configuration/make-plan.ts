@@ -25,7 +25,7 @@ export type Step =
       readonly hidden: readonly HiddenValue[];
       /**
        * The address in the resource's import block, if it differs from the resource's address; otherwise null. The
-       * existing resource with the address in the import block stays, unless it is pruned.
+       * service keeps its resource with that address, unless the apply prunes it.
        */
       readonly was: string | null;
     }
@@ -56,7 +56,7 @@ export interface Plan {
    * cannot compare them.
    */
   readonly notCompared: readonly NotCompared[];
-  /** Whether import blocks name another workspace. */
+  /** Whether import blocks name a workspace other than `target`. */
   readonly isElsewhere: boolean;
   /** Remarks about the folder. */
   readonly notes: readonly string[];
@@ -206,7 +206,7 @@ function inReferenceOrder(wanted: readonly WantedResource[]): readonly WantedRes
   return [...ordered];
 }
 
-/** Lists the resources of the folder that a resource names by key. */
+/** Lists the resources of the folder to which a resource refers by key. */
 function listNamed(
   { resource: { kind }, address, complete }: WantedResource,
   byAddress: ReadonlyMap<string, WantedResource>,
@@ -217,7 +217,7 @@ function listNamed(
     .flatMap((reference) => byAddress.get(`${reference.kind} ${reference.address}`) ?? []);
 }
 
-/** Refuses a reference to a new resource that is created later, because its id is not known then. */
+/** Refuses a reference to a new resource that is created later, because the resource has no id before that. */
 function refuseCircles(folder: Folder, ordered: readonly WantedResource[]): void {
   const done = new Set<string>();
   for (const { resource, references } of ordered) {
@@ -231,8 +231,8 @@ function refuseCircles(folder: Folder, ordered: readonly WantedResource[]): void
 }
 
 /**
- * Returns the addresses in the import blocks for this workspace, by resource name, and a note if other import blocks
- * are for another workspace. Those have no effect.
+ * Returns the addresses in the import blocks for this workspace, by resource name. Also returns a note if other import
+ * blocks are for another workspace; these blocks have no effect.
  */
 function readImports(folder: Folder, target: TargetWorkspace) {
   const { imports } = folder.module;

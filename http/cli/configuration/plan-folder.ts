@@ -51,8 +51,8 @@ async function planModule(
 }
 
 /**
- * Returns the workspace that the folder describes. If it describes none, returns that of `--workspace`, `--team` or the
- * defaults, or the only one.
+ * Returns the workspace that the folder describes. If the folder describes no workspace, returns the workspace of
+ * `--workspace`, `--team` or the defaults, or the caller's only workspace.
  */
 async function findTarget(
   context: Context,

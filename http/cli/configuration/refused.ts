@@ -46,8 +46,8 @@ export function placeText({ file, node }: Place): string {
 }
 
 /**
- * Throws {@link Refused} for a place. In a file of variables, the message is `unquoted`, which quotes nothing of the
- * file.
+ * Throws {@link Refused} with the place and the message. In a file of variables, uses `unquoted` as the message, which
+ * quotes nothing from the file.
  */
 export function refuse(place: Place, message: string, unquoted = ONLY_VALUES): never {
   throw new Refused(`${placeText(place)}: ${place.file.isOfValues === true ? unquoted : message}`);
@@ -65,8 +65,8 @@ export class Faults {
   readonly #messages = new Set<string>();
 
   /**
-   * Runs `work` and returns its result. If it throws {@link Refused}, records the errors and returns undefined. After
-   * `MAX_FOUND` errors, returns undefined without running it.
+   * Runs `work` and returns its result. If `work` throws {@link Refused}, records the errors and returns undefined.
+   * After `MAX_FOUND` errors, returns undefined without running `work`.
    */
   try<Result>(work: () => Result): Result | undefined {
     if (this.#messages.size >= MAX_FOUND) return undefined;

@@ -91,7 +91,10 @@ export function saveState({ state }: DevPlaces, value: DevState): void {
   writePrivateFile(state, value);
 }
 
-/** Links the checkout under its name. Returns the address of repositories, with `{name}` for `<owner>/<name>`. */
+/**
+ * Creates a link to the checkout, named after the repository. Returns the file URL of all linked repositories, in which
+ * `{name}` represents `<owner>/<name>`.
+ */
 export function linkRepository({ repositories }: DevPlaces, name: string, top: string): string {
   const link = join(repositories, name);
   mkdirSync(dirname(link), { recursive: true, mode: 0o700 });

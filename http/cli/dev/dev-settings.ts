@@ -16,7 +16,8 @@ export interface DevSettings {
 
 /**
  * Reads the settings from the environment and the settings file, like the service. Throws a {@link CommandError} for a
- * wrong setting, and for a `HOST` that other machines can reach: everybody who reached it could start programs here.
+ * wrong setting, and for a `HOST` that other machines can reach: anybody who reached the service could start programs
+ * here.
  */
 export function readSettings(
   { env, note }: Terminal,

@@ -2,7 +2,7 @@ import type { Terminal } from "../command/terminal.js";
 import type { Interval } from "./figures.js";
 
 export interface Axis {
-  /** The ends, as shares: 1 means 100 %. */
+  /** The ends of the axis, as shares: 1 means 100 %. */
   readonly from: number;
   readonly to: number;
   /** The number of cells. It is odd, so that there is a middle cell. */

@@ -7,7 +7,7 @@ import { type ComparedReplay, type Replay, toProgress } from "./replays.js";
 
 type Row = Replay["comparison"][number];
 
-/** The width of an axis, and of the name and figures on its line, in characters. */
+/** The widths of an axis, and of the name and the figures on its line, in characters. */
 const AXIS = 41;
 const BESIDE_AXIS = 33;
 

@@ -39,7 +39,7 @@ export async function pickCandidate(
 
 /**
  * Returns the id of a candidate, by its name, its id or a unique prefix of the id. Default: the best candidate. Throws
- * a {@link CommandError} if there is none, or if the best one is the live config.
+ * a {@link CommandError} if there is no such candidate, or if the best candidate is the live config.
  */
 function findCandidate({ candidates, best, bestBecause }: Search, name: string | undefined): string {
   if (name === undefined) {

@@ -4,7 +4,10 @@ import type { Client, Schema } from "../../client/entry.js";
 export interface WantedObjects {
   readonly workspace: { readonly slug: string; readonly name: string };
   readonly team: { readonly key: string; readonly name: string };
-  /** `token`: a token for the pool instead of a random one. It also replaces the token of an existing pool. */
+  /**
+   * The runner pool. `token` is the token for the pool, instead of a random one. It also replaces the token of an
+   * existing pool.
+   */
   readonly pool: { readonly key: string; readonly token?: string };
   readonly line: {
     readonly key: string;
@@ -34,7 +37,10 @@ export interface MadeObjects {
 interface MadePool {
   readonly id: string;
   readonly key: string;
-  /** The token with which runners join a new pool, which the service does not show again; null for an existing pool. */
+  /**
+   * The token with which runners join a new pool; null for an existing pool. The service does not show this token
+   * again.
+   */
   readonly token: string | null;
 }
 

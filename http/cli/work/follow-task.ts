@@ -18,8 +18,10 @@ type TaskChange =
 
 /**
  * Shows what happens to a task until it is done or closed: steps, questions and reviews. If the agent asks, the person
- * types the answer; without a terminal, shows the question and continues. Returns the exit code: failed if the task was
- * closed. Throws a {@link CommandError} if the task failed and is not retried. After an interruption, throws a {@link
+ * types the answer; without a terminal, shows the question and continues. Returns the exit code, which is `failed` if
+ * the task was closed.
+ *
+ * Throws a {@link CommandError} if the task failed and is not retried. After an interruption, throws a {@link
  * CommandError} that names the command to continue with.
  */
 export async function followTask(context: Context, task: Task): Promise<ExitCode> {
@@ -126,7 +128,7 @@ class TaskFollower {
     }
   }
 
-  /** Shows where the task is now, if it has changed. */
+  /** Shows what the task does now, unless this was already shown. */
   async #showState(): Promise<void> {
     const { state, station, runId, approvals } = this.#task;
     const now = [state, station, runId, approvals.length === 0].join(" ");
@@ -159,7 +161,7 @@ class TaskFollower {
     this.#topics.subscribe(`run/${runId}`);
   }
 
-  /** Returns why no runner has taken the run, with a colon before it; empty if that is not known. */
+  /** Returns the reason why no runner has claimed the run, after a colon; empty if the reason is not known. */
   async #whyWaiting(): Promise<string> {
     const { client } = this.#context;
     const { runId } = this.#task;
