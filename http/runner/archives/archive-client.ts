@@ -9,7 +9,7 @@ import {
   type ServiceRequestsOptions,
 } from "../connection/service-requests.js";
 
-/** The claim of the run that a pack or an attachment is fetched for. */
+/** The claim on a run. The runner fetches packs and attachments for this run. */
 export interface Claim {
   readonly runId: string;
   readonly fence: number;

@@ -13,7 +13,7 @@ export interface Tracked {
 
 /**
  * Compares the tracked files with the index. The index must have no submodules, because git would read `.gitmodules`
- * and their repositories. Git reads only files whose date or size has changed.
+ * and the submodules' repositories. Git reads only files whose date or size has changed.
  */
 export async function listTracked(place: Place): Promise<Tracked> {
   const warnings = new Warnings();
@@ -110,6 +110,9 @@ class Warnings {
   }
 }
 
-/** How git reports a folder that it cannot list (it truncates a long message), and a file that it cannot stat. */
+/**
+ * Matches git's message about a folder that git cannot list, and about a file that git cannot stat. Git truncates a
+ * long message about a folder.
+ */
 const FOLDER = /^warning: could not open directory '(.*?)(?:\/?': (.+))?$/;
 const FILE = /^(?!warning:|error:|fatal:|hint:)(.+): (Permission denied|File name too long|Input\/output error)$/;

@@ -8,13 +8,14 @@ import type { Source } from "./gather.js";
 export interface DiffWish {
   readonly from: string;
   readonly to: string;
-  /** Maximum size of the diff, in bytes. A longer one rejects with `OutputTooLong`. */
+  /** Maximum size of the diff, in bytes. If the diff is longer, the call rejects with `OutputTooLong`. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * With this option git does not read `.gitmodules`. That file may hide changed submodules, or be impossible to parse.
+ * With this option git does not read `.gitmodules`. That file may hide changed submodules, or git may be unable to
+ * parse it.
  */
 const WITH_SUBMODULES = "--ignore-submodules=none";
 const ARGS = ["diff", "--binary", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv", WITH_SUBMODULES];
@@ -29,7 +30,7 @@ export async function diffBetween(source: Source, wish: DiffWish): Promise<strin
   if (wish.from === wish.to) return "";
   const text = await diff(source, wish, wish.maxBytes);
   if (isUtf8(text)) return text.toString("utf8");
-  // Allow a longer diff, because only the sections that are not UTF-8 are taken from it.
+  // Allow a longer diff here: only the sections of files that are not UTF-8 are used.
   const binary = await asBinary(source, () => diff(source, wish, 4 * wish.maxBytes));
   const inBinary = listSections(binary);
   const sections = listSections(text);

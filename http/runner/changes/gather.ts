@@ -71,7 +71,7 @@ async function fill(place: Place): Promise<Gathered> {
   const theirs = await readAgentIndex(place);
   const submodules = await findSubmodules(place, declared, theirs);
   const paths = new Set(submodules.map(({ path }) => path));
-  // Remove submodules from the index: for them, git would read `.gitmodules`, which it may be unable to parse.
+  // Remove submodules from the index. Otherwise git would read `.gitmodules`, which it may be unable to parse.
   const links = [...place.laidOut].flatMap(([path, { mode }]) => (mode === GITLINK ? [path] : []));
   await removeAll(place, [...links, ...originalsAt(place, paths).keys()]);
   const { files, worktrees, leftOut } = await findChanges(place, paths, theirs);

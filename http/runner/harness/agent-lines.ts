@@ -24,8 +24,8 @@ const callSchema = z.object({
 });
 
 /**
- * The messages on an agent's standard output, one JSON object per line. A line with none of these types becomes an
- * output step.
+ * The messages on an agent's standard output, one JSON object per line. A line of any other type becomes an output
+ * step.
  */
 const agentLineSchema = z.discriminatedUnion("type", [
   z.object({

@@ -124,8 +124,8 @@ async function readErrors(group: ProcessGroup, run: HarnessRun, tail: Tail): Pro
 const MAX_UNREAD_LINES = 1_000;
 
 /**
- * A program's standard input, with one JSON object per line. It never blocks on a program that does not read it, and
- * limits the unread lines.
+ * A program's standard input, with one JSON object per line. If the program does not read its input, writes do not
+ * block, and lines beyond the limit are dropped.
  */
 class AgentInput {
   readonly #pipe: Writable | null;
@@ -135,7 +135,10 @@ class AgentInput {
     this.#pipe = pipe;
   }
 
-  /** Writes a line. Resolves with whether the program's pipe accepted it, once that is known. */
+  /**
+   * Writes a line. Resolves with true after the program's pipe has accepted the line, and with false if it was dropped
+   * or the write failed.
+   */
   give(line: InputLine): Promise<boolean> {
     const pipe = this.#pipe;
     if (pipe === null || this.#unread >= MAX_UNREAD_LINES) return Promise.resolve(false);

@@ -27,7 +27,10 @@ export interface HarnessRun {
   /** Resolves with null if the service accepts the handover, otherwise with the reason. */
   readonly handover: (to: string, note: string) => Promise<string | null>;
   readonly ask: (question: string) => void;
-  /** Resolves when the agent's next line may be read. `answered` is called later with the answer, or never. */
+  /**
+   * Requests permission for a call. Resolves when the agent's next line may be read. Calls `answered` later with the
+   * answer, or never.
+   */
   readonly permission: (wish: PermissionWish, answered: (answer: PermissionAnswer) => void) => Promise<void>;
   /** Sends a message from a search's agent to the service, and resolves with the answer. Null in other runs. */
   readonly say: ((type: SubmissionType, value: object) => Promise<ServiceAnswer>) | null;

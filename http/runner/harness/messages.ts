@@ -3,7 +3,7 @@ import type { ServiceMessage } from "../../../actors/runners/protocol.js";
 /** A person's message to a run. */
 export type PersonMessage = Pick<Extract<ServiceMessage, { type: "run.message" }>, "n" | "from" | "text">;
 
-/** Passes a message to the agent. Resolves with whether the agent received it, once that is known. */
+/** Passes a message to the agent. Resolves with true after the agent has received it, and with false if that failed. */
 export type Give = (message: PersonMessage) => Promise<boolean>;
 
 /**

@@ -10,7 +10,10 @@ import { startTime } from "../../wire/process-start.js";
 /** The variable with the mark; child processes inherit it. */
 export const MARK = "SIGNALBOX_MARK";
 
-/** Maximum rounds over all processes: a process may start another one during a round. */
+/**
+ * Maximum number of rounds over all processes. Several rounds are needed, because a process may start another one
+ * during a round.
+ */
 const ROUNDS = 100;
 
 /** Time limit for killed processes to disappear, in milliseconds. */
@@ -72,7 +75,7 @@ function kill(pid: number): void {
   }
 }
 
-/** The text that identifies a process in a file: its pid and its start. */
+/** The text that identifies a process in a file: its pid and its start time. */
 export function toNote(pid: number): string {
   return `${pid} ${startTime(pid) ?? "unknown"}`;
 }

@@ -65,7 +65,7 @@ export async function openPushSite(
   const borrowed = await readFile(join(record, "objects/info/alternates"), "utf8").catch(() => "");
   await mkdir(join(at, "objects/info"), { recursive: true });
   await writeFile(join(at, "objects/info/alternates"), `${borrowed}${record}/objects\n`);
-  // If the base has no history in the record, it has none in the site either.
+  // If the record has only the base and not its history, mark the history as missing in the site too.
   await copyFile(join(record, "shallow"), join(at, "shallow")).catch(() => undefined);
   await copyIndex(join(record, "index"), join(at, "index"));
   await git(at, ["update-ref", "refs/began", base], { env: { GIT_DIR: at }, signal });

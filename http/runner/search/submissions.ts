@@ -13,7 +13,7 @@ export interface SubmissionsOptions {
 
 const NOT_SENT = { title: "Not sent", detail: "It is nested too deeply to be sent." };
 
-/** The messages of one search run's agent to the service, sent one at a time, each once. */
+/** The messages to the service from the agent of one search run. Each message is sent once, one after the other. */
 export class Submissions {
   readonly #options: SubmissionsOptions;
   #last: Promise<unknown> = Promise.resolve();

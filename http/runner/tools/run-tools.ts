@@ -84,7 +84,7 @@ function toServers(offered: readonly OfferedTool[], options: RunToolsOptions): M
   return servers;
 }
 
-/** Converts a tool whose calls the service makes. */
+/** Converts a tool of the job to an MCP tool. The service makes the calls of this tool. */
 function toServed({ server, name, description, schema }: OfferedTool, options: RunToolsOptions): ServedTool {
   const { calls, clock, mask, room } = options;
   return {

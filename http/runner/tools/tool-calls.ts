@@ -71,9 +71,9 @@ const TOO_MANY: ToolResult = {
 /**
  * The tool calls of one run's agent, from its clients' requests to the service and back.
  *
- * 1. A request attaches to an abandoned call with the same tool and inputs, or gets that call's result at once. Each
- *    result goes to one request.
- * 2. Any other request goes to the service, which makes equal calls once (rule 5 of `run-tools.ts`).
+ * 1. If no request waits for a call any more, a new request with the same tool and inputs attaches to that call. If
+ *   the call has a result, the request gets it at once. Each result goes to one request.
+ * 2. Any other request goes to the service, which makes equal calls once (rule 5 of `actors/runners/run-tools.ts`).
  * 3. Open calls and undelivered results are limited.
  */
 export class ToolCalls {
@@ -116,8 +116,8 @@ export class ToolCalls {
   }
 
   /**
-   * Like {@link ToolCalls.detach}, but also tells the service, which ends the call if it has not started. Call it when
-   * the client cancels its request.
+   * Detaches the waiting request like {@link ToolCalls.detach}, and tells the service, which ends the call if the call
+   * has not started. Call it when the client cancels its request.
    */
   cancel(pending: PendingCall): void {
     const call = this.#find(pending);
@@ -187,8 +187,8 @@ export class ToolCalls {
   }
 
   /**
-   * Handles the withdrawal of a cancelled call that had not started. Removes the call. If a request has attached to the
-   * call since, sends the call again instead.
+   * Handles the service's report that a cancelled call ended before it started. Removes the call. If a request has
+   * attached to the call since the cancellation, sends the call again instead.
    */
   #withdrawn(call: Call): void {
     if (call.waiter === null) this.#calls.delete(call);
