@@ -9,8 +9,8 @@ export const LOCK_FILE = "signalbox.lock";
 /** Exit code of `flock -n` (util-linux and busybox) if another process holds the lock. */
 const LOCKED = 1;
 /**
- * Timeout for the program `flock`, in milliseconds. After it, the service continues as if `flock` were not installed.
- * `flock -n` does not wait for the lock.
+ * Timeout for the program `flock`, in milliseconds. After this time, the service continues as if `flock` were not
+ * installed. Only a fault can take this long, because `flock -n` does not wait for the lock.
  */
 const FLOCK_TIMEOUT_MS = 10_000;
 

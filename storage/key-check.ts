@@ -13,8 +13,11 @@ const FIRST_UNESCAPED = 0x1c;
 const MIN_PART_BYTES = 2;
 
 /**
- * Throws if no store can hold the key: a `TypeError` if it has no parts, or if a part is neither a safe integer (not
- * -0) nor well-formed text without U+0000 to U+0004; a {@link StoreError} `key-too-long` if it is too long.
+ * Throws if no store can hold the key:
+ *
+ * - a `TypeError`, if the key has no parts
+ * - a `TypeError`, if a part is neither a safe integer (not -0) nor well-formed text without U+0000 to U+0004
+ * - a {@link StoreError} `key-too-long`, if the key is too long
  */
 export function checkKey(key: Key): void {
   const bytes = findBytes(key);
@@ -71,7 +74,7 @@ function bytesOfNumber(part: number): number | null {
 export const FIRST_PLAIN = 0x20;
 export const LAST_PLAIN = 0x7e;
 
-// Looked up once, because V8 can be slow at it (see `keyWriter` in `lmdb-values.ts`).
+// Look up the function only once, because V8 can be slow at this lookup (see `keyWriter` in `lmdb-values.ts`).
 const { charCodeAt } = String.prototype;
 
 /** Whether a text takes one byte per character. This is true for most keys. */

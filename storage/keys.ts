@@ -21,13 +21,19 @@ export const undeliveredSpace = "mail";
  * that started it.
  */
 export const effectSpace = "effect";
-/** `[partition, "begun", kind, owner, id]`: a mark that this pending effect may have started. */
+/**
+ * `[partition, "begun", kind, owner, id]`: a mark that a pending effect with the same kind, owner and id may have
+ * started.
+ */
 export const startedSpace = "begun";
 /**
  * `["~", "timer", dueMs, partition, kind, id, name]` -> when the timer was set, or null: timers in order of due time.
  */
 export const timerSpace = "timer";
-/** `[partition, "feed", sequence]`: several entries of the change feed, under the sequence number of the last one. */
+/**
+ * `[partition, "feed", sequence]`: several entries of the change feed in one row. `sequence` is the number of the last
+ * entry.
+ */
 export const feedSpace = "feed";
 /**
  * `[partition, "seen", kind, id, messageId]`: ids of messages that an actor has processed;

@@ -20,9 +20,9 @@ import { prepareFolder } from "./store-folder.js";
 
 export interface LmdbOptions extends LockOptions {
   readonly folder: string;
-  /** Opens the store only for reads and backups, even while another process serves it. Commits are rejected. */
+  /** Opens the store only for reads and backups, even while another process serves it. The store rejects commits. */
   readonly readOnly?: boolean;
-  /** Rejects a folder without a store instead of creating one there. */
+  /** Rejects a folder without a store instead of creating a store there. */
   readonly mustExist?: boolean;
   /** Checks all pages of a file of any size. No other process may write the file. */
   readonly checksAllPages?: boolean;

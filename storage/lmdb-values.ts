@@ -110,7 +110,7 @@ export class LmdbValues {
     Object.assign(root, {
       decoder: { decode: (bytes: Uint8Array, options: unknown) => this.#decode(bytes, options) },
       writeKey: keyWriter(writeKey),
-      // In a range, the binding reads an entry's key before its value.
+      // In a range, the binding reads the key of an entry before the entry's value.
       readKey: (bytes: Uint8Array, start: number, end: number) => {
         const key = readKey(bytes, start, end);
         this.#key = toKey(key);
@@ -194,7 +194,7 @@ export class LmdbValues {
     }
   }
 
-  /** `shapes` is encoded, without a checksum. */
+  /** Stores the encoded shapes with a checksum. `shapes` has no checksum yet. */
   #putShapes(shapes: Uint8Array): void {
     const bytes = Buffer.concat([Buffer.alloc(SEAL_BYTES), shapes]);
     this.#root.put(SHAPES, asBinary(seal(SHAPES_NAME, bytes)));
@@ -271,10 +271,10 @@ const LONG = 0x40;
 const { charCodeAt } = String.prototype;
 
 /**
- * Writes keys exactly as the binding does, in a third of its time. The binding looks up `charCodeAt` on the text for
- * every character. V8 is slow at that after it has seen texts in many internal forms, as in any process with varied
- * work. For parts of plain ASCII, this writer calls a function that was looked up once. It leaves all other parts to
- * the binding.
+ * Writes keys exactly as the binding does, in a third of the binding's time. The binding looks up `charCodeAt` on the
+ * text for every character. V8 is slow at this lookup after it has seen texts in many internal forms, as in any process
+ * with varied work. For parts of plain ASCII, this writer calls a function that was looked up once. It leaves all other
+ * parts to the binding.
  */
 export function keyWriter(writeKey: WriteKey): WriteKey {
   const writePart = (part: unknown, target: Uint8Array, position: number): number => {

@@ -3,12 +3,12 @@
  * progress of a migration, but not the changes of a step.
  *
  * 1. A step walks partition after partition in key order (the service's own, `~`, is last), in slices. A slice is one
- *    batch of one partition. The batch also contains the cursor after the slice, so a killed process resumes where it
- *    stopped.
- * 2. A step starts after the previous step has ended in all partitions. If a step reads other partitions, those already
- *    have its own format or, if they come later, the previous one.
- * 3. The first batch marks the store with the newest format and with its original format. From then on, older releases
- *    reject the store.
+ *   batch of one partition. The batch also contains the cursor after the slice, so a killed process resumes where it
+ *   stopped.
+ * 2. A step starts after the previous step has ended in all partitions. When a step reads another partition, that
+ *   partition has the step's own format if the step has already walked it, and otherwise the previous format.
+ * 3. The first batch marks the store with the newest format and with its original format. From then on, older
+ *   releases reject the store.
  */
 import { findFormatCopy } from "./format-copy.js";
 import { GLOBAL_PARTITION, metaSpace } from "./keys.js";
@@ -35,7 +35,10 @@ export interface Walk {
    * Maximum number of entries in a slice. Set it if an entry may have megabytes, because a whole slice is in memory.
    */
   readonly maxEntries?: number;
-  /** Leaves damaged entries as they are, and reads past them. Without it, a damaged entry stops the migration. */
+  /**
+   * Leaves damaged entries as they are, and continues after them. Without this option, a damaged entry stops the
+   * migration.
+   */
   readonly skipsDamage?: boolean;
   /**
    * Returns the changes for a slice, only in the slice's partition. It must be pure and repeatable: it leaves migrated
@@ -58,7 +61,7 @@ export interface MigrationStep {
 const FIRST_FORMAT = 1;
 /** Time between two progress lines in the log, in milliseconds. */
 const REPORT_EVERY_MS = 5_000;
-/** Number of entries in a slice. Entries below the last key are added to it. */
+/** Number of entries in a slice. The slice also gets all entries whose keys start with its last key. */
 const SLICE = 128;
 
 /** The key of the row with the store's format. */
@@ -175,7 +178,10 @@ export function readFormat(reading: Reading): number {
   return reading.get<number>(FORMAT_KEY) ?? FIRST_FORMAT;
 }
 
-/** The format that a store has, or had before an unfinished migration, and the newest format. */
+/**
+ * `from` is the store's format or, during an unfinished migration, the format before that migration. `to` is the newest
+ * format.
+ */
 export interface Formats {
   readonly from: number;
   readonly to: number;
@@ -262,7 +268,7 @@ function nextSlice(
   const prefix = [partition, ...walk.under];
   const found = reading.range({ prefix, after: after ?? undefined, limit });
   const last = found.at(-1);
-  // Keys below the last key belong to this slice, because the next slice starts after all of them.
+  // Add the keys that start with the last key, because the next slice starts after all of them.
   return last === undefined ? found : [...found, ...reading.range({ prefix: last.key })];
 }
 

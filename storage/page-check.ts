@@ -40,7 +40,9 @@ export interface TreeLayout {
 export interface PageFault {
   readonly page: number;
   readonly what: string;
-  /** True if LMDB could crash the process or overwrite pages in use. Otherwise, some rows may not be found. */
+  /**
+   * True if the fault may make LMDB crash the process or overwrite pages in use. False if LMDB may only miss some rows.
+   */
   readonly isFatal: boolean;
 }
 
@@ -63,7 +65,11 @@ export function* checkPages(file: number, layout: FileLayout): Generator<PageFau
 
 /**
  * Returns what is wrong with a list of free pages; null if it is correct. The list starts with its number of entries.
- * An entry is a page number, a negative page count followed by the first of these pages, or zero, which means nothing.
+ * Each entry is one of these:
+ *
+ * - a page number
+ * - a negative number of pages, followed by the number of the first of these pages
+ * - zero, which has no meaning
  */
 function findFreeFault(bytes: Buffer, { usedPages }: FileLayout, inUse: ReadonlySet<number>): string | null {
   const end = readInteger(bytes, 0);

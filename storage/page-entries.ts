@@ -32,7 +32,9 @@ export class PageEntries {
     this.bytes = Buffer.alloc(pageSize);
   }
 
-  /** Finds the entries of the page in `bytes`. If an entry is not inside the page, returns false and has no entries. */
+  /**
+   * Finds the entries of the page in `bytes`. If an entry is not inside the page, stores no entries and returns false.
+   */
   read(isLeaf: boolean): boolean {
     const { bytes } = this;
     this.count = 0;

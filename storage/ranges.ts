@@ -23,8 +23,8 @@ export function isBelow(key: Key, prefix: Key): boolean {
 }
 
 /**
- * Whether a range can contain entries. False if no key can start with its prefix. Throws if `after` or `before` is not
- * a valid key or is outside the prefix, which is an error of the caller.
+ * Whether a range can contain entries. False if no longer key can start with its prefix. Throws if `after` or `before`
+ * is not a valid key or is outside the prefix, which is an error of the caller.
  */
 export function canHold({ prefix, after, before, limit }: Range): boolean {
   for (const bound of [after, before]) {

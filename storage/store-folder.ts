@@ -72,7 +72,7 @@ function make(path: string): void {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : "";
-    // Another process may be creating it too.
+    // Another process may have created the folder in the meantime.
     if (code === "EEXIST" && isThere(path)) return;
     if (code === "EEXIST") {
       throw new StoreError(

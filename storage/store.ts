@@ -19,10 +19,17 @@ export const MAX_KEY_BYTES = 1978;
 
 /**
  * A key and its value. A value is plain data: JSON, and inside it also undefined, Date, Map, Buffer, NaN, infinities
- * and large integers (bigint). These are rejected: undefined, a function or a symbol as the whole value, and symbols
- * inside it. Other values are read back changed: an inner function as undefined, a class instance as a record or as the
- * result of its `toJSON`, a Set as an array, -0 as 0, a lone surrogate as U+FFFD, a field `__proto__` under another
- * name.
+ * and large integers (bigint).
+ *
+ * The store rejects undefined, a function or a symbol as the whole value, and any symbol inside a value. Reads return
+ * some other values changed:
+ *
+ * - an inner function as undefined
+ * - a class instance as a record or as the result of its `toJSON`
+ * - a Set as an array
+ * - -0 as 0
+ * - a lone surrogate as U+FFFD
+ * - a field `__proto__` under another name
  */
 export interface Entry<Value = unknown> {
   readonly key: Key;
@@ -32,9 +39,9 @@ export interface Entry<Value = unknown> {
 /** The keys that start with `prefix` and have at least one more part. */
 export interface Range {
   readonly prefix: Key;
-  /** Only keys after this one (exclusive), and not those that start with it. */
+  /** Only keys after this key. Excludes this key and all keys that start with it. */
   readonly after?: Key | undefined;
-  /** Only keys before this one (exclusive). */
+  /** Only keys before this key, which is excluded. */
   readonly before?: Key | undefined;
   /** Maximum number of entries. */
   readonly limit?: number | undefined;
@@ -82,8 +89,8 @@ export interface Store {
   readonly reading: Reading;
   /**
    * Writes all changes or none, in the given order, and resolves once they are on disk (fsync). Batches become durable
-   * in the order of the calls. Rejects with a {@link StoreError}. After a failure, nothing of the batch is visible and
-   * every later commit is rejected too, because it may depend on this one.
+   * in the order of the calls. Rejects with a {@link StoreError}. After a failure, no change of the batch is visible.
+   * Every later commit is rejected too, because it may depend on the failed batch.
    */
   commit(changes: readonly Change[], options?: CommitOptions): Promise<void>;
   /** Opens a consistent view. Like all reads, throws `closed` after the store is closed. */
@@ -112,7 +119,7 @@ export type StoreErrorCode =
 
 export class StoreError extends Error {
   override readonly name = "StoreError";
-  /** The key of the damaged row; null if no single row is known to be damaged. It may be secret. */
+  /** The key of the damaged row; null if no single row is known to be damaged. The key may be secret. */
   readonly key: Key | null;
   constructor(
     readonly code: StoreErrorCode,

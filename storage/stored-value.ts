@@ -40,7 +40,10 @@ export function isIntact(key: Key, bytes: Uint8Array, length: number): boolean {
   return found === checksum(key, bytes, length);
 }
 
-/** Returns the CRC-32 of the bytes after the seal, up to `end`. It starts with a hash of the key instead of 0. */
+/**
+ * Returns the CRC-32 of the bytes after the seal, up to `end`. The computation starts with a hash of the key instead of
+ * 0.
+ */
 function checksum(key: Key, bytes: Uint8Array, end: number): number {
   const hash = hashKey(key);
   if (end <= SEAL_BYTES + MAX_SHORT_BYTES) return crc32OfShort(bytes, SEAL_BYTES, end, hash);
@@ -148,7 +151,8 @@ const { charCodeAt } = String.prototype;
 
 function hashText(before: number, text: string, end: number): number {
   let hash = before;
-  // `charCodeAt` is looked up once, because V8 can be slow at it (see `keyWriter` in `lmdb-values.ts`).
+  // Call the function that was looked up once, because V8 can be slow at the lookup (see `keyWriter` in
+  // `lmdb-values.ts`).
   const { length } = text;
   for (let index = 0; index < length; index++) hash = Math.imul(hash ^ charCodeAt.call(text, index), FNV_PRIME);
   return Math.imul(hash ^ end, FNV_PRIME);
