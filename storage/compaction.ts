@@ -3,9 +3,9 @@
  *
  * 1. The folder is locked from start to end, so no other process can serve the store meanwhile.
  * 2. The store is checked, and copied without its free pages to a folder beside the file. Then each value of the copy
- *   is checked.
+ *    is checked.
  * 3. When the copy is on disk, a rename replaces the file by the copy. Until then the file is unchanged. If the
- *   process is killed, the next compaction removes the unfinished copy.
+ *    process is killed, the next compaction removes the unfinished copy.
  * 4. If the file is a symlink, the copy and the rename happen beside the symlink's target.
  * 5. A compaction removes only copies that a compaction made.
  */

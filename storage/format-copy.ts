@@ -3,9 +3,9 @@
  * `data.mdb.format-<N>`, beside the file or beside the file's symlink target.
  *
  * 1. The copy is made before the migration's first change. The copy is written under a temporary name, flushed and
- *   then renamed, so a file with the final name is always complete. A resumed migration makes no copy.
+ *    then renamed, so a file with the final name is always complete. A resumed migration makes no copy.
  * 2. If the service starts and has nothing to migrate, it removes the copy: the previous start has already served the
- *   migrated store.
+ *    migrated store.
  */
 import { createReadStream, createWriteStream, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";

@@ -32,7 +32,7 @@ export function isKey(key: Key): boolean {
   return bytes !== null && bytes <= MAX_KEY_BYTES;
 }
 
-/** Whether a store can hold longer keys that start with this one. */
+/** Whether a store can hold longer keys that start with this key. */
 export function isExtensible(key: Key): boolean {
   const bytes = findBytes(key);
   return bytes !== null && bytes + MIN_PART_BYTES <= MAX_KEY_BYTES;

@@ -31,7 +31,7 @@ interface Encoder {
   useBuffer(buffer: Buffer): void;
 }
 
-/** The key of the shapes: an array with the field names of each shape. */
+/** The key under which the shapes are stored: an array with the field names of each shape. */
 const SHAPES = Symbol.for("structures");
 /** The key that is part of the checksum of the shapes. */
 const SHAPES_NAME: Key = ["structures"];
@@ -154,7 +154,9 @@ export class LmdbValues {
     this.#mayHoldUnsealed = this.#readMayHoldUnsealed();
   }
 
-  /** Returns the shapes for the encoder; undefined if there are none. Throws `damaged`. */
+  /**
+   * Returns the shapes for the encoder; undefined if there are none. Throws `damaged` if the stored shapes are damaged.
+   */
   readShapes(): unknown {
     const shapes = this.#readShapes();
     this.#countShapes(shapes);

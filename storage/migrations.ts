@@ -3,12 +3,12 @@
  * progress of a migration, but not the changes of a step.
  *
  * 1. A step walks partition after partition in key order (the service's own, `~`, is last), in slices. A slice is one
- *   batch of one partition. The batch also contains the cursor after the slice, so a killed process resumes where it
- *   stopped.
+ *    batch of one partition. The batch also contains the cursor after the slice, so a killed process resumes where it
+ *    stopped.
  * 2. A step starts after the previous step has ended in all partitions. When a step reads another partition, that
- *   partition has the step's own format if the step has already walked it, and otherwise the previous format.
+ *    partition has the step's own format if the step has already walked it, and otherwise the previous format.
  * 3. The first batch marks the store with the newest format and with its original format. From then on, older
- *   releases reject the store.
+ *    releases reject the store.
  */
 import { findFormatCopy } from "./format-copy.js";
 import { GLOBAL_PARTITION, metaSpace } from "./keys.js";

@@ -15,7 +15,7 @@ interface PageEntry {
   end: number;
   /** Size of the data, or the child page number in a branch page. */
   data: number;
-  /** Whether the data has pages of its own. The number of the first one follows the key. */
+  /** Whether the data has pages of its own. The number of the first of these pages follows the key. */
   isBig: boolean;
 }
 

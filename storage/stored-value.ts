@@ -1,8 +1,9 @@
 /**
- * The stored form of a value: a mark of one byte, the checksum of its key and bytes (4 bytes), then the bytes. The
- * checksum reveals bytes that changed on disk, or a value under the wrong key, before the value is decoded.
+ * The stored form of a value: a mark of one byte, the checksum of key and value (4 bytes), then the bytes of the value.
+ * The checksum reveals bytes that changed on disk, or a value under the wrong key, before the value is decoded.
  *
- * 1. No MessagePack value starts with the mark, so it distinguishes values from formats before {@link SEALED_FORMAT}.
+ * 1. No MessagePack value starts with the mark. So the mark distinguishes these values from the values of formats
+ *    before {@link SEALED_FORMAT}.
  * 2. Any change of a single byte in key or value changes the checksum. Of all other changes, one in 2^32 goes
  *    undetected.
  */

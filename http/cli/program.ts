@@ -58,8 +58,8 @@ function toHelpOption(args: readonly string[]): readonly string[] {
 }
 
 /**
- * Removes `--help` after an unknown command, so that commander says which command is unknown. Otherwise it would show
- * the help of the group and report success.
+ * Removes `--help` after an unknown command, so that commander says which command is unknown. Otherwise commander would
+ * show the help of the group and report success.
  */
 function withoutHelpOfUnknown(program: Command, args: readonly string[]): readonly string[] {
   let command = program;

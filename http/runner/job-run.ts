@@ -77,9 +77,9 @@ const NO_APPROVAL = "Nobody can approve calls in a replay or a search.";
 /**
  * The work on one claim, from the checkouts to the report.
  *
- * 1. The runner sends one report at the end. If the claim is dropped, it kills all programs instead and sends nothing
- * more. A run that can push waits after its report, until the service drops the claim.
- * 2. When the work ends, none of its processes is running, and its folder is removed.
+ * 1. The runner sends one report at the end. If the claim is dropped, the runner kills all programs instead and sends
+ *    nothing more. A run that can push waits after its report, until the service drops the claim.
+ * 2. When the work ends, no process of the run is running, and the run's folder is removed.
  */
 export class JobRun {
   readonly job: Job;

@@ -6,7 +6,7 @@ import type { RunnerOptions } from "./runner.js";
 /** The options that the command line sets. */
 export type RunnerWish = Omit<RunnerOptions, "clock" | "random" | "instance" | "log">;
 
-/** Ends with a message about wrong arguments. */
+/** Ends the program with a message about wrong arguments. */
 type Fail = (message: string) => never;
 
 /** Reads the runner's options from the command line. Calls `fail` if they are invalid. */

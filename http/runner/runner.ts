@@ -21,7 +21,7 @@ export interface RunnerOptions {
   readonly labels: readonly string[];
   /** Maximum number of concurrent runs. */
   readonly slots: number;
-  /** An absolute path. The folder is created if it does not exist. */
+  /** The absolute path of the work folder. The runner creates the folder if it does not exist. */
   readonly workFolder: string;
   /** The address of repositories; `{name}` is replaced by `owner/name`. */
   readonly gitUrl: string;

@@ -27,7 +27,7 @@ export const commonInputs = {
 
 const commonSchema = z.object(commonInputs);
 
-/** The inputs of a call that {@link commonInputs} describes. */
+/** The values of {@link commonInputs} in a call. */
 export type CommonInputs = z.output<typeof commonSchema>;
 
 interface Work {

@@ -9,8 +9,8 @@ import type { LineName, Service } from "./service.js";
 export interface CheckPlanOptions extends CheckRunOptions, PlanLinesOptions {}
 
 /**
- * Starts the checks of a plan and waits for them. Returns their outcomes, and an outcome for each other part of the
- * plan that has something to report.
+ * Starts the checks of a plan and waits for them. Returns the outcomes of the checks. Also returns an outcome for each
+ * part of the plan that has no check but something to report.
  */
 export async function checkPlan(lines: readonly PlannedLine[], options: CheckPlanOptions): Promise<readonly Outcome[]> {
   const planned = await planLines(lines, options);

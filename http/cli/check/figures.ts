@@ -34,7 +34,7 @@ export function resultsText(copies: readonly unknown[]): string {
   return `${succeeded} of ${scored.length} succeeded${unscored === 0 ? "" : `, ${unscored} not scored`}`;
 }
 
-/** Returns the result of a copy, which is the result itself or an object with a member `result`. */
+/** Returns the result of a copy. A copy is either the result itself, or an object with a member `result`. */
 function toResult(copy: unknown): unknown {
   return typeof copy === "object" && copy !== null && "result" in copy ? copy.result : copy;
 }

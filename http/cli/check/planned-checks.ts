@@ -137,8 +137,8 @@ function isAlike(planned: unknown, live: unknown, toBody: (value: unknown) => un
 }
 
 /**
- * Removes the id and unknown members, which a later release may have added. If `passesTo` is omitted, uses that of the
- * live station, as a check does. The result for a value of the wrong form equals no station.
+ * Removes the id and unknown members, which a later release may have added. If the station omits `passesTo`, uses the
+ * live station's `passesTo`, as a check does. For a value of the wrong form, returns a result that equals no station.
  */
 function toStation(value: unknown, live: LiveStation): unknown {
   const { data } = stationSchema.strip().safeParse(value);

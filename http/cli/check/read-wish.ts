@@ -64,8 +64,8 @@ export function readWish(options: CheckOptions, plan: string, terminal: Pick<Ter
 }
 
 /**
- * Returns the service with the token or sign-in for it. If the options give an address and a trust, returns only the
- * address.
+ * Returns the service, and the token or the sign-in for the service. If the options give an address and a trust,
+ * returns only the address.
  */
 function findLogin(terminal: Pick<Terminal, "env" | "folder">, { url, token = "", trust = "" }: CheckOptions): Login {
   const { username, password } = url === undefined ? { username: "", password: "" } : new URL(url);

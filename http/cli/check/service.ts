@@ -76,8 +76,8 @@ export class Service {
   }
 
   /**
-   * Returns the id of the selected workspace, or of the only one that the caller can read. Throws {@link CouldNotAsk}
-   * if there are several and none is selected.
+   * Returns the id of the selected workspace, or of the only workspace that the caller can read. Throws {@link
+   * CouldNotAsk} if the caller can read several and none is selected.
    */
   async #workspaceId(): Promise<string> {
     const answer = await this.get("/api/resources/workspaces");

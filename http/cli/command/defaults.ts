@@ -63,8 +63,8 @@ function readFile(terminal: Terminal): z.output<typeof fileSchema> {
 }
 
 /**
- * Returns the path of the file. If `signalbox dev` was started in this folder or one above it, the file is in the
- * folder that {@link findDevFolder} returns. `signalbox dev --reset` removes that file.
+ * Returns the path of the file with the defaults. If `signalbox dev` was started in this folder or one above it, the
+ * file is in the folder that {@link findDevFolder} returns. `signalbox dev --reset` removes that file.
  */
 function path(terminal: Terminal): string {
   return join(findDevFolder(terminal) ?? configFolder(terminal), "defaults.json");

@@ -3,7 +3,7 @@ import type { CommonOptions, Context } from "./context.js";
 import { type ExitCode, exitCodes } from "./exit-codes.js";
 import type { Interruption, ProcessParts } from "./terminal.js";
 
-/** What the commands of a process share. */
+/** The parts that all commands of a process share. */
 export interface Frame extends ProcessParts {
   /** Receives the exit code of the command that ran. */
   readonly exit: (code: ExitCode) => void;

@@ -54,12 +54,12 @@ export interface LoginWish {
  * 3. the service that `signalbox dev` runs in this folder or one above it
  * 4. the last sign-in, if `signalbox dev` was not started in this folder or one above it
  *
- * If `signalbox dev` was started there, the last sign-in is not used even after `signalbox dev` has stopped: a command
- * must not reach another service by accident.
+ * If `signalbox dev` was started in such a folder, the last sign-in is not used even after `signalbox dev` has stopped:
+ * a command must not reach another service by accident.
  *
- * The credential comes from `--token`, `SIGNALBOX_TOKEN`, or the sign-in at that address; it is omitted if there is
- * none. A token goes only to an address that the person gave or signed in at, so not to the service of `signalbox dev`
- * by default. Throws a {@link CommandError} for a token without an address.
+ * The credential comes from `--token`, `SIGNALBOX_TOKEN`, or the sign-in at that address; it is omitted if none of them
+ * exists. A token is used only for an address that the person gave or signed in at. So it is not used for the service
+ * of `signalbox dev` by default. Throws a {@link CommandError} for a token without an address.
  */
 export function chooseLogin(terminal: Place, wish: LoginWish): Login | null {
   const { SIGNALBOX_URL: envUrl = "", SIGNALBOX_TOKEN: envToken = "" } = terminal.env;

@@ -18,8 +18,8 @@ export interface NamedTeam {
 
 /**
  * Resolves names that users type: ids, keys, and addresses such as `core/fix`. Without a name, uses the folder's
- * default, or the only object if there is just one. Throws a {@link CommandError} if it finds none, or several and no
- * default.
+ * default, or the only object if there is just one. Throws a {@link CommandError} if no object matches, or if several
+ * match and there is no default.
  */
 export class Names {
   readonly #client: Client;

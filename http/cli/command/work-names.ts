@@ -3,7 +3,7 @@ import type { Defaults } from "./defaults.js";
 import { CommandError } from "./exit-codes.js";
 import { type IdPrefix, parseIdPrefix, pickId, toIdAfter } from "./id-prefix.js";
 
-/** What {@link findTaskId} and {@link findRunId} need. */
+/** The inputs of {@link findTaskId} and {@link findRunId}. */
 export interface WorkNames {
   readonly client: Client;
   readonly defaults: Defaults;

@@ -9,7 +9,10 @@ import {
 import { nearest } from "../../../actors/expressions/suggest.js";
 import type { Kind } from "../../../actors/resources/kind.js";
 
-/** The attribute that refers to a resource's holder, by the kind's `heldBy`; null if there is none. */
+/**
+ * Maps a kind's `heldBy` to the attribute that refers to a resource's holder; null if the resources have no such
+ * attribute.
+ */
 export const holders = { none: null, workspace: "workspace_id", team: "team_id", station: null } as const;
 
 /** The attribute that only sets the order of changes. */

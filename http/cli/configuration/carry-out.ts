@@ -6,7 +6,7 @@ import type { IssuedTokens } from "./issued-tokens.js";
 import type { LiveResource, ResourceApi } from "./live.js";
 import type { HiddenValue, Step } from "./make-plan.js";
 
-/** What has happened to the steps of a plan. */
+/** The steps of a plan that are done, the step that failed, and the steps that remain. */
 export interface Progress {
   readonly done: readonly Step[];
   /** The step that failed; null if none did. */

@@ -79,7 +79,10 @@ function listItemChanges(field: string, old: readonly Value[], now: readonly Val
   ];
 }
 
-/** The attributes that can name the items of a list. The first that gives each item a different name is used. */
+/**
+ * The attributes that can name the items of a list. The comparison uses the first attribute that gives each item a
+ * different name.
+ */
 const NAMES = ["key", "name", "path", "tool"];
 
 function byName(items: readonly Value[]): ReadonlyMap<string, Value> | null {

@@ -58,7 +58,7 @@ const understood = Object.keys(blockTypes).join(", ");
 /** Terraform's block types that these commands do not support. */
 const otherBlocks = ["action", "check", "data", "ephemeral", "module", "removed"];
 
-/** The blocks of a resource that Terraform itself reads. */
+/** The block types inside a resource that belong to Terraform and not to the resource's schema. */
 const metaBlocks = ["connection", "dynamic", "lifecycle", "provisioner"];
 
 /**

@@ -50,7 +50,10 @@ export interface Module {
 
 const kindByType = new Map(exportedKinds.map((kind) => [resourceType(kind), kind]));
 
-/** Reads all HCL of a folder. Throws a {@link CommandError} with file and line of what it does not understand. */
+/**
+ * Reads all HCL of a folder. Throws a {@link CommandError} with the file and line of each part that these commands do
+ * not support.
+ */
 export async function readModule(files: FolderFiles): Promise<Module> {
   const faults = new Faults();
   const sources = faults.try(() => files.sources()) ?? [];

@@ -33,7 +33,7 @@ export class IssuedTokens {
     this.#url = url;
   }
 
-  /** Creates a resource, with a token if it needs one. */
+  /** Creates a resource. Issues a token if the resource needs one. */
   async keep(wanted: WantedResource, body: Readonly<Record<string, unknown>>, create: Create): Promise<LiveResource> {
     const { resource, complete, address, holder } = wanted;
     const { kind } = resource;

@@ -45,7 +45,7 @@ export interface NotCompared {
   readonly field: string;
 }
 
-/** What an apply would do, in this order. */
+/** The steps that an apply would carry out, in order, and the values and resources that it would not change. */
 export interface Plan {
   readonly target: TargetWorkspace;
   readonly steps: readonly Step[];
@@ -62,7 +62,7 @@ export interface Plan {
   readonly notes: readonly string[];
 }
 
-/** Compares a folder with the service. Throws a {@link CommandError} with file and line for what is wrong. */
+/** Compares a folder with the service. Throws a {@link CommandError} with the file and line of each error. */
 export function makePlan(
   folder: Folder,
   {
@@ -131,8 +131,8 @@ function toSecretChange({ path }: HiddenValue): FieldChange {
 }
 
 /**
- * Returns the hidden values that a write sends. On an update, a value with a version is sent if the version changes. A
- * value without a version cannot be compared: it is sent if the folder has a value for it.
+ * Returns the hidden values that a write sends. An update sends a value with a version only if the version changes. It
+ * cannot compare a value without a version, so it sends that value whenever the folder's variables define it.
  */
 function hiddenValues(wanted: WantedResource, live?: LiveResource): readonly HiddenValue[] {
   return [...wanted.hidden].flatMap(([path, evaluate]) => {
@@ -148,8 +148,8 @@ function hiddenValues(wanted: WantedResource, live?: LiveResource): readonly Hid
 }
 
 /**
- * Throws {@link Refused} if a fixed field differs from the service's. Does not check the key: another key is another
- * resource.
+ * Throws {@link Refused} if a fixed field differs from the same field of the live resource. Does not check the key,
+ * because a different key means a different resource.
  */
 function refuseFixed({ resource: { kind, block, name }, complete, address }: WantedResource, live: LiveResource): void {
   for (const path of kind.fixed.slice(1)) {
@@ -179,7 +179,7 @@ function refuseTwice(wanted: readonly WantedResource[]): void {
   }
 }
 
-/** Orders resources so that each comes after those that it refers to; otherwise by kind and address. */
+/** Sorts resources by kind and address, but puts each resource after the resources that it refers to. */
 function inReferenceOrder(wanted: readonly WantedResource[]): readonly WantedResource[] {
   const place = ({ resource }: WantedResource) => exportedKinds.indexOf(resource.kind);
   const sorted = [...wanted].sort(

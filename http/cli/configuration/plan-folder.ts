@@ -16,7 +16,7 @@ export interface PlanOptions extends CommonOptions, VariableOptions {
   readonly prune?: true;
 }
 
-/** A plan, and the objects that an apply needs to carry it out. */
+/** A plan, and the objects that an apply needs to carry out the plan. */
 export interface PlannedFolder {
   readonly plan: Plan;
   readonly folder: Folder;

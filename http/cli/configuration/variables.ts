@@ -12,7 +12,7 @@ import { isList, isMap, type Value } from "./value.js";
 
 /** The options that give values to variables. */
 export interface VariableOptions {
-  /** `name=value`, in order. */
+  /** Values in the form `name=value`, in the order of the command line. */
   readonly var?: readonly string[];
   /** Files of values, in order. */
   readonly varFile?: readonly string[];

@@ -69,10 +69,10 @@ const stateSchema = z.object({
   agent: z.array(z.string()).optional(),
 });
 
-/** What `signalbox dev` remembers of a checkout between two starts. */
+/** The data about a checkout that `signalbox dev` stores between two starts. */
 export type DevState = z.output<typeof stateSchema>;
 
-/** Returns what the last start remembered; null before the first one. */
+/** Returns the data that the last start stored; null before the first start. */
 export function readState({ state }: DevPlaces): DevState | null {
   return readPrivateFile(state, stateSchema);
 }

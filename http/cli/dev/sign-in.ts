@@ -72,7 +72,7 @@ export async function signOut({ url, places }: SignInPlace, cookie: string): Pro
   }
 }
 
-/** Ends the client's session. It may have ended already. */
+/** Ends the client's session. Does nothing if the session has already ended. */
 async function endSession(client: Client): Promise<void> {
   try {
     await client.delete("/api/sessions");

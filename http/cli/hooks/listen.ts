@@ -121,7 +121,10 @@ class Listener {
     return this.count >= this.#options.limit;
   }
 
-  /** Starts to listen to a team: remembers its newest firing, and forwards its `last` latest firings. */
+  /**
+   * Starts to listen to a team: stores the id of the team's newest firing, and forwards the team's latest `last`
+   * firings.
+   */
   async start(team: NamedTeam, last: number): Promise<void> {
     const { items } = await this.#list(team, Math.max(last, 1));
     this.#floors.set(team.id, items[0]?.id);
@@ -136,7 +139,7 @@ class Listener {
     if (firing !== null) await this.#take(firing);
   }
 
-  /** After missed messages, forwards the firings since the start that were not forwarded yet. */
+  /** Forwards the firings since the start that were not forwarded yet. Call it when messages may have been missed. */
   async catchUp(team: NamedTeam): Promise<void> {
     const floor = this.#floors.get(team.id);
     const { items } = await this.#list(team, MAX_MISSED, floor);

@@ -9,7 +9,7 @@ interface Watched<Seen> {
   /** A line of progress, which is printed when it changes. */
   readonly progress: (seen: Seen) => string;
   readonly isOver: (seen: Seen) => boolean;
-  /** Says after an interruption which work continues, and which command shows it. */
+  /** The message after an interruption: it says that the work continues, and which command shows the work. */
   readonly again: string;
 }
 

@@ -15,7 +15,7 @@ export interface InitOptions extends CommonOptions {
   readonly pool?: string;
 }
 
-/** What to set up. All keys are valid. */
+/** The objects to set up. All their keys are valid. */
 export interface InitWishes {
   readonly workspace: string;
   readonly team: string;

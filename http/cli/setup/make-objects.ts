@@ -14,7 +14,7 @@ export interface WantedObjects {
     readonly name: string;
     /** Repositories as `<owner>/<name>`. */
     readonly repositories: readonly string[];
-    /** Keys. Each station passes to the next one. */
+    /** The keys of the line's stations. Each station passes its tasks to the next station. */
     readonly stations: readonly string[];
   };
   /** Whether to use an existing workspace, team or line with another name if none has the wanted name. */
@@ -134,7 +134,7 @@ async function makeLine(
   };
 }
 
-/** Each station passes to the next one. A review may also send a task back to the station before it. */
+/** Each station passes its tasks to the next station. A review may also send a task back to the station before it. */
 function toStations(keys: readonly string[], pool: string): Schema<"LineInput">["stations"] {
   return keys.map((key, index) => {
     const before = keys[index - 1];

@@ -19,7 +19,7 @@ interface DoctorOptions extends CommonOptions {
 interface Found {
   readonly what: string;
   readonly count: number;
-  /** The keys of the first {@link PRINTED}. */
+  /** The keys of the first {@link PRINTED} findings. */
   readonly keys: readonly string[];
 }
 

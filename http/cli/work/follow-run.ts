@@ -23,10 +23,10 @@ interface RunData {
   readonly approval?: Pick<Approval, "id" | "state">;
 }
 
-/** A step in a stream. A long text is not sent as a string; the API has it. */
+/** A step in a stream. The stream does not send a long text as a string; the API returns the text. */
 type StreamedStep = Omit<Step, "text"> & { readonly text: unknown };
 
-/** What a follower of a run reports to. */
+/** The callbacks of a {@link RunFollower}, and the form in which it shows steps. */
 export interface RunFollowing extends StepForm {
   readonly say: (line: string) => void;
   /** Called with each approval that the run begins to wait for. */

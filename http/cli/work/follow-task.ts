@@ -11,7 +11,7 @@ import { TaskPrompts } from "./task-prompts.js";
 
 type Task = Schema<"Task">;
 
-/** A change of the topic `task/<id>`. A long text is not sent as a string; the API has it. */
+/** A change of the topic `task/<id>`. The stream does not send a long text as a string; the API returns the text. */
 type TaskChange =
   | { readonly type: "task"; readonly task: Partial<Task> }
   | { readonly type: "note"; readonly note: Omit<Task["notes"][number], "text"> & { readonly text: unknown } };
@@ -119,7 +119,7 @@ class TaskFollower {
     await this.#showState();
   }
 
-  /** Shows new notes, except those of stations, which the end of a run shows. */
+  /** Shows new notes. Skips the notes of stations, because they are shown at the end of the run. */
   #showNotes(notes: Task["notes"]): void {
     for (const note of notes.filter(({ seq }) => seq > this.#noted)) {
       this.#noted = note.seq;

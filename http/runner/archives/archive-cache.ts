@@ -29,7 +29,7 @@ const PACK = "archive";
  * them, and keeps them between runs.
  *
  * 1. The runner uses a pack only if its digest equals the digest in the job, and if the pack contains the commit, the
- *   commit's tree and nothing else. Object ids follow from contents, so a false pack never passes for the commit.
+ *    commit's tree and nothing else. Object ids follow from contents, so a false pack never passes for the commit.
  * 2. A checkout hard-links the files of a pack, so the cache can remove the pack at any time.
  */
 export class ArchiveCache {

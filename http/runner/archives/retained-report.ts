@@ -28,7 +28,7 @@ interface Reported {
  * 1. The report omits the commits of active runs: the service may not know yet that these runs started from them.
  * 2. The runner does not release a commit from which a run has started since the report.
  * 3. If the work folder moves to another workspace's pool, the new workspace needs none of the old commits. The
- *   runner then releases all of them.
+ *    runner then releases all of them.
  */
 export class RetainedReport {
   readonly #options: RetainedReportOptions;

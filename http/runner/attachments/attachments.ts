@@ -13,7 +13,7 @@ interface Place {
   readonly signal: AbortSignal;
 }
 
-/** Fetches task files from the service. It writes a file only if its length and SHA-256 equal those in the job. */
+/** Fetches task files from the service. Writes a file only if its length and SHA-256 equal those in the job. */
 export class Attachments {
   readonly #requests: Pick<ServiceRequests, "ask">;
 

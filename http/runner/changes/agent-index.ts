@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Entry, entriesFrom, gitAt, isMissing, type LeftOut, listRecords, type Place, pathIn } from "./place.js";
 
-/** What the index of the agent's own clone says about the agent's changes. */
+/** The agent's changes, as the index of the agent's own clone records them. */
 export interface AgentIndex {
   /** The entries of the index, by path. Null if the index is unchanged since the checkout, or unreadable. */
   readonly entries: ReadonlyMap<string, Entry> | null;

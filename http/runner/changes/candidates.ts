@@ -77,8 +77,8 @@ export async function listOthers(place: Place, isPlain: (folder: string) => Prom
 }
 
 /**
- * Lists the files of a nested repository as {@link listOthers} does for the whole folder. The repository itself may be
- * ignored; only its own `.gitignore` files count.
+ * Lists the files of a nested repository as {@link listOthers} does for the whole folder. Includes the repository even
+ * if an ignore rule outside it matches it. Inside it, only its own `.gitignore` files apply.
  */
 export async function listInside(
   place: Place,

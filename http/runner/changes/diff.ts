@@ -19,7 +19,7 @@ export interface DiffWish {
  */
 const WITH_SUBMODULES = "--ignore-submodules=none";
 const ARGS = ["diff", "--binary", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv", WITH_SUBMODULES];
-/** The git arguments that list the differences between two trees, one for each path. */
+/** The git arguments that list the differences between two trees. Each path with a difference is listed once. */
 export const LIST_CHANGES = ["diff-tree", "-r", "-z", "--no-renames", WITH_SUBMODULES];
 
 /**

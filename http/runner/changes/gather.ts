@@ -1,11 +1,12 @@
 /**
  * Turns the current content of a folder into a git tree.
  *
- * 1. It includes everything that git can store. It leaves out each path that git cannot store, with a reason, and still
- * includes the rest.
- * 2. A file with the same bytes as at the checkout is unchanged, even if git would now convert them to something else.
+ * 1. The tree includes everything that git can store. If git cannot store a path, the path is left out, with a
+ *    reason, and the rest is still included.
+ * 2. A file with the same bytes as at the checkout is unchanged, even if git would now convert the bytes to something
+ *    else.
  * 3. A nested repository becomes plain files. A submodule becomes its commit, if others can fetch that commit;
- * otherwise its change is left out.
+ *    otherwise the submodule's change is left out.
  * 4. Configuration, hooks and filters of the repositories in the folder have no effect.
  */
 import { type FileHandle, lstat, mkdir, mkdtemp, open, rm } from "node:fs/promises";

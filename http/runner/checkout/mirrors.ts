@@ -17,7 +17,10 @@ export interface Origin {
   /** The mirror's folder, a bare repository. */
   readonly mirror: string;
   readonly commit: string;
-  /** The branch whose head the commit is; null for the wanted base or the default branch. */
+  /**
+   * The branch that has the commit as its head; null if the commit is the wanted base or the head of the default
+   * branch.
+   */
   readonly branch: string | null;
   /** The branch to merge in, with its commit; null for none. */
   readonly merges: { readonly branch: string; readonly commit: string } | null;

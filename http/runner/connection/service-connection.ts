@@ -230,7 +230,9 @@ export class ServiceConnection {
     });
   }
 
-  /** Lists the runner's claims. It holds each claim until the service acknowledges the report of the run's end. */
+  /**
+   * Lists the runner's claims. The runner has each claim until the service acknowledges the report of the run's end.
+   */
   #claims(): Claim[] {
     const claims = new Map(this.#options.hello().claims.map((claim) => [claim.runId, claim]));
     for (const { message } of this.#outbox.entries) {

@@ -101,7 +101,7 @@ function isSubmission({ type }: AgentLine): boolean {
   return type === "candidates" || type === "cause";
 }
 
-/** Reports an invalid line as a step, and as the answer if the agent waits for one. */
+/** Reports an invalid line as a step. If the agent waits for an answer to the line, also answers with the problem. */
 async function takeWrong(
   { wanted, problem, id }: WrongLine,
   run: HarnessRun,

@@ -64,7 +64,10 @@ export class Dialogue {
     }
   }
 
-  /** Rejects open and later handovers and tool calls. Call it when the run is ending. */
+  /**
+   * Rejects all handovers and tool calls that are open, and all that are requested later. Call it when the run is
+   * ending.
+   */
   close(): void {
     this.handovers.close();
     this.calls.close();

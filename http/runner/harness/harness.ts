@@ -10,8 +10,8 @@ import type { PermissionAnswer, PermissionWish } from "./permissions.js";
 export interface HarnessRun {
   readonly cwd: string;
   /**
-   * Includes `SIGNALBOX_MCP_CONFIG`, the file that lists the MCP servers of the run's tools. An adapter passes the file
-   * to its agent.
+   * The environment of the agent. `SIGNALBOX_MCP_CONFIG` in it is the path of the file that lists the MCP servers of
+   * the run's tools. An adapter passes this file to its agent.
    */
   readonly env: Readonly<Record<string, string>>;
   /** The prefix of the marks of all processes that the run starts. */

@@ -36,7 +36,10 @@ export interface RunToolsOptions {
   readonly room: (signal: AbortSignal) => Promise<void>;
 }
 
-/** The tools of a run while its agent works: MCP servers on sockets, and the file that describes how to start each. */
+/**
+ * The tools of a run while its agent works: MCP servers on sockets, and the file that describes how to start each
+ * server.
+ */
 export class RunTools {
   readonly #sockets: readonly ToolSocket[];
 

@@ -27,7 +27,7 @@ export interface ToolResult {
 export interface Waiter {
   /** Called with the reason for the wait (`the assignee's approval`), or with null when the call continues. */
   readonly waits: (what: string | null) => void;
-  /** Called at most once. */
+  /** Called with the result of the call, at most once. */
   readonly answered: (result: ToolResult) => void;
 }
 
@@ -72,7 +72,7 @@ const TOO_MANY: ToolResult = {
  * The tool calls of one run's agent, from its clients' requests to the service and back.
  *
  * 1. If no request waits for a call any more, a new request with the same tool and inputs attaches to that call. If
- *   the call has a result, the request gets it at once. Each result goes to one request.
+ *    the call has a result, the request gets it at once. Each result goes to one request.
  * 2. Any other request goes to the service, which makes equal calls once (rule 5 of `actors/runners/run-tools.ts`).
  * 3. Open calls and undelivered results are limited.
  */

@@ -18,7 +18,7 @@ import type { Pace } from "./pace.js";
 const MAX_PATH_BYTES = 100;
 /** Maximum number of concurrent clients of one socket. */
 const MAX_CLIENTS = 32;
-/** Maximum size of a client's message, in bytes. A longer one ends the client's connection. */
+/** Maximum size of a client's message, in bytes. A longer message ends the client's connection. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 /** Maximum number of bytes that a client may leave unread while it sends more. */
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
