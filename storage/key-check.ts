@@ -7,7 +7,7 @@ const NUMBER_BYTES = 9;
  * strings.
  */
 const LAST_MARK = 0x04;
-/** An empty string, or one whose first UTF-16 unit is below this value, is encoded with one extra leading byte. */
+/** A string that is empty, or whose first UTF-16 unit is below this value, is encoded with one extra leading byte. */
 const FIRST_UNESCAPED = 0x1c;
 /** Minimum size of an additional part: its separator and one byte. */
 const MIN_PART_BYTES = 2;

@@ -12,13 +12,13 @@ export const rowSpace = "row";
 /** `[partition, "actor", kind, id]`: an actor's snapshot. */
 export const actorSpace = "actor";
 /**
- * `[partition, "mail", kind, id, sequence]`: a message that its receiver has not yet processed, under the receiver's
- * key.
+ * `[partition, "mail", kind, id, sequence]`: a message that its receiver has not yet processed. `kind` and `id` are
+ * those of the receiver.
  */
 export const undeliveredSpace = "mail";
 /**
- * `[partition, "effect", kind, owner, id]`: an effect whose result the owner has not yet processed, under the actor
- * that started it.
+ * `[partition, "effect", kind, owner, id]`: an effect whose result its owner has not yet processed. The owner is the
+ * actor that started the effect.
  */
 export const effectSpace = "effect";
 /**

@@ -173,7 +173,8 @@ export class LmdbValues {
   }
 
   /**
-   * Accepts the encoder's new shapes. Returns true, because they are stored before any value that uses them is read.
+   * Accepts the encoder's new shapes. Returns true, because the shapes are stored before any value that uses them is
+   * read.
    */
   takeShapes(shapes: unknown): true {
     this.#newShapes = pack(shapes);

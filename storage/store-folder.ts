@@ -20,7 +20,8 @@ const OWN_FILES: ReadonlySet<string> = new Set([
 
 /**
  * Creates and locks the folder and its data file, readable only by this user. Returns a function that releases the
- * lock. A folder with other files keeps its mode. Rejects with `not-empty` if such a folder contains no store.
+ * lock. A folder that contains other files keeps its mode. Rejects with `not-empty` if a folder contains other files
+ * but no store.
  */
 export async function prepareFolder(folder: string, lock: LockOptions = {}): Promise<() => void> {
   makeFolder(folder);

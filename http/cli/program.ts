@@ -18,8 +18,8 @@ import { addStoreCommands } from "./store/store.commands.js";
 import { addWorkCommands } from "./work/work.commands.js";
 
 /*
- * The command `signalbox`. `command/` has the code that its commands share. The code of a command is loaded when it
- * runs.
+ * The command `signalbox`. The folder `command/` contains the code that all commands share. The code of a command is
+ * loaded when that command runs.
  */
 
 /**

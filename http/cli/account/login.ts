@@ -10,7 +10,7 @@ interface LoginOptions extends CommonOptions {
   readonly link?: string;
 }
 
-/** Signs in, checks the credential and keeps it for later commands. */
+/** Signs in, checks the credential and stores the credential for later commands. */
 export async function login(context: Context, options: LoginOptions, given: string | undefined): Promise<void> {
   const { terminal } = context;
   const token = await readToken(context, options);

@@ -109,7 +109,7 @@ function toAccess(options: CheckOptions, login: Login, environment: Environment)
 }
 
 /**
- * Creates the error for wrong arguments. Its exit code is that of "could not be asked", because 1 means that a change
+ * Creates the error for wrong arguments. It has the exit code for "could not be asked", because 1 means that a change
  * failed.
  */
 function wrong(message: string): CommandError {
@@ -121,8 +121,8 @@ interface CiJob {
   readonly commit: string | null;
   readonly pullRequest: number | null;
   /**
-   * Identifies the attempt of the job; another value starts a new check. In GitHub Actions, it is the workflow run and
-   * its attempt. Elsewhere, it is the value of `--attempt`, or null.
+   * Identifies the attempt of the job; another value starts a new check. In GitHub Actions, the value consists of the
+   * workflow run and its attempt. Elsewhere, the value is that of `--attempt`, or null.
    */
   readonly attempt: string | null;
 }

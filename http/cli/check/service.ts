@@ -11,7 +11,10 @@ export interface ServiceOptions {
   /** The base address of the service, without a trailing slash. */
   readonly url: string;
   readonly credential: Credential;
-  /** The slug of the selected workspace; null if none is selected. Only a person in several workspaces needs it. */
+  /**
+   * The slug of the selected workspace; null if none is selected. Only a person in several workspaces needs to select a
+   * workspace.
+   */
   readonly workspace?: string | null;
 }
 

@@ -20,7 +20,9 @@ function withOwnVariables(script: string, name: string): string {
   return script.replaceAll("ShellCompDirective", `__${name}_directive`).replace(/^readonly /gm, "");
 }
 
-/** Matches the lines of the library's script for bash that build a command from the typed words and evaluate it. */
+/**
+ * Matches the lines in the library's bash script that build a command from the typed words and evaluate that command.
+ */
 const EVALUATION = /^( *)requestComp="[\s\S]*?^ *out=\$\(eval "\$requestComp" 2>\/dev\/null\)$/m;
 
 /**

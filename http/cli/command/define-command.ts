@@ -111,8 +111,8 @@ export class CommandTree {
 }
 
 /**
- * Returns a handler for the case that the parser ends the program. It throws a `CommanderError` with `usageCode` for a
- * wrong command line, and with 0 after the help or the version.
+ * Returns a handler for the case that the parser ends the program. The handler throws a `CommanderError`: with
+ * `usageCode` for a wrong command line, and with 0 after the help or the version.
  */
 export function endWith(usageCode: ExitCode): (error: CommanderError) => never {
   return ({ exitCode, code, message }) => {

@@ -116,8 +116,8 @@ export function saveLogin(terminal: Place, login: Login): void {
 }
 
 /**
- * Removes the credential for an address. If `signalbox dev` runs a service at the address, in this folder or one above
- * it, also removes the credential for that service. Commands still find the service's address.
+ * Removes the credential for an address. If `signalbox dev` runs a service at this address, in this folder or one above
+ * it, also removes the credential of `signalbox dev`. Commands still find the address of that service.
  */
 export function removeLogin(terminal: Place, url: string): void {
   const dev = readDevLogin(terminal);
@@ -128,9 +128,9 @@ export function removeLogin(terminal: Place, url: string): void {
 }
 
 /**
- * Returns the address without trailing slashes, which is the key of its sign-in. Throws a {@link CommandError} if it is
- * not an http or https address, or has a user name or password. The error does not repeat the address, because it may
- * contain a password.
+ * Returns the address without trailing slashes. A sign-in is stored under this form of its address. Throws a {@link
+ * CommandError} if the address is not http or https, or has a user name or password. The error does not repeat the
+ * address, because the address may contain a password.
  */
 export function toAddress(url: string): string {
   if (parseHttpAddress(url) === null) {

@@ -1,7 +1,7 @@
 import { CommandError } from "./exit-codes.js";
 import { pickId } from "./id-prefix.js";
 
-/** How people name the resources of a kind. */
+/** The ways in which people name the resources of a kind. */
 interface NamedKind<Resource> {
   /** The kind, such as `hook`. */
   readonly what: string;

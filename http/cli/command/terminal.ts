@@ -14,8 +14,8 @@ export interface Terminal {
   /** The folder that the command runs in. */
   readonly folder: string;
   /**
-   * Writes a question to standard error and reads a line; null at the end of the input. The property is null if nobody
-   * can answer, because standard input or standard error is no terminal. Use `ask.ts`.
+   * Writes a question to standard error and reads a line; returns null at the end of the input. `ask` itself is null if
+   * nobody can answer, because standard input or standard error is no terminal. Commands use `ask.ts` instead.
    */
   readonly ask: ((question: string, signal?: AbortSignal) => Promise<string | null>) | null;
   /** Like {@link ask}, but does not show what the person types. Null if standard input is no terminal. */
@@ -82,7 +82,8 @@ export function processTerminal(): Terminal {
       try {
         prompt.write(stdout, toShown(line));
       } catch (error) {
-        // In some versions of Node, a write to a full disk throws. Handle the error like that of any failed write.
+        // In some versions of Node, a write to a full disk throws. Handle this error like the error of any other failed
+        // write.
         endUnwritten(error);
       }
     },

@@ -47,8 +47,8 @@ export async function exportFolder(context: Context, options: ExportOptions, giv
 }
 
 /**
- * Adds a newline to text files that do not end with one, because editors would add it. `main.tf` then reads these files
- * with `chomp`, so that the values stay the same.
+ * Adds a newline to each text file that does not end with a newline, because editors would add it. `main.tf` then reads
+ * these files with `chomp`, so that the values stay the same.
  */
 function withFinalNewlines(files: readonly ExportedFile[]): readonly ExportedFile[] {
   const lacking = new Set(

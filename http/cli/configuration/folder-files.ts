@@ -29,7 +29,9 @@ export class FolderFiles {
     return readdirSync(this.folder).sort();
   }
 
-  /** Reads the folder's HCL. Throws {@link Refused} for files that Terraform would read and these commands do not. */
+  /**
+   * Reads the folder's HCL. Throws {@link Refused} for files that Terraform would read but these commands do not read.
+   */
   sources(): readonly SourceFile[] {
     const names = this.names();
     for (const name of names) {

@@ -26,7 +26,10 @@ export interface WantedResource {
   readonly fields: Fields;
   /** All fields, with defaults. */
   readonly complete: Fields;
-  /** The hidden values that the folder sets, by path. Evaluated on use, because their variables may have no value. */
+  /**
+   * The hidden values that the folder sets, by path. A value is evaluated only when it is used, because its variables
+   * may have no value.
+   */
   readonly hidden: ReadonlyMap<string, () => Value>;
   /** The names of the resources that this resource refers to. */
   readonly references: ReadonlySet<string>;

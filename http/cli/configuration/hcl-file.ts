@@ -46,7 +46,7 @@ const blockTypes: Readonly<
   locals: { labels: 0, reads: "all", nested: false },
   variable: { labels: 1, reads: ["default"], nested: false },
   import: { labels: 0, reads: ["id"], nested: false },
-  // These blocks have no effect here: they are for Terraform and for people.
+  // These blocks have no effect in these commands: they are for Terraform and for people.
   moved: { labels: 0, reads: [], nested: false },
   output: { labels: 1, reads: [], nested: false },
   provider: { labels: 1, reads: [], nested: true },

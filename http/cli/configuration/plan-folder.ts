@@ -25,8 +25,8 @@ export interface PlannedFolder {
 }
 
 /**
- * Makes the plan of a folder: compares it with the service, and asks the service which steps it would refuse. Changes
- * nothing.
+ * Makes the plan of a folder: compares the folder with the service, and asks the service which steps it would refuse.
+ * Changes nothing.
  */
 export async function planFolder(context: Context, options: PlanOptions, given = "."): Promise<PlannedFolder> {
   const module = await readModule(new FolderFiles(context.terminal.folder, given));

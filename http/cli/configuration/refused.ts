@@ -4,7 +4,9 @@ import type { Value } from "./value.js";
 
 /** A file of HCL or of variables. */
 export interface SourceFile {
-  /** The path relative to the folder. For values of variables, the name of their source in messages. */
+  /**
+   * The path relative to the folder. For values of variables, the name that messages use for the source of the values.
+   */
   readonly path: string;
   readonly text: string;
   /** Whether the file has values of variables, which messages must not quote. */

@@ -132,8 +132,8 @@ class VariableReader {
   }
 
   /**
-   * Reads the value of a variable from a text. Without a type, or with the type string, number or bool, the text is the
-   * value; otherwise it is HCL.
+   * Reads the value of a variable from a text. If the variable has no type, or the type string, number or bool, the
+   * text is the value. Otherwise the text is HCL.
    */
   async #fromText(name: string, text: string, path: string): Promise<Value> {
     const { type = null } = this.#module.variables.get(name) ?? {};

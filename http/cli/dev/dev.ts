@@ -70,8 +70,8 @@ export async function dev(
 }
 
 /**
- * Returns the message that `signalbox dev` already runs for this checkout. Null if that process is still starting and
- * has no sign-in yet.
+ * Returns the message that `signalbox dev` already runs for this checkout. Returns null if the running `signalbox dev`
+ * is still starting and has no sign-in yet.
  */
 function toInUse({ login }: DevPlaces, advice: string): string | null {
   const running = readPrivateFile(login, devLoginSchema);

@@ -9,8 +9,8 @@ import { pickResource } from "../command/pick-resource.js";
 export type Firing = Schema<"HookOccurrence">;
 
 /**
- * The id of a firing: the id of its event with the end of the hook's id. A test or a resent firing has an id of its
- * own.
+ * The id of a firing. It consists of the event's id and the end of the hook's id. A test or a resent firing has an id
+ * of its own instead.
  */
 const FIRING_ID = /^occ_[0-9A-Z]{26}(-[0-9A-Z]{8})?$/;
 

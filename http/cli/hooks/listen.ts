@@ -201,7 +201,7 @@ function describe({ firedAt, hook, on, taskId }: Firing): string {
   return `${toTimestamp(firedAt)}  ${hook}  ${on}  ${taskId ?? "test"} `;
 }
 
-/** Yields the firings that are newer than the one with the id `floor`. */
+/** Yields the firings that are newer than the firing with the id `floor`. */
 async function* until(firings: AsyncIterable<Firing>, floor: string): AsyncGenerator<Firing> {
   for await (const firing of firings) {
     if (firing.id <= floor) return;

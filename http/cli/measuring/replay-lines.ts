@@ -12,8 +12,8 @@ const AXIS = 41;
 const BESIDE_AXIS = 33;
 
 /**
- * Formats a replay as lines: the sentence, regressions, intervals, a strip of copies for each task, and its state and
- * cost.
+ * Formats a replay as lines: the sentence, the regressions, the intervals, a strip of copies for each task, and the
+ * replay's state and cost.
  */
 export function toReplayLines(terminal: Terminal, compared: ComparedReplay): readonly string[] {
   return [

@@ -41,8 +41,8 @@ async function findNamed(context: Context, team: NamedTeam, name: string): Promi
 }
 
 /**
- * Finds the replay that commands in this folder last used. If there is none or it was deleted, finds the team's newest
- * replay of a proposed candidate, or else the team's newest replay.
+ * Finds the replay that commands in this folder last used. If there is none, or if it was deleted, finds the team's
+ * newest replay of a proposed candidate, or else the team's newest replay.
  */
 async function findLast(context: Context, team: NamedTeam): Promise<string> {
   const { replay: last } = context.defaults;
@@ -51,8 +51,8 @@ async function findLast(context: Context, team: NamedTeam): Promise<string> {
     context.remember({ replay: undefined });
   }
   const listed = (await listReplays(context, team)).toSorted((one, other) => (one.id < other.id ? 1 : -1));
-  // Prefer the replay of a proposed candidate. The team's newest replay may be the live config's, which the proposed
-  // candidate's replay started.
+  // Prefer the replay of a proposed candidate. The team's newest replay may be a replay of the live config that was
+  // started for the comparison.
   const newest = listed.find(({ candidate }) => candidate.kind === "proposed") ?? listed[0];
   if (newest !== undefined) return newest.id;
   throw new CommandError("no replay yet: start one with signalbox replay --prompt <file> --ceiling <money>");

@@ -11,7 +11,10 @@ import { watch } from "./watch.js";
 
 type PullRequest = Schema<"ConfigPullRequest">;
 
-/** Opens a pull request with a candidate of a search, by default the best one. Waits until it is open or refused. */
+/**
+ * Opens a pull request with a candidate of a search, by default the best candidate. Waits until the pull request is
+ * open or refused.
+ */
 export async function pickCandidate(
   context: Context,
   { search: searchName }: { readonly search?: string },

@@ -14,8 +14,8 @@ interface Watched<Seen> {
 }
 
 /**
- * The pause after the first read, and after each change, in milliseconds. It doubles up to {@link LONGEST_PAUSE_MS}
- * while nothing changes.
+ * The pause after the first read, and after each change, in milliseconds. While nothing changes, the pause doubles up
+ * to {@link LONGEST_PAUSE_MS}.
  */
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;

@@ -17,7 +17,7 @@ export interface WantedObjects {
     /** The keys of the line's stations. Each station passes its tasks to the next station. */
     readonly stations: readonly string[];
   };
-  /** Whether to use an existing workspace, team or line with another name if none has the wanted name. */
+  /** Whether to use an existing workspace, team or line with another name if no object has the wanted name. */
   readonly takesOthers: boolean;
 }
 
@@ -53,9 +53,11 @@ const PROMPTS = {
 } as const;
 
 /**
- * Creates what is missing: the workspace, the team, the runner pool and the line. Existing objects stay as they are, so
- * an interrupted call can be repeated. Exception: a given pool token replaces the token of an existing pool. `onPool`
- * gets the pool before the line is created, because the token of a new pool is shown only once.
+ * Creates the objects that are missing: the workspace, the team, the runner pool and the line. Existing objects stay as
+ * they are, so an interrupted call can be repeated. Exception: a given pool token replaces the token of an existing
+ * pool.
+ *
+ * Calls `onPool` with the pool before it creates the line, because the token of a new pool is shown only once.
  */
 export async function makeObjects(
   client: Client,
@@ -106,7 +108,7 @@ async function makePool(
     return { id, key, token: token ?? made.headers.get("service-pool-token"), isNew: true };
   }
   const { id, version, kind, labels, concurrency, push } = found;
-  // A push pool has no token. Setting the token that the pool already has changes nothing, not even the version.
+  // A push pool has no token. If the pool already has this token, the write changes nothing, not even the version.
   if (token !== undefined && kind === "pull") {
     const body = { key, kind, labels, concurrency, push, token };
     await client.put("/api/resources/runner-pools/{id}", { path: { id }, version, body });

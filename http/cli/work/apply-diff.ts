@@ -95,7 +95,7 @@ function refuseOverChanges(root: string, files: readonly string[]): void {
   throw new CommandError(`uncommitted changes in ${toNames(both)}: commit or stash them first`);
 }
 
-/** Returns those of the files that have uncommitted changes. */
+/** Returns the files among `files` that have uncommitted changes. */
 function listChanged(root: string, files: readonly string[]): readonly string[] {
   const { status, stdout, stderr } = runGit(root, [
     "status",
@@ -149,8 +149,8 @@ function attempt(call: () => unknown): boolean {
 }
 
 /**
- * Returns the command that removes the changes of these files from the index and the checkout. It works in every folder
- * of the checkout.
+ * Returns the command that removes the changes of these files from the index and the checkout. The command works in
+ * every folder of the checkout.
  */
 function toRestoreCommand(files: readonly string[]): string {
   return `git restore --source=HEAD --staged --worktree -- ${files.map((file) => quote(`:/${file}`)).join(" ")}`;

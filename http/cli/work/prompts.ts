@@ -2,13 +2,16 @@ import { ApiError } from "../../client/entry.js";
 import { ask } from "../command/ask.js";
 import type { Context } from "../command/context.js";
 
-/** A question to the person. Somebody may answer it elsewhere first. */
+/** A question to the person. Somebody may answer the question elsewhere first. */
 interface Prompt {
   readonly id: string;
   readonly question: string;
   /** Says how to answer later. Shown to a person who ends the command without an answer. */
   readonly later: string;
-  /** Receives what the person types. An {@link ApiError} that it throws is shown; other errors end the command. */
+  /**
+   * Receives the text that the person types. If it throws an {@link ApiError}, the error is shown; other errors end the
+   * command.
+   */
   answer(text: string): Promise<void>;
 }
 

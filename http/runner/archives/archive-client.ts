@@ -42,7 +42,7 @@ export class ArchiveClient {
     await this.#step(archiveId, { step: "report", found }, signal);
   }
 
-  /** Offers a pack. Returns how many of its chunks the service already has. */
+  /** Offers a pack. Returns how many of the pack's chunks the service already has. */
   offer(archiveId: string, { bytes, digest }: Pack, signal: AbortSignal): Promise<number> {
     return this.#step(archiveId, { step: "offer", bytes, digest }, signal);
   }

@@ -67,7 +67,7 @@ export class RetainedReport {
     });
   }
 
-  /** Aborts the current work. Resolves when it has ended. */
+  /** Aborts the current work. Resolves when that work has ended. */
   async close(): Promise<void> {
     this.#ended.abort();
     await this.#work;

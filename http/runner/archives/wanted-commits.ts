@@ -114,8 +114,8 @@ export class WantedCommits {
   }
 
   /**
-   * Writes a pack of the commit to the file and returns the pack's size and digest. Returns the reason if no pack is
-   * needed or possible.
+   * Writes a pack of the commit to the file and returns the pack's size and digest. If no pack is needed or possible,
+   * returns the reason instead.
    */
   #find({ repository, commit }: WantedCommit, file: string): Promise<Found | { bytes: number; digest: string }> {
     const { mirrors, maxBytes } = this.#options;

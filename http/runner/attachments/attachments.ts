@@ -6,7 +6,7 @@ import type { Claim } from "../archives/archive-client.js";
 import { readReason, ServiceRequests, type ServiceRequestsOptions } from "../connection/service-requests.js";
 import { JobFailed } from "../job-failed.js";
 
-/** Where to write the files of a run's task, and the claim under which to fetch them. */
+/** The folder for the files of a run's task, and the claim under which the runner fetches them. */
 interface Place {
   readonly folder: string;
   readonly claim: Claim;

@@ -94,7 +94,7 @@ export async function listInside(
   };
 }
 
-/** Collects from git's warnings the paths that git skipped because it could not read them. */
+/** Collects the paths that git skipped because it could not read them. Reads these paths from git's warnings. */
 class Warnings {
   readonly #found = new Map<string, string>();
 

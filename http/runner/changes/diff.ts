@@ -90,7 +90,7 @@ async function asBinary<Done>({ gitDir }: Source, work: () => Promise<Done>): Pr
   }
 }
 
-/** The start of a section, with the line break before it. No line of a file's content starts with it. */
+/** The start of a section, including the preceding line break. No line of a file's content starts this way. */
 const SECTION = Buffer.from("\ndiff --git ");
 
 function listSections(bytes: Buffer): readonly Buffer[] {

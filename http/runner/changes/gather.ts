@@ -236,8 +236,8 @@ async function findChanges(place: Place, submodules: ReadonlySet<string>, theirs
 }
 
 /**
- * Finds nested repositories that count although they may be ignored: those that the agent added by force, and those in
- * place of a tracked file.
+ * Finds nested repositories that are included even if an ignore rule matches them: those that the agent added by force,
+ * and those in place of a tracked file.
  */
 async function findIgnored(place: Place, theirs: AgentIndex, removed: readonly string[]): Promise<readonly string[]> {
   const found = theirs.forced.filter((path) => isLink(theirs, path));

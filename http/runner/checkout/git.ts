@@ -149,8 +149,8 @@ function environment(): Record<string, string> {
 }
 
 /**
- * Copies an index with its modification time. Git uses that time to find files that may have changed after git examined
- * them, within the same second.
+ * Copies an index with its modification time. By that time, git finds files that may have changed within the same
+ * second, after git examined them.
  */
 export async function copyIndex(from: string, to: string): Promise<void> {
   const { atime, mtime } = await stat(from);

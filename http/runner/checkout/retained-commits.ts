@@ -55,7 +55,10 @@ export class CommitHolds {
     return this.#holds;
   }
 
-  /** Whether an active run holds the commit, or a run has held it after `since` (see {@link CommitHolds.now}). */
+  /**
+   * Whether an active run holds the commit now, or any run has held the commit after `since` (see {@link
+   * CommitHolds.now}).
+   */
   isHeldSince(commit: RepositoryCommit, since: number): boolean {
     const key = toKey(commit);
     return this.#counts.has(key) || (this.#last.get(key) ?? 0) > since;

@@ -205,7 +205,9 @@ export class ServiceConnection {
     this.#outbox.close();
   }
 
-  /** Logs the first failure, and then at most one line per {@link LOG_INTERVAL_MS}: an outage may last for days. */
+  /**
+   * Logs the first failure, and then at most one line per {@link LOG_INTERVAL_MS}, because an outage may last for days.
+   */
   #sayFailed(line: string): void {
     const now = this.#options.clock.now();
     if (this.#failures > 0 && now - this.#loggedMs < LOG_INTERVAL_MS) return;

@@ -7,9 +7,9 @@ import { type AgentLine, type InputLine, parseAgentLine, type WrongLine } from "
 import { type Harness, HarnessNotFound, type HarnessRun } from "./harness.js";
 
 /**
- * Runs any program as the agent: the run's arguments, or the runner's default command. The program's output becomes
- * steps; JSON lines in it are messages (see {@link parseAgentLine}). The runner writes answers and people's messages to
- * the program's standard input.
+ * Runs any program as the agent. The run names the program and its arguments; otherwise the runner's default command is
+ * used. The program's output becomes steps; JSON lines in it are messages (see {@link parseAgentLine}). The runner
+ * writes answers and people's messages to the program's standard input.
  */
 export function commandHarness(defaultCommand: readonly string[]): Harness {
   return {

@@ -7,8 +7,8 @@ export type PersonMessage = Pick<Extract<ServiceMessage, { type: "run.message" }
 export type Give = (message: PersonMessage) => Promise<boolean>;
 
 /**
- * People's messages to one run. Each is passed to the agent once, in order. Messages that arrive before the agent
- * starts wait for it; the service limits their number.
+ * People's messages to one run. Each message is passed to the agent once, in order. Messages that arrive before the
+ * agent starts wait until it has started. The service limits their number.
  */
 export class Messages {
   readonly #delivered: (n: number) => void;

@@ -3,8 +3,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { startTime } from "../../wire/process-start.js";
 
 /**
- * Marks in the environment, with which the runner finds everything that a program started, even outside its process
- * group. The runner reads them from `/proc`. On systems without `/proc`, it ends only process groups.
+ * Every program of a run has a mark in its environment. By this mark, the runner finds all processes that the program
+ * started, even outside its process group. The runner reads the marks from `/proc`. On systems without `/proc`, it ends
+ * only process groups.
  */
 
 /** The variable with the mark; child processes inherit it. */

@@ -23,7 +23,7 @@ export class Submissions {
     this.#options = options;
   }
 
-  /** Sends the message after the previous one is answered. Does not reject. */
+  /** Sends the message as soon as the previous message is answered. Does not reject. */
   say(type: SubmissionType, value: object): Promise<ServiceAnswer> {
     const answered = this.#last.then(() => this.#send(type, value));
     this.#last = answered;
