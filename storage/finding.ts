@@ -4,7 +4,7 @@ import type { Change, Entry, Key, Reading } from "./store.js";
 export interface Finding {
   /** What is wrong, for people. All findings of one kind have the same text. */
   readonly what: string;
-  /** The key of the row. Show only the parts of it that cannot be secret. */
+  /** The key of the row. Show only the parts of the key that cannot be secret. */
   readonly key: Key;
   readonly repair: readonly Change[];
 }

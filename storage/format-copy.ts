@@ -26,7 +26,7 @@ export interface FormatCopyOptions {
   /** The store's current format, and the format to migrate to. */
   readonly from: number;
   readonly to: number;
-  /** Aborts the copy, which then rejects with the signal's `AbortError` and leaves no file. */
+  /** Aborts the copy. {@link copyOfFormat} then rejects with the signal's `AbortError` and leaves no file. */
   readonly ending?: AbortSignal | undefined;
   /** Returns the free space on the folder's disk in bytes; by default, asks the operating system. */
   readonly freeBytes?: (folder: string) => number;

@@ -38,7 +38,10 @@ export function isExtensible(key: Key): boolean {
   return bytes !== null && bytes + MIN_PART_BYTES <= MAX_KEY_BYTES;
 }
 
-/** Returns the length of the encoded key in bytes; null if a part could not be read back unchanged. */
+/**
+ * Returns the length of the encoded key in bytes; null if the key has no parts, or a part that could not be read back
+ * unchanged.
+ */
 function findBytes(key: Key): number | null {
   if (key.length === 0) return null;
   let bytes = key.length - 1;

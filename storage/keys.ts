@@ -1,7 +1,7 @@
 /**
  * The only list of key spaces. Every key is `[partition, space, ...]`. A partition is the unit that could move to
- * another node. Directories over all partitions, and names that must be unique among them, are in
- * {@link GLOBAL_PARTITION}.
+ * another node. {@link GLOBAL_PARTITION} has the directories over all partitions, and the names that must be unique in
+ * all partitions.
  */
 
 /** The partition of directories (`runtime/directories/directory.ts`) and of the service's own actors. */

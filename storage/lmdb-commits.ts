@@ -2,10 +2,10 @@
  * Commits batches to LMDB. Owns the order of batches, and the effect of a failed batch on later ones.
  *
  * 1. At most one LMDB transaction is open. Batches that arrive meanwhile share the next transaction.
- * 2. A batch is checked at once, and fully encoded before any of it goes to LMDB, because LMDB's own batches do not
- *    roll back. A long batch is encoded in parts, with other work in between, so its values must not change after the
- *    call.
- * 3. After a failed batch, every later batch is rejected, including waiting ones.
+ * 2. A batch is checked when it arrives. It is fully encoded before any part of it goes to LMDB, because LMDB's own
+ *    batches do not roll back. A long batch is encoded in parts, and other work runs between them. So the values of a
+ *    batch must not change after the call.
+ * 3. After a failed batch, every later batch is rejected, including batches that are already waiting.
  */
 import { asBinary } from "lmdb";
 import { checkChange } from "./change-check.js";

@@ -32,7 +32,8 @@ export interface Walk {
   /** The partitions to walk: those of workspaces (the default), the service's own (`~`), or all. */
   readonly of?: "workspaces" | "service" | "all";
   /**
-   * Maximum number of entries in a slice. Set it if an entry may have megabytes, because a whole slice is in memory.
+   * Maximum number of entries in a slice. Set it if an entry may have megabytes, because all entries of a slice are in
+   * memory.
    */
   readonly maxEntries?: number;
   /**
@@ -41,8 +42,8 @@ export interface Walk {
    */
   readonly skipsDamage?: boolean;
   /**
-   * Returns the changes for a slice, only in the slice's partition. It must be pure and repeatable: it leaves migrated
-   * entries unchanged, because the walk also visits entries that it writes at later keys.
+   * Returns the changes for a slice, only in the slice's partition. The function must be pure and repeatable. It leaves
+   * migrated entries unchanged, because the walk also visits entries that the function writes at later keys.
    */
   readonly changes: (slice: Slice) => readonly Change[];
 }
@@ -92,8 +93,8 @@ export interface MigrateOptions {
   readonly log: MigrationLog;
   readonly nowMs: () => number;
   /**
-   * Called before the first change of a migration, with the store's format and the newest format. It copies the store's
-   * file and returns the path of the copy. By default, no copy is made.
+   * Copies the store's file and returns the path of the copy. Called before the first change of a migration, with the
+   * store's format and the newest format. By default, no copy is made.
    */
   readonly copyFirst?: ((from: number, to: number) => Promise<string>) | undefined;
   /** Ends the migration after the current slice, with {@link MigrationCutShort}. */

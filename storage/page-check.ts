@@ -1,5 +1,5 @@
 /**
- * Checks the pages of LMDB's file without LMDB. LMDB trusts its pages: a damaged one could crash the process with a
+ * Checks the pages of LMDB's file without LMDB. LMDB trusts its pages: a damaged page could crash the process with a
  * signal or lead to the wrong page. Values are not checked here, because they have checksums.
  */
 import { readSync } from "node:fs";
@@ -112,8 +112,8 @@ class TreeCheck {
   /** The values of the free tree. */
   readonly values: Found[] = [];
   /**
-   * A buffer for each tree level, which holds the page of this level that was checked last. Waiting child pages refer
-   * to keys in that page. They are checked before the next page of the level replaces it.
+   * A buffer for each tree level. Each buffer holds the page of its level that was checked last. Child pages that still
+   * wait for their check refer to keys in that page, and are checked before the next page of the level replaces it.
    */
   readonly #levels: PageEntries[] = [];
   readonly #header = Buffer.alloc(PAGE_HEADER);
@@ -177,7 +177,7 @@ class TreeCheck {
     return made;
   }
 
-  /** Reads the start of a page into a buffer. Returns what is wrong with the page, or null. */
+  /** Reads the start of a page into a buffer. Returns what is wrong with the page; null if it is correct. */
   #read(page: number, into: Buffer): string | null {
     const { pageSize, pages, usedPages, transaction } = this.#layout;
     if (page >= pages || page >= usedPages) return "is outside the file";

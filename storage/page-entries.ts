@@ -93,7 +93,8 @@ export class PageEntries {
 }
 
 /**
- * Whether one entry's key is less than the other's. Keys are short, so this loop is faster than a call of `compare`.
+ * Whether the key of `one` is less than the key of `other`. Keys are short, so this loop is faster than a call of
+ * `compare`.
  */
 function isBefore(bytes: Buffer, one: PageEntry, other: PageEntry): boolean {
   const length = Math.min(one.end - one.begin, other.end - other.begin);

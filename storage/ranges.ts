@@ -36,8 +36,8 @@ export function canHold({ prefix, after, before, limit }: Range): boolean {
 }
 
 /**
- * Returns the bounds of a range; null if it cannot contain entries. The lower bound skips `after` and every key that
- * starts with it. The upper bound is `before`. Both are within the prefix.
+ * Returns the bounds of a range; null if the range cannot contain entries. The lower bound skips `after` and every key
+ * that starts with `after`. The upper bound is `before`. Both bounds are within the prefix.
  */
 export function encodedRange(range: Range): EncodedRange | null {
   if (!canHold(range)) return null;

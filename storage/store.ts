@@ -1,13 +1,14 @@
 /**
  * The interface of every store: an ordered key-value map with atomic, durable batches.
  *
- * Everything visible is durable: `reading` and views show only flushed batches, so a crash never invalidates an answer
- * that was based on them. The runtime reads its own unflushed writes through `runtime/turns/overlays.ts`.
+ * Everything visible is durable: `reading` and views show only flushed batches. So if an answer is based on what they
+ * show, a crash never invalidates the answer. The runtime reads its own unflushed writes through
+ * `runtime/turns/overlays.ts`.
  */
 
 /**
  * One part of a key: well-formed text (no lone surrogate) without U+0000 to U+0004, or a safe integer (not -0). Numbers
- * sort before text. Reads find nothing under any other key, and writes to it are rejected.
+ * sort before text. If a key has any other part, reads find nothing under the key, and writes to it are rejected.
  */
 export type KeyPart = string | number;
 
@@ -60,7 +61,7 @@ export interface Reading {
   range<Value = unknown>(range: Range): Entry<Value>[];
 }
 
-/** Reads that see the writes made through the same object. */
+/** Reads and writes. The reads see the writes that were made through the same object. */
 export interface Writing extends Reading {
   put(key: Key, value: unknown): void;
   remove(key: Key): void;

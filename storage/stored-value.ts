@@ -48,8 +48,8 @@ export function isIntact(key: Key, bytes: Uint8Array, length: number): boolean {
 function checksum(key: Key, bytes: Uint8Array, end: number): number {
   const hash = hashKey(key);
   if (end <= SEAL_BYTES + MAX_SHORT_BYTES) return crc32OfShort(bytes, SEAL_BYTES, end, hash);
-  // Creating a view of the rest would take as long as its checksum. So include the seal's bytes, and choose a seed that
-  // cancels their effect.
+  // Creating a view of the bytes after the seal would take as long as computing their checksum. So include the seal's
+  // bytes, and choose a seed that cancels their effect.
   if (bytes.byteLength === end) return crc32(bytes, seedBefore(bytes, hash));
   // The binding's buffers are longer than their `length` says.
   return crc32(new Uint8Array(bytes.buffer, bytes.byteOffset + SEAL_BYTES, end - SEAL_BYTES), hash);

@@ -5,7 +5,7 @@ import { type Outcome, toVerdict, toWorst, type Verdict } from "./outcome.js";
 import { oneLine } from "./plain-text.js";
 import { checkPath } from "./run-checks.js";
 
-/** Maximum counts and text lengths of a check in the summary. A job summary may have 1 MiB. */
+/** Maximum counts and text lengths for each check in the summary. A job summary may have 1 MiB. */
 const MAX = { regressions: 20, reasons: 3, title: 200, why: 1_000, detail: 300, word: 100 };
 
 /**

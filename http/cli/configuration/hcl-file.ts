@@ -101,7 +101,7 @@ export async function parseHcl(syntax: Syntax, file: SourceFile): Promise<HclFil
   };
 }
 
-/** The values of a file of variables: `name = value`. They have no references. */
+/** The values of a file of variables: `name = value`. These values contain no references. */
 export interface Assignments extends Pick<HclFile, "expressions" | "literals"> {
   readonly values: ReadonlyMap<string, Placed>;
 }

@@ -60,7 +60,10 @@ export class IssuedTokens {
   }
 }
 
-/** Moves an attempt's file to its final path, unless another file is there. Returns the resulting path of the file. */
+/**
+ * Moves an attempt's file to its final path, unless another file has that path. Returns the path that the attempt's
+ * file has then.
+ */
 function claimed(attempt: string, place: string): string {
   try {
     linkSync(attempt, place);

@@ -10,7 +10,7 @@ type ReplayableRun = Schema<"ReplayableRun">;
 /** The maximum number of runs in a set. */
 const MOST_RUNS = 50;
 
-/** How many of the newest runs to use when none are named. */
+/** The number of newest runs to use if the person names no runs. */
 const USUAL_RUNS = 20;
 
 /** Past runs of a station. They are sorted newest first, unless the command line names the runs. */

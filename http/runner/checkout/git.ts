@@ -33,7 +33,7 @@ export interface GitOptions {
   /** Kills git when aborted. */
   readonly signal?: AbortSignal;
   readonly maxBytes?: number;
-  /** For untrusted input: limits git to the memory and processor time that the largest allowed pack needs. */
+  /** True for untrusted input: limits git to the memory and processor time that the largest allowed pack needs. */
   readonly isLimited?: boolean;
   /** A secret that git can read from descriptor 3 (see `Launch`). */
   readonly secret?: string;

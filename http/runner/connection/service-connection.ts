@@ -233,7 +233,7 @@ export class ServiceConnection {
   }
 
   /**
-   * Lists the runner's claims. The runner has each claim until the service acknowledges the report of the run's end.
+   * Lists the runner's claims. A claim stays in the list until the service acknowledges the report of the run's end.
    */
   #claims(): Claim[] {
     const claims = new Map(this.#options.hello().claims.map((claim) => [claim.runId, claim]));

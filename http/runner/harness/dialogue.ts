@@ -24,7 +24,10 @@ export interface DialogueOptions {
   /** Masks the run's secrets in a text. */
   readonly mask: (text: string) => string;
   readonly send: (message: RunnerMessage) => void;
-  /** Called with true when tool calls start to wait for a person, and with false when none waits any more. */
+  /**
+   * Called with true when tool calls start to wait for a person, and with false when no tool call waits for a person
+   * any more.
+   */
   readonly paused: (isPaused: boolean) => void;
 }
 

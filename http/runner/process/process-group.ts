@@ -126,7 +126,10 @@ export class ProcessGroup {
   }
 }
 
-/** Writes to descriptor 3 and closes it. Ignores the error of a program that does not read it. */
+/**
+ * Writes the secret to descriptor 3 and closes the descriptor. Ignores the error if the program does not read the
+ * secret.
+ */
 function give(child: ChildProcess, secret: string): void {
   const into = child.stdio[3];
   if (!(into instanceof Duplex)) throw new Error("a program without the descriptor that it was to have");

@@ -55,11 +55,14 @@ export interface ToolCallsOptions {
   /** The prefix of all request ids. */
   readonly prefix: string;
   readonly send: (message: Omit<ToolCalled, "runId" | "fence"> | Omit<ToolCancelled, "runId" | "fence">) => void;
-  /** Called with true when the first call starts to wait for a person, and with false when none waits any more. */
+  /**
+   * Called with true when the first call starts to wait for a person, and with false when no call waits for a person
+   * any more.
+   */
   readonly paused: (isPaused: boolean) => void;
 }
 
-/** Maximum number of results that no request has received yet. The oldest are dropped. */
+/** Maximum number of results that no request has received yet. If there are more, the oldest result is dropped. */
 const MAX_STORED_ANSWERS = 32;
 
 const STOPPING: ToolResult = { text: "The run is being stopped.", isError: true };
