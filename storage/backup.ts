@@ -8,7 +8,7 @@ import { makeFolder } from "./store-folder.js";
 
 /**
  * Calls `copy` to write a consistent copy into `folder`. Resolves when the copy is on disk, readable only by this user.
- * Rejects with `not-empty` if the folder has contents. Removes what a failed copy leaves.
+ * Rejects with `not-empty` if the folder has contents. If the copy fails, removes the files that it wrote.
  */
 export async function backupInto(folder: string, copy: (folder: string) => Promise<unknown>): Promise<void> {
   if (existsSync(folder) && readdirSync(folder).length > 0) {

@@ -2,8 +2,12 @@ import { checkKey } from "./key-check.js";
 import type { Change } from "./store.js";
 
 /**
- * Throws if no store can hold the change: for its key, the errors of {@link checkKey}; for its value, a `TypeError` if
- * it is undefined, a function or a symbol. Does not check what is inside a value.
+ * Throws if no store can hold the change:
+ *
+ * - the errors of {@link checkKey}, for its key
+ * - a `TypeError`, if its value is undefined, a function or a symbol
+ *
+ * Does not check what is inside a value.
  */
 export function checkChange(change: Change): void {
   checkKey(change.key);

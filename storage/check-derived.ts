@@ -12,7 +12,10 @@ export interface Derived {
   readonly mayDiffer?: boolean;
   /** The key prefixes below which only the expected rows should exist. */
   readonly prefixes: readonly Key[];
-  /** Whether some source rows are damaged. Unexpected derived rows may belong to them, so they are kept. */
+  /**
+   * Whether some source rows are damaged. The check then keeps unexpected derived rows, because they may derive from a
+   * damaged row.
+   */
   readonly isIncomplete: () => boolean;
 }
 

@@ -4,15 +4,18 @@ import { readPastDamage } from "./past-damage.js";
 import type { Key, Reading } from "./store.js";
 
 /**
- * The tables whose damaged rows can be removed. Damaged rows of change feeds can always be removed, and so can those of
- * wake-ups and deduplication in the global partition.
+ * The tables whose damaged rows can be removed. In addition, damaged rows of these spaces can always be removed: change
+ * feeds, and the timers and processed message ids in the global partition.
  */
 export interface Dispensable {
   /** Tables with rows that are derived from other rows. */
   readonly tables: ReadonlySet<string>;
 }
 
-/** Finds the damaged rows of a store. For dispensable rows, the repair removes them. */
+/**
+ * Finds the damaged rows of a store. The repair of a dispensable row removes the row. Other damaged rows have no
+ * repair.
+ */
 export function checkValues(reading: Reading, { tables }: Dispensable): Finding[] {
   const findings: Finding[] = [];
   const found = (key: Key): void => {

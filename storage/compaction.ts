@@ -1,12 +1,13 @@
 /**
  * Shrinks a store's file to the size of its content. LMDB reuses free pages but never returns them to the file system.
  *
- * 1. The folder is locked from start to end: no other process can serve it meanwhile.
- * 2. The store is checked and copied beside itself without free pages. Then the copy is checked, value by value.
- * 3. When the copy is on disk, a rename replaces the file. Until then the file is unchanged. If the process is killed,
- *    the next compaction removes the unfinished copy.
- * 4. If the file is a symlink, all of this happens beside the symlink's target. Only copies by a compaction are
- *    removed.
+ * 1. The folder is locked from start to end, so no other process can serve the store meanwhile.
+ * 2. The store is checked, and copied without its free pages to a folder beside the file. Then each value of the copy
+ *    is checked.
+ * 3. When the copy is on disk, a rename replaces the file by the copy. Until then the file is unchanged. If the
+ *    process is killed, the next compaction removes the unfinished copy.
+ * 4. If the file is a symlink, the copy and the rename happen beside the symlink's target.
+ * 5. A compaction removes only copies that a compaction made.
  */
 import { lstatSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -84,7 +85,7 @@ async function replaceFile(options: CompactionOptions): Promise<Compacted> {
   return { beforeBytes, afterBytes: statSync(file).size, entries };
 }
 
-/** Throws if a file or folder with the copy's name exists that no compaction created. */
+/** Throws if the copy's name is taken by a file or folder that no compaction created. */
 function assertOwnCopy(copy: string): void {
   const found = lstatSync(copy, { throwIfNoEntry: false });
   if (found === undefined) return;
@@ -107,7 +108,7 @@ function assertFreeSpace({ freeBytes = getFreeBytes }: CompactionOptions, needed
   );
 }
 
-/** Copies the store and compares the copy with it. Returns the number of entries. */
+/** Copies the store and compares the copy with the store. Returns the number of entries. */
 async function copyStore(
   { folder, check, stepping = () => undefined }: CompactionOptions,
   to: string,
@@ -133,7 +134,7 @@ function countSame(reading: Reading, copy: Reading, folder: string): number {
   const copied = listEntries(copy, []);
   let count = 0;
   for (const { key } of listEntries(reading, [])) {
-    // Each read has already checked the value against its key.
+    // Compare only the keys: each read has already checked the value against its key.
     if (!isSame(copied.next(), key)) throw differs(folder);
     count += 1;
   }

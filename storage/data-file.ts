@@ -17,8 +17,10 @@ const CHECKED_BYTES = 256 * 1024 * 1024;
 
 /**
  * Checks the file before LMDB maps it. LMDB's pages have no checksums, and a truncated or overwritten file would crash
- * the process with a signal. Throws `damaged`. An absent or empty file is a new store. If the file is larger than
- * `checkedBytes`, its pages are checked only if some are missing. The doctor always checks all pages.
+ * the process with a signal. Throws `damaged` if the file has a fault. An absent or empty file is a new store.
+ *
+ * If the file is larger than `checkedBytes`, its pages are checked only if some pages are missing. The doctor always
+ * checks all pages.
  */
 export function checkDataFile(folder: string, checkedBytes = CHECKED_BYTES): void {
   const path = join(folder, DATA_FILE);

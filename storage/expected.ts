@@ -2,8 +2,8 @@ import { type Key, StoreError } from "./store.js";
 import { toPlace } from "./store-errors.js";
 
 /**
- * Returns the row under `key`, which an index entry, an address or a directory refers to. Throws `damaged` if the row
- * is absent, because an entry and its row are always written and removed together.
+ * Returns the row under `key`. An index entry, an address or a directory refers to this row. Throws `damaged` if the
+ * row is absent, because the entry and its row are always written and removed together.
  */
 export function expected<Row>(row: Row | undefined, key: Key): Row {
   if (row !== undefined) return row;

@@ -1,10 +1,10 @@
 import type { Change, Entry, Key, Reading } from "./store.js";
 
-/** A fault in a store, and the changes that repair it; empty if no repair is possible. */
+/** A fault in a store, and the changes that repair it. There are no changes if no repair is possible. */
 export interface Finding {
   /** What is wrong, for people. All findings of one kind have the same text. */
   readonly what: string;
-  /** The key of the row. Show only the parts of it that cannot be secret. */
+  /** The key of the row. Show only the parts of the key that cannot be secret. */
   readonly key: Key;
   readonly repair: readonly Change[];
 }
@@ -19,7 +19,7 @@ export function* listEntries<Value>(reading: Reading, prefix: Key): Generator<En
     yield* entries;
     after = entries.at(-1)?.key;
     if (after === undefined || entries.length < SLICE) return;
-    // `after` also skips keys below the last key, so read those separately.
+    // `after` also skips the keys that start with the last key, so read those keys separately.
     yield* reading.range<Value>({ prefix: after });
   }
 }

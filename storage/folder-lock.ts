@@ -9,8 +9,8 @@ export const LOCK_FILE = "signalbox.lock";
 /** Exit code of `flock -n` (util-linux and busybox) if another process holds the lock. */
 const LOCKED = 1;
 /**
- * Timeout for the program `flock`, in milliseconds. After it, the service continues as if `flock` were not installed.
- * `flock -n` does not wait for the lock.
+ * Timeout for the program `flock`, in milliseconds. After this time, the service continues as if `flock` were not
+ * installed. Only a fault can take this long, because `flock -n` does not wait for the lock.
  */
 const FLOCK_TIMEOUT_MS = 10_000;
 
@@ -28,14 +28,15 @@ export interface LockOptions {
  *
  * There are two locks. The kernel drops both when the process ends, in any way, so no stale lock remains:
  *
- * 1. A lock on a file in the folder. All processes that share the folder see it, also in other containers. Node has no
- *    file locks, so the program `flock` locks a file that this process has open. The lock belongs to the open file and
- *    stays after `flock` ends. Child processes do not inherit the file (close-on-exec), so they never hold the lock.
- * 2. A listening socket in Linux's abstract namespace, named after the folder's device and inode. All processes in the
- *    network namespace see it.
+ * 1. A lock on a file in the folder. All processes that share the folder see this lock, also in other containers.
+ *    Node has no file locks, so the program `flock` locks a file that this process has open. The lock belongs to the
+ *   open file and stays after `flock` ends. Child processes do not inherit the file (close-on-exec), so they never hold
+ *    the lock.
+ * 2. A listening socket in Linux's abstract namespace, named after the folder's device and inode. All processes in
+ *    the network namespace see this socket.
  *
- * If `flock` is missing or the file system has no locks, only the socket protects the folder. Do not share a volume
- * between containers then.
+ * If `flock` is missing or the file system has no locks, only the socket protects the folder. In that case, do not
+ * share a volume between containers.
  */
 export async function lockFolder(folder: string, { locksFile = true }: LockOptions = {}): Promise<() => void> {
   const releaseSocket = await listen(folder);

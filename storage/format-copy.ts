@@ -2,10 +2,10 @@
  * A copy of the store's file, made before a migration so that an earlier release can be used again. Its path is
  * `data.mdb.format-<N>`, beside the file or beside the file's symlink target.
  *
- * 1. The copy is made before the migration's first change. It is written under a temporary name, flushed and then
- *    renamed, so a file with the final name is always complete. A resumed migration makes no copy.
- * 2. A start that has nothing to migrate removes the copy, because the previous start already served the migrated
- *    store.
+ * 1. The copy is made before the migration's first change. The copy is written under a temporary name, flushed and
+ *    then renamed, so a file with the final name is always complete. A resumed migration makes no copy.
+ * 2. If the service starts and has nothing to migrate, it removes the copy: the previous start has already served the
+ *    migrated store.
  */
 import { createReadStream, createWriteStream, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -26,7 +26,7 @@ export interface FormatCopyOptions {
   /** The store's current format, and the format to migrate to. */
   readonly from: number;
   readonly to: number;
-  /** Aborts the copy, which then rejects with the signal's `AbortError` and leaves no file. */
+  /** Aborts the copy. {@link copyOfFormat} then rejects with the signal's `AbortError` and leaves no file. */
   readonly ending?: AbortSignal | undefined;
   /** Returns the free space on the folder's disk in bytes; by default, asks the operating system. */
   readonly freeBytes?: (folder: string) => number;
@@ -73,8 +73,8 @@ export function removeFormatCopies(folder: string): readonly string[] {
 }
 
 /**
- * Finds the newest copy that a release with formats up to `newest` can read, and the file that it replaces; null if
- * there is none.
+ * Finds the newest complete copy whose format is at most `newest`. Returns the path of the copy, and of the store's
+ * file, which the copy can replace. Returns null if there is no such copy.
  */
 export function findFormatCopy(
   folder: string,

@@ -7,14 +7,17 @@ const NUMBER_BYTES = 9;
  * strings.
  */
 const LAST_MARK = 0x04;
-/** An empty string, or one whose first UTF-16 unit is below this value, is encoded with one extra leading byte. */
+/** A string that is empty, or whose first UTF-16 unit is below this value, is encoded with one extra leading byte. */
 const FIRST_UNESCAPED = 0x1c;
 /** Minimum size of an additional part: its separator and one byte. */
 const MIN_PART_BYTES = 2;
 
 /**
- * Throws if no store can hold the key: a `TypeError` if it has no parts, or if a part is neither a safe integer (not
- * -0) nor well-formed text without U+0000 to U+0004; a {@link StoreError} `key-too-long` if it is too long.
+ * Throws if no store can hold the key:
+ *
+ * - a `TypeError`, if the key has no parts
+ * - a `TypeError`, if a part is neither a safe integer (not -0) nor well-formed text without U+0000 to U+0004
+ * - a {@link StoreError} `key-too-long`, if the key is too long
  */
 export function checkKey(key: Key): void {
   const bytes = findBytes(key);
@@ -29,13 +32,16 @@ export function isKey(key: Key): boolean {
   return bytes !== null && bytes <= MAX_KEY_BYTES;
 }
 
-/** Whether a store can hold longer keys that start with this one. */
+/** Whether a store can hold longer keys that start with this key. */
 export function isExtensible(key: Key): boolean {
   const bytes = findBytes(key);
   return bytes !== null && bytes + MIN_PART_BYTES <= MAX_KEY_BYTES;
 }
 
-/** Returns the length of the encoded key in bytes; null if a part could not be read back unchanged. */
+/**
+ * Returns the length of the encoded key in bytes; null if the key has no parts, or a part that could not be read back
+ * unchanged.
+ */
 function findBytes(key: Key): number | null {
   if (key.length === 0) return null;
   let bytes = key.length - 1;
@@ -71,7 +77,7 @@ function bytesOfNumber(part: number): number | null {
 export const FIRST_PLAIN = 0x20;
 export const LAST_PLAIN = 0x7e;
 
-// Looked up once, because V8 can be slow at it (see `keyWriter` in `lmdb-values.ts`).
+// Look up the function only once, because V8 can be slow at this lookup (see `keyWriter` in `lmdb-values.ts`).
 const { charCodeAt } = String.prototype;
 
 /** Whether a text takes one byte per character. This is true for most keys. */

@@ -13,7 +13,7 @@ export function compareKeys(left: Key, right: Key): number {
   return left.length - right.length;
 }
 
-// Looked up once, because V8 can be slow at it (see `keyWriter` in `lmdb-values.ts`).
+// Look up the function only once, because V8 can be slow at this lookup (see `keyWriter` in `lmdb-values.ts`).
 const { charCodeAt } = String.prototype;
 
 /**

@@ -2,7 +2,7 @@ import { compareKeys } from "./key-order.js";
 import type { Key, Range, Reading } from "./store.js";
 
 /**
- * Lists the keys of a range in ascending order, including those of damaged entries, which do not count against the
+ * Lists the keys of a range in ascending order. Includes the keys of damaged entries, which do not count against the
  * limit. The key of a damaged entry may itself be damaged and lie outside the range.
  */
 export function listKeys(reading: Reading, range: Range): Key[] {

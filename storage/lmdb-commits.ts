@@ -2,10 +2,10 @@
  * Commits batches to LMDB. Owns the order of batches, and the effect of a failed batch on later ones.
  *
  * 1. At most one LMDB transaction is open. Batches that arrive meanwhile share the next transaction.
- * 2. A batch is checked at once, and fully encoded before any of it goes to LMDB, because LMDB's own batches do not
- *    roll back. A long batch is encoded in parts, with other work in between, so its values must not change after the
- *    call.
- * 3. After a failed batch, every later batch is rejected, including waiting ones.
+ * 2. A batch is checked when it arrives. It is fully encoded before any part of it goes to LMDB, because LMDB's own
+ *    batches do not roll back. A long batch is encoded in parts, and other work runs between them. So the values of a
+ *    batch must not change after the call.
+ * 3. After a failed batch, every later batch is rejected, including batches that are already waiting.
  */
 import { asBinary } from "lmdb";
 import { checkChange } from "./change-check.js";
@@ -77,7 +77,7 @@ export class LmdbCommits {
         const bytes = change.op === "put" ? this.#values.encode(change.key, change.value) : null;
         writes.push({ key: change.key.slice(), bytes });
       }
-      // Pause first, because it takes about as long as two parts to pass the batch on to LMDB.
+      // Pause first: passing the batch on to LMDB takes about as long as encoding two short parts.
       if (atOnce === SHORT_AT_ONCE && changes.length >= atOnce) await new Promise(setImmediate);
     }
     return writes;
@@ -85,8 +85,8 @@ export class LmdbCommits {
 
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // Wait for commits that follow immediately, in particular the next ones by the last group's callers. Otherwise
-      // two groups would alternate, and every caller would wait for both.
+      // Wait for commits that follow immediately, in particular the next commits of callers whose last commit has just
+      // ended. Otherwise two groups would alternate, and every caller would wait for both.
       const isShort = this.#waiting.every(({ atOnce }) => atOnce === SHORT_AT_ONCE);
       await new Promise<void>((go) => void (isShort ? setImmediate(go) : process.nextTick(go)));
       const group = this.#waiting;
@@ -104,7 +104,10 @@ export class LmdbCommits {
     this.#underWay = null;
   }
 
-  /** Writes a group, and retries if a signal interrupts the flush. LMDB has then already undone the transaction. */
+  /**
+   * Writes a group. If a signal interrupts the flush, LMDB undoes the transaction, and this method writes the group
+   * again.
+   */
   async #writeUninterrupted(writes: readonly Write[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {

@@ -2,7 +2,8 @@
  * The store over LMDB. It owns one folder: `data.mdb`, LMDB's `lock.mdb` (its reader table) and `signalbox.lock`.
  *
  * 1. A commit resolves after its fsync. Everything visible is durable (`overlappingSync` is off).
- * 2. One process writes a folder. It holds an exclusive lock, which the kernel drops when the process ends.
+ * 2. Only one process writes a folder. That process holds an exclusive lock, which the kernel drops when the process
+ *    ends.
  * 3. The file is checked before LMDB maps it, because a damaged file would crash the process with a signal.
  */
 import { existsSync } from "node:fs";
@@ -20,9 +21,9 @@ import { prepareFolder } from "./store-folder.js";
 
 export interface LmdbOptions extends LockOptions {
   readonly folder: string;
-  /** Opens the store only for reads and backups, even while another process serves it. Commits are rejected. */
+  /** Opens the store only for reads and backups, even while another process serves it. The store rejects commits. */
   readonly readOnly?: boolean;
-  /** Rejects a folder without a store instead of creating one there. */
+  /** Rejects a folder without a store instead of creating a store there. */
   readonly mustExist?: boolean;
   /** Checks all pages of a file of any size. No other process may write the file. */
   readonly checksAllPages?: boolean;
@@ -30,7 +31,9 @@ export interface LmdbOptions extends LockOptions {
   readonly compactsBackups?: boolean;
 }
 
-/** Maximum number of concurrent read transactions in all processes. Views of the same state share one. */
+/**
+ * Maximum number of concurrent read transactions in all processes. Views of the same state share one read transaction.
+ */
 const MAX_READERS = 1024;
 
 /**

@@ -2,9 +2,11 @@
  * Encodes and decodes the values of an LMDB database. Owns the description of the record shapes, and whether the store
  * may contain values without a checksum.
  *
- * 1. A value is decoded only if its checksum fits its key and bytes. Otherwise a {@link DamagedValue} replaces it.
- * 2. A value without a checksum is damaged, unless the store's format says that an earlier release may have written it.
- * 3. Decoding never throws, because the binding would keep a cursor's pages if it threw inside the cursor's loop.
+ * 1. A value is decoded only if its checksum matches its key and bytes. Otherwise a {@link DamagedValue} replaces the
+ *    value.
+ * 2. A value without a checksum is damaged, unless the store's format says that an earlier release may have written
+ *    it.
+ * 3. Decoding never throws. An error inside the loop of a cursor would make the binding keep the cursor's pages.
  * 4. New shapes are committed with the first values that use them. No other process writes the store meanwhile.
  */
 import { asBinary, type RootDatabase } from "lmdb";
@@ -27,11 +29,13 @@ export class DamagedValue {
 interface Encoder {
   encode(value: unknown, mode?: number): Buffer;
   decode(bytes: Uint8Array, bounds: { readonly start: number; readonly end: number }): unknown;
-  /** Sets the buffer for encoded values. When it is full, the encoder allocates others of the same length. */
+  /**
+   * Sets the buffer for encoded values. When the buffer is full, the encoder allocates new buffers of the same length.
+   */
   useBuffer(buffer: Buffer): void;
 }
 
-/** The key of the shapes: an array with the field names of each shape. */
+/** The key under which the shapes are stored: an array with the field names of each shape. */
 const SHAPES = Symbol.for("structures");
 /** The key that is part of the checksum of the shapes. */
 const SHAPES_NAME: Key = ["structures"];
@@ -52,8 +56,11 @@ const TRUE = 0xc3;
 const MAX_SHAPES = 512;
 const FIELD_NAME = /^[a-z][A-Za-z-]*$/;
 /**
- * Two limits for records of request headers, whose names a sender chooses. Such a record shares a shape only while
- * there are fewer shapes than the first limit, and only if the total length of its names is at most the second.
+ * Two limits for records of request headers, whose names a sender chooses. Such a record shares a shape only under two
+ * conditions:
+ *
+ * - The number of shapes is below the first limit.
+ * - The total length of the record's names is at most the second limit.
  */
 const MAX_SHAPES_OF_HEADERS = 256;
 const MAX_HEADERS_LENGTH = 1_000;
@@ -65,7 +72,10 @@ function mayShare(names: readonly string[], count: number): boolean {
   return count < MAX_SHAPES_OF_HEADERS && names.join("").length <= MAX_HEADERS_LENGTH;
 }
 
-/** Whether the names look like request headers: one has a hyphen, or all are lower-case and one is `host`. */
+/**
+ * Whether the names look like request headers: one name has a hyphen, or all names are lower-case and one of them is
+ * `host`.
+ */
 function areHeaders(names: readonly string[]): boolean {
   if (names.some((name) => name.includes("-"))) return true;
   return names.includes("host") && names.every((name) => name === name.toLowerCase());
@@ -110,7 +120,7 @@ export class LmdbValues {
     Object.assign(root, {
       decoder: { decode: (bytes: Uint8Array, options: unknown) => this.#decode(bytes, options) },
       writeKey: keyWriter(writeKey),
-      // In a range, the binding reads an entry's key before its value.
+      // In a range, the binding reads the key of an entry before the entry's value.
       readKey: (bytes: Uint8Array, start: number, end: number) => {
         const key = readKey(bytes, start, end);
         this.#key = toKey(key);
@@ -143,7 +153,10 @@ export class LmdbValues {
     if (this.#newShapes !== null) this.#putShapes(this.#newShapes);
   }
 
-  /** Call this after each commit. The new shapes are then stored, and a migration may have started or ended. */
+  /**
+   * Handles the end of a commit: the new shapes are now stored, and a migration may have started or ended. Call it
+   * after each commit.
+   */
   committed(): void {
     this.#newShapes = null;
     if (!this.#mayHoldUnsealed) return;
@@ -154,7 +167,9 @@ export class LmdbValues {
     this.#mayHoldUnsealed = this.#readMayHoldUnsealed();
   }
 
-  /** Returns the shapes for the encoder; undefined if there are none. Throws `damaged`. */
+  /**
+   * Returns the shapes for the encoder; undefined if there are none. Throws `damaged` if the stored shapes are damaged.
+   */
   readShapes(): unknown {
     const shapes = this.#readShapes();
     this.#countShapes(shapes);
@@ -171,7 +186,8 @@ export class LmdbValues {
   }
 
   /**
-   * Accepts the encoder's new shapes. Returns true, because they are stored before any value that uses them is read.
+   * Accepts the encoder's new shapes. Returns true, because the shapes are stored before any value that uses them is
+   * read.
    */
   takeShapes(shapes: unknown): true {
     this.#newShapes = pack(shapes);
@@ -194,7 +210,7 @@ export class LmdbValues {
     }
   }
 
-  /** `shapes` is encoded, without a checksum. */
+  /** Stores the encoded shapes with a checksum. `shapes` has no checksum yet. */
   #putShapes(shapes: Uint8Array): void {
     const bytes = Buffer.concat([Buffer.alloc(SEAL_BYTES), shapes]);
     this.#root.put(SHAPES, asBinary(seal(SHAPES_NAME, bytes)));
@@ -271,10 +287,10 @@ const LONG = 0x40;
 const { charCodeAt } = String.prototype;
 
 /**
- * Writes keys exactly as the binding does, in a third of its time. The binding looks up `charCodeAt` on the text for
- * every character. V8 is slow at that after it has seen texts in many internal forms, as in any process with varied
- * work. For parts of plain ASCII, this writer calls a function that was looked up once. It leaves all other parts to
- * the binding.
+ * Writes keys exactly as the binding does, in a third of the binding's time. The binding looks up `charCodeAt` on the
+ * text for every character. V8 is slow at this lookup after it has seen texts in many internal forms, as in any process
+ * with varied work. For parts of plain ASCII, this writer calls a function that was looked up once. It leaves all other
+ * parts to the binding.
  */
 export function keyWriter(writeKey: WriteKey): WriteKey {
   const writePart = (part: unknown, target: Uint8Array, position: number): number => {

@@ -5,10 +5,10 @@
  * 1. A step walks partition after partition in key order (the service's own, `~`, is last), in slices. A slice is one
  *    batch of one partition. The batch also contains the cursor after the slice, so a killed process resumes where it
  *    stopped.
- * 2. A step starts after the previous step has ended in all partitions. If a step reads other partitions, those already
- *    have its own format or, if they come later, the previous one.
- * 3. The first batch marks the store with the newest format and with its original format. From then on, older releases
- *    reject the store.
+ * 2. A step starts after the previous step has ended in all partitions. When a step reads another partition, that
+ *    partition has the step's own format if the step has already walked it, and otherwise the previous format.
+ * 3. The first batch marks the store with the newest format and with its original format. From then on, older
+ *    releases reject the store.
  */
 import { findFormatCopy } from "./format-copy.js";
 import { GLOBAL_PARTITION, metaSpace } from "./keys.js";
@@ -32,14 +32,18 @@ export interface Walk {
   /** The partitions to walk: those of workspaces (the default), the service's own (`~`), or all. */
   readonly of?: "workspaces" | "service" | "all";
   /**
-   * Maximum number of entries in a slice. Set it if an entry may have megabytes, because a whole slice is in memory.
+   * Maximum number of entries in a slice. Set it if an entry may have megabytes, because all entries of a slice are in
+   * memory.
    */
   readonly maxEntries?: number;
-  /** Leaves damaged entries as they are, and reads past them. Without it, a damaged entry stops the migration. */
+  /**
+   * Leaves damaged entries as they are, and continues after them. Without this option, a damaged entry stops the
+   * migration.
+   */
   readonly skipsDamage?: boolean;
   /**
-   * Returns the changes for a slice, only in the slice's partition. It must be pure and repeatable: it leaves migrated
-   * entries unchanged, because the walk also visits entries that it writes at later keys.
+   * Returns the changes for a slice, only in the slice's partition. The function must be pure and repeatable. It leaves
+   * migrated entries unchanged, because the walk also visits entries that the function writes at later keys.
    */
   readonly changes: (slice: Slice) => readonly Change[];
 }
@@ -58,7 +62,7 @@ export interface MigrationStep {
 const FIRST_FORMAT = 1;
 /** Time between two progress lines in the log, in milliseconds. */
 const REPORT_EVERY_MS = 5_000;
-/** Number of entries in a slice. Entries below the last key are added to it. */
+/** Number of entries in a slice. The slice also gets all entries whose keys start with its last key. */
 const SLICE = 128;
 
 /** The key of the row with the store's format. */
@@ -89,8 +93,8 @@ export interface MigrateOptions {
   readonly log: MigrationLog;
   readonly nowMs: () => number;
   /**
-   * Called before the first change of a migration, with the store's format and the newest format. It copies the store's
-   * file and returns the path of the copy. By default, no copy is made.
+   * Copies the store's file and returns the path of the copy. Called before the first change of a migration, with the
+   * store's format and the newest format. By default, no copy is made.
    */
   readonly copyFirst?: ((from: number, to: number) => Promise<string>) | undefined;
   /** Ends the migration after the current slice, with {@link MigrationCutShort}. */
@@ -175,7 +179,10 @@ export function readFormat(reading: Reading): number {
   return reading.get<number>(FORMAT_KEY) ?? FIRST_FORMAT;
 }
 
-/** The format that a store has, or had before an unfinished migration, and the newest format. */
+/**
+ * `from` is the store's format or, during an unfinished migration, the format before that migration. `to` is the newest
+ * format.
+ */
 export interface Formats {
   readonly from: number;
   readonly to: number;
@@ -262,7 +269,7 @@ function nextSlice(
   const prefix = [partition, ...walk.under];
   const found = reading.range({ prefix, after: after ?? undefined, limit });
   const last = found.at(-1);
-  // Keys below the last key belong to this slice, because the next slice starts after all of them.
+  // Add the keys that start with the last key, because the next slice starts after all of them.
   return last === undefined ? found : [...found, ...reading.range({ prefix: last.key })];
 }
 

@@ -1,5 +1,5 @@
 /**
- * Checks the pages of LMDB's file without LMDB. LMDB trusts its pages: a damaged one could crash the process with a
+ * Checks the pages of LMDB's file without LMDB. LMDB trusts its pages: a damaged page could crash the process with a
  * signal or lead to the wrong page. Values are not checked here, because they have checksums.
  */
 import { readSync } from "node:fs";
@@ -40,7 +40,9 @@ export interface TreeLayout {
 export interface PageFault {
   readonly page: number;
   readonly what: string;
-  /** True if LMDB could crash the process or overwrite pages in use. Otherwise, some rows may not be found. */
+  /**
+   * True if the fault may make LMDB crash the process or overwrite pages in use. False if LMDB may only miss some rows.
+   */
   readonly isFatal: boolean;
 }
 
@@ -63,7 +65,11 @@ export function* checkPages(file: number, layout: FileLayout): Generator<PageFau
 
 /**
  * Returns what is wrong with a list of free pages; null if it is correct. The list starts with its number of entries.
- * An entry is a page number, a negative page count followed by the first of these pages, or zero, which means nothing.
+ * Each entry is one of these:
+ *
+ * - a page number
+ * - a negative number of pages, followed by the number of the first of these pages
+ * - zero, which has no meaning
  */
 function findFreeFault(bytes: Buffer, { usedPages }: FileLayout, inUse: ReadonlySet<number>): string | null {
   const end = readInteger(bytes, 0);
@@ -106,8 +112,8 @@ class TreeCheck {
   /** The values of the free tree. */
   readonly values: Found[] = [];
   /**
-   * A buffer for each tree level, which holds the page of this level that was checked last. Waiting child pages refer
-   * to keys in that page. They are checked before the next page of the level replaces it.
+   * A buffer for each tree level. Each buffer holds the page of its level that was checked last. Child pages that still
+   * wait for their check refer to keys in that page, and are checked before the next page of the level replaces it.
    */
   readonly #levels: PageEntries[] = [];
   readonly #header = Buffer.alloc(PAGE_HEADER);
@@ -171,7 +177,7 @@ class TreeCheck {
     return made;
   }
 
-  /** Reads the start of a page into a buffer. Returns what is wrong with the page, or null. */
+  /** Reads the start of a page into a buffer. Returns what is wrong with the page; null if it is correct. */
   #read(page: number, into: Buffer): string | null {
     const { pageSize, pages, usedPages, transaction } = this.#layout;
     if (page >= pages || page >= usedPages) return "is outside the file";

@@ -15,7 +15,7 @@ interface PageEntry {
   end: number;
   /** Size of the data, or the child page number in a branch page. */
   data: number;
-  /** Whether the data has pages of its own. The number of the first one follows the key. */
+  /** Whether the data has pages of its own. The number of the first of these pages follows the key. */
   isBig: boolean;
 }
 
@@ -32,7 +32,9 @@ export class PageEntries {
     this.bytes = Buffer.alloc(pageSize);
   }
 
-  /** Finds the entries of the page in `bytes`. If an entry is not inside the page, returns false and has no entries. */
+  /**
+   * Finds the entries of the page in `bytes`. If an entry is not inside the page, stores no entries and returns false.
+   */
   read(isLeaf: boolean): boolean {
     const { bytes } = this;
     this.count = 0;
@@ -91,7 +93,8 @@ export class PageEntries {
 }
 
 /**
- * Whether one entry's key is less than the other's. Keys are short, so this loop is faster than a call of `compare`.
+ * Whether the key of `one` is less than the key of `other`. Keys are short, so this loop is faster than a call of
+ * `compare`.
  */
 function isBefore(bytes: Buffer, one: PageEntry, other: PageEntry): boolean {
   const length = Math.min(one.end - one.begin, other.end - other.begin);

@@ -12,8 +12,8 @@ export function listPartitions(reading: Reading): string[] {
 }
 
 /**
- * Returns the first partition with entries after another one; undefined if there is none. Pass an empty text to get the
- * first of all.
+ * Returns the first partition after `after` that has entries; undefined if there is none. Pass an empty text to get the
+ * first partition.
  */
 export function nextPartition(reading: Reading, after: string): string | undefined {
   const keys = listKeys(reading, { prefix: [], after: [after], limit: 1 });

@@ -1,8 +1,8 @@
 import { isDamage, type Key, type Range, type Reading } from "./store.js";
 
 /**
- * Returns a reading in which damaged entries are absent. Calls `onDamaged` with their keys, unless a range has its own
- * `onDamaged`.
+ * Returns a reading in which damaged entries are absent. Calls `onDamaged` with the keys of these entries, unless the
+ * range of a read has its own `onDamaged`.
  */
 export function readPastDamage(reading: Reading, onDamaged: (key: Key) => void = () => undefined): Reading {
   return {

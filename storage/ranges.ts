@@ -23,8 +23,8 @@ export function isBelow(key: Key, prefix: Key): boolean {
 }
 
 /**
- * Whether a range can contain entries. False if no key can start with its prefix. Throws if `after` or `before` is not
- * a valid key or is outside the prefix, which is an error of the caller.
+ * Whether a range can contain entries. False if no longer key can start with its prefix. Throws if `after` or `before`
+ * is not a valid key or is outside the prefix, which is an error of the caller.
  */
 export function canHold({ prefix, after, before, limit }: Range): boolean {
   for (const bound of [after, before]) {
@@ -36,8 +36,8 @@ export function canHold({ prefix, after, before, limit }: Range): boolean {
 }
 
 /**
- * Returns the bounds of a range; null if it cannot contain entries. The lower bound skips `after` and every key that
- * starts with it. The upper bound is `before`. Both are within the prefix.
+ * Returns the bounds of a range; null if the range cannot contain entries. The lower bound skips `after` and every key
+ * that starts with `after`. The upper bound is `before`. Both bounds are within the prefix.
  */
 export function encodedRange(range: Range): EncodedRange | null {
   if (!canHold(range)) return null;

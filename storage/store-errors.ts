@@ -65,7 +65,7 @@ export function readingError(error: unknown, folder: string): StoreError {
   return new StoreError("damaged", text, { cause: error });
 }
 
-/** Creates the error for a row whose value is not the one that was written. */
+/** Creates the error for a row whose stored value differs from the written value. */
 export function damagedRow(folder: string, key: Key, cause: unknown): StoreError {
   const text = `a row of the store in ${folder} is damaged (${toPlace(key)}): ${whatToDo(folder)}`;
   return new StoreError("damaged", text, { cause, key });

@@ -20,7 +20,8 @@ const OWN_FILES: ReadonlySet<string> = new Set([
 
 /**
  * Creates and locks the folder and its data file, readable only by this user. Returns a function that releases the
- * lock. A folder with other files keeps its mode. Rejects with `not-empty` if such a folder contains no store.
+ * lock. A folder that contains other files keeps its mode. Rejects with `not-empty` if a folder contains other files
+ * but no store.
  */
 export async function prepareFolder(folder: string, lock: LockOptions = {}): Promise<() => void> {
   makeFolder(folder);
@@ -72,7 +73,7 @@ function make(path: string): void {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : "";
-    // Another process may be creating it too.
+    // Another process may have created the folder in the meantime.
     if (code === "EEXIST" && isThere(path)) return;
     if (code === "EEXIST") {
       throw new StoreError(

@@ -1,13 +1,14 @@
 /**
  * The interface of every store: an ordered key-value map with atomic, durable batches.
  *
- * Everything visible is durable: `reading` and views show only flushed batches, so a crash never invalidates an answer
- * that was based on them. The runtime reads its own unflushed writes through `runtime/turns/overlays.ts`.
+ * Everything visible is durable: `reading` and views show only flushed batches. So if an answer is based on what they
+ * show, a crash never invalidates the answer. The runtime reads its own unflushed writes through
+ * `runtime/turns/overlays.ts`.
  */
 
 /**
  * One part of a key: well-formed text (no lone surrogate) without U+0000 to U+0004, or a safe integer (not -0). Numbers
- * sort before text. Reads find nothing under any other key, and writes to it are rejected.
+ * sort before text. If a key has any other part, reads find nothing under the key, and writes to it are rejected.
  */
 export type KeyPart = string | number;
 
@@ -19,10 +20,17 @@ export const MAX_KEY_BYTES = 1978;
 
 /**
  * A key and its value. A value is plain data: JSON, and inside it also undefined, Date, Map, Buffer, NaN, infinities
- * and large integers (bigint). These are rejected: undefined, a function or a symbol as the whole value, and symbols
- * inside it. Other values are read back changed: an inner function as undefined, a class instance as a record or as the
- * result of its `toJSON`, a Set as an array, -0 as 0, a lone surrogate as U+FFFD, a field `__proto__` under another
- * name.
+ * and large integers (bigint).
+ *
+ * The store rejects undefined, a function or a symbol as the whole value, and any symbol inside a value. Reads return
+ * some other values changed:
+ *
+ * - an inner function as undefined
+ * - a class instance as a record or as the result of its `toJSON`
+ * - a Set as an array
+ * - -0 as 0
+ * - a lone surrogate as U+FFFD
+ * - a field `__proto__` under another name
  */
 export interface Entry<Value = unknown> {
   readonly key: Key;
@@ -32,9 +40,9 @@ export interface Entry<Value = unknown> {
 /** The keys that start with `prefix` and have at least one more part. */
 export interface Range {
   readonly prefix: Key;
-  /** Only keys after this one (exclusive), and not those that start with it. */
+  /** Only keys after this key. Excludes this key and all keys that start with it. */
   readonly after?: Key | undefined;
-  /** Only keys before this one (exclusive). */
+  /** Only keys before this key, which is excluded. */
   readonly before?: Key | undefined;
   /** Maximum number of entries. */
   readonly limit?: number | undefined;
@@ -53,7 +61,7 @@ export interface Reading {
   range<Value = unknown>(range: Range): Entry<Value>[];
 }
 
-/** Reads that see the writes made through the same object. */
+/** Reads and writes. The reads see the writes that were made through the same object. */
 export interface Writing extends Reading {
   put(key: Key, value: unknown): void;
   remove(key: Key): void;
@@ -82,8 +90,8 @@ export interface Store {
   readonly reading: Reading;
   /**
    * Writes all changes or none, in the given order, and resolves once they are on disk (fsync). Batches become durable
-   * in the order of the calls. Rejects with a {@link StoreError}. After a failure, nothing of the batch is visible and
-   * every later commit is rejected too, because it may depend on this one.
+   * in the order of the calls. Rejects with a {@link StoreError}. After a failure, no change of the batch is visible.
+   * Every later commit is rejected too, because it may depend on the failed batch.
    */
   commit(changes: readonly Change[], options?: CommitOptions): Promise<void>;
   /** Opens a consistent view. Like all reads, throws `closed` after the store is closed. */
@@ -112,7 +120,7 @@ export type StoreErrorCode =
 
 export class StoreError extends Error {
   override readonly name = "StoreError";
-  /** The key of the damaged row; null if no single row is known to be damaged. It may be secret. */
+  /** The key of the damaged row; null if no single row is known to be damaged. The key may be secret. */
   readonly key: Key | null;
   constructor(
     readonly code: StoreErrorCode,

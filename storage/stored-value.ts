@@ -1,8 +1,9 @@
 /**
- * The stored form of a value: a mark of one byte, the checksum of its key and bytes (4 bytes), then the bytes. The
- * checksum reveals bytes that changed on disk, or a value under the wrong key, before the value is decoded.
+ * The stored form of a value: a mark of one byte, the checksum of key and value (4 bytes), then the bytes of the value.
+ * The checksum reveals bytes that changed on disk, or a value under the wrong key, before the value is decoded.
  *
- * 1. No MessagePack value starts with the mark, so it distinguishes values from formats before {@link SEALED_FORMAT}.
+ * 1. No MessagePack value starts with the mark. So the mark distinguishes these values from the values of formats
+ *    before {@link SEALED_FORMAT}.
  * 2. Any change of a single byte in key or value changes the checksum. Of all other changes, one in 2^32 goes
  *    undetected.
  */
@@ -40,12 +41,15 @@ export function isIntact(key: Key, bytes: Uint8Array, length: number): boolean {
   return found === checksum(key, bytes, length);
 }
 
-/** Returns the CRC-32 of the bytes after the seal, up to `end`. It starts with a hash of the key instead of 0. */
+/**
+ * Returns the CRC-32 of the bytes after the seal, up to `end`. The computation starts with a hash of the key instead of
+ * 0.
+ */
 function checksum(key: Key, bytes: Uint8Array, end: number): number {
   const hash = hashKey(key);
   if (end <= SEAL_BYTES + MAX_SHORT_BYTES) return crc32OfShort(bytes, SEAL_BYTES, end, hash);
-  // Creating a view of the rest would take as long as its checksum. So include the seal's bytes, and choose a seed that
-  // cancels their effect.
+  // Creating a view of the bytes after the seal would take as long as computing their checksum. So include the seal's
+  // bytes, and choose a seed that cancels their effect.
   if (bytes.byteLength === end) return crc32(bytes, seedBefore(bytes, hash));
   // The binding's buffers are longer than their `length` says.
   return crc32(new Uint8Array(bytes.buffer, bytes.byteOffset + SEAL_BYTES, end - SEAL_BYTES), hash);
@@ -148,7 +152,8 @@ const { charCodeAt } = String.prototype;
 
 function hashText(before: number, text: string, end: number): number {
   let hash = before;
-  // `charCodeAt` is looked up once, because V8 can be slow at it (see `keyWriter` in `lmdb-values.ts`).
+  // Call the function that was looked up once, because V8 can be slow at the lookup (see `keyWriter` in
+  // `lmdb-values.ts`).
   const { length } = text;
   for (let index = 0; index < length; index++) hash = Math.imul(hash ^ charCodeAt.call(text, index), FNV_PRIME);
   return Math.imul(hash ^ end, FNV_PRIME);

@@ -11,7 +11,7 @@ export interface Table<Row> {
   get(reading: Reading, partition: string, ...id: KeyPart[]): Row | undefined;
   /** Lists rows whose id starts with `under`, in key order. `after` and `before` are ids (exclusive). */
   list(reading: Reading, partition: string, under?: readonly KeyPart[], page?: TablePage): Row[];
-  /** Like `list`, with the keys. */
+  /** Like {@link list}, but returns each row with its key. */
   entries(reading: Reading, partition: string, under?: readonly KeyPart[], page?: TablePage): Entry<Row>[];
   put(writing: Writing, partition: string, id: KeyPart | readonly KeyPart[], row: Row): void;
   remove(writing: Writing, partition: string, ...id: KeyPart[]): void;

@@ -18,13 +18,13 @@ import { addStoreCommands } from "./store/store.commands.js";
 import { addWorkCommands } from "./work/work.commands.js";
 
 /*
- * The command `signalbox`. `command/` has the code that its commands share. The code of a command is loaded when it
- * runs.
+ * The command `signalbox`. The folder `command/` contains the code that all commands share. The code of a command is
+ * loaded when that command runs.
  */
 
 /**
- * Runs the command line; returns its exit code. `serve` and `runner` continue to run after that, and set the exit code
- * of the process when they end.
+ * Runs the command line; returns its exit code. `serve` and `runner` continue to run after this function returns, and
+ * set the exit code of the process when they end.
  */
 export async function runCommandLine(args: readonly string[], parts: ProcessParts): Promise<number> {
   let code: number = exitCodes.done;
@@ -36,8 +36,8 @@ export async function runCommandLine(args: readonly string[], parts: ProcessPart
   };
   try {
     const program = createProgram(frame);
-    // After `complete --`, the words are the command line that a shell completes. So a `--help` in them is not for
-    // `complete`.
+    // After `complete --`, the words are the command line that a shell completes. So a `--help` among them does not ask
+    // for the help of `complete`.
     const isHelp = args[1] === "--help" || args[2] === "--help";
     if (args[0] === "complete" && (args[1] === "--" || !isHelp)) {
       const { addCompletion } = await import("./command/completion.js");
@@ -58,8 +58,8 @@ function toHelpOption(args: readonly string[]): readonly string[] {
 }
 
 /**
- * Removes `--help` after an unknown command, so that commander says which command is unknown. Otherwise it would show
- * the help of the group and report success.
+ * Removes `--help` after an unknown command, so that commander says which command is unknown. Otherwise commander would
+ * show the help of the group and report success.
  */
 function withoutHelpOfUnknown(program: Command, args: readonly string[]): readonly string[] {
   let command = program;
@@ -143,7 +143,8 @@ function addCommands(program: Command, tree: CommandTree): void {
 function addServe(program: Command): void {
   program
     .command("serve")
-    // A separate option, so that the table of settings is loaded only for `--help`.
+    // Do not use commander's own help option: with a separate option, the table of settings is loaded only for
+    // `--help`.
     .helpOption(false)
     .option("--help", "show help")
     .option(

@@ -2,7 +2,7 @@ import { homedir, hostname } from "node:os";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 
-/** What the help says besides the options. */
+/** The text that the help shows in addition to the options. */
 export const RUNNER_DETAILS = `Agents run as the user who starts the runner, without a sandbox. They start in a
 checkout, so --command needs absolute paths.
 SIGTERM or Ctrl+C finishes active runs and accepts no more. A second one stops

@@ -38,7 +38,7 @@ export interface JobOptions {
   /** Sends the messages of searches to the service. */
   readonly searches: SearchClient;
   readonly harnesses: ReadonlyMap<string, Harness>;
-  /** Names of variables of the runner's environment that the run's programs get. */
+  /** The names of the environment variables of the runner to pass to the run's programs. */
   readonly passEnv: readonly string[];
   /** Returns the runner's own secrets, which must be masked: its token, and its git credentials. */
   readonly hidden: () => readonly string[];
@@ -77,9 +77,9 @@ const NO_APPROVAL = "Nobody can approve calls in a replay or a search.";
 /**
  * The work on one claim, from the checkouts to the report.
  *
- * 1. The runner sends one report at the end. If the claim is dropped, it kills all programs instead and sends nothing
- * more. A run that can push waits after its report, until the service drops the claim.
- * 2. When the work ends, none of its processes is running, and its folder is removed.
+ * 1. The runner sends one report at the end. If the claim is dropped, the runner kills all programs instead and sends
+ *    nothing more. A run that can push waits after its report, until the service drops the claim.
+ * 2. When the work ends, no process of the run is running, and the run's folder is removed.
  */
 export class JobRun {
   readonly job: Job;
@@ -95,7 +95,7 @@ export class JobRun {
   #cut: EndCause | null = null;
   #reported = false;
   #steps = 0;
-  /** Whether there was a tool step, or another step with more than blank text. */
+  /** Whether the run had a tool step, or another step whose text is not blank. */
   #hasOutput = false;
   #programs = 0;
   readonly #spending = new Spending();
@@ -317,7 +317,7 @@ export class JobRun {
     if (this.#question !== null) return this.#asked();
     await this.#passCheck(place);
     const [only, ...others] = this.job.station.next;
-    // The agent's last message is the result of a review.
+    // In a review, the agent's last message is the result.
     const found = this.job.task?.review === undefined ? "" : this.#mask(this.#lastMessage).slice(0, 20_000);
     if (only === undefined) return { kind: "finish", note: found };
     if (others.length > 0) return { kind: "finish", note: "The agent handed over to none of the next stations." };

@@ -6,7 +6,7 @@ import type { RunnerOptions } from "./runner.js";
 /** The options that the command line sets. */
 export type RunnerWish = Omit<RunnerOptions, "clock" | "random" | "instance" | "log">;
 
-/** Ends with a message about wrong arguments. */
+/** Ends the program with a message about wrong arguments. */
 type Fail = (message: string) => never;
 
 /** Reads the runner's options from the command line. Calls `fail` if they are invalid. */
@@ -17,7 +17,7 @@ export function readWish(flags: RunnerFlags, program: readonly string[], fail: F
   return { url, credential, name, labels, slots, workFolder: resolve(flags.workFolder), gitUrl, passEnv, command };
 }
 
-/** Checks the pool token. It is not the option's own parser, because commander's errors would print the value. */
+/** Checks the pool token. Do not check it in the option's parser, because commander's errors would print the value. */
 function toToken(text: string, fail: Fail): string {
   if (text === "") {
     fail(
@@ -25,7 +25,7 @@ function toToken(text: string, fail: Fail): string {
         "--trust-token-file",
     );
   }
-  // Other characters are not valid in a bearer token.
+  // A bearer token may contain only visible ASCII characters.
   if (!/^[\x21-\x7e]+$/.test(text)) fail("the pool token must consist of visible ASCII characters");
   return text;
 }

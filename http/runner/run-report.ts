@@ -19,11 +19,11 @@ export interface Collected {
   readonly results: readonly CheckoutResult[];
   /** Snapshots of the checkouts that the runner could read, by repository. */
   readonly snapshots: ReadonlyMap<string, Snapshot>;
-  /** Remarks for people on changes that no result includes. */
+  /** Remarks for people about changes that no result includes. */
   readonly remarks: readonly string[];
   /** Whether every checkout is unchanged since the start of the run. */
   readonly isUnchanged: boolean;
-  /** Why a checkout has no result; null if each has one. */
+  /** Why a checkout has no result; null if every checkout has a result. */
   readonly failed: JobFailed | null;
 }
 

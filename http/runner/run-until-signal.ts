@@ -5,9 +5,13 @@ import type { RunnerWish } from "./read-wish.js";
 import { type Runner, startRunner } from "./runner.js";
 
 /**
- * Starts the runner as a program, and resolves once it has started. The first end signal drains, the second stops the
- * runs, the third kills them; then the process exits. If the service refuses the first token, the process exits with 1.
- * Rejects if the runner cannot start.
+ * Starts the runner as a program, and resolves once the runner has started. Rejects if it cannot start.
+ *
+ * - At the first SIGTERM or SIGINT, the runner finishes its active runs. At the second, it stops them. Then the
+ *   process exits with 0.
+ * - At the third, the runner kills the runs, and the process exits with 1 at once.
+ * - If the service refuses the token before it ever accepted one, the runner finishes its active runs, and the
+ *   process exits with 1.
  */
 export async function runUntilSignal(wish: RunnerWish): Promise<void> {
   // Remove the token: agents do not inherit this environment, but other tools on the machine may see it.
@@ -31,7 +35,7 @@ export async function runUntilSignal(wish: RunnerWish): Promise<void> {
   });
 }
 
-/** Ends the process with this code after the runner has ended, or with 1 if that fails. */
+/** Exits the process with `code` when `ended` resolves, and with 1 if `ended` rejects. */
 function end(ended: Promise<void>, code: number): Promise<never> {
   return ended.then(
     () => process.exit(code),

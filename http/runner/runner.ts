@@ -21,13 +21,13 @@ export interface RunnerOptions {
   readonly labels: readonly string[];
   /** Maximum number of concurrent runs. */
   readonly slots: number;
-  /** An absolute path. The folder is created if it does not exist. */
+  /** The absolute path of the work folder. The runner creates the folder if it does not exist. */
   readonly workFolder: string;
   /** The address of repositories; `{name}` is replaced by `owner/name`. */
   readonly gitUrl: string;
   /** The default program of the command harness, for runs that name none. */
   readonly command: readonly string[];
-  /** Names of variables of the runner's environment that agents get. */
+  /** The names of the environment variables of the runner to pass to agents. */
   readonly passEnv: readonly string[];
   readonly clock: Clock;
   readonly random: () => number;
@@ -41,9 +41,9 @@ export interface RunnerOptions {
 export interface Runner {
   /** Accepts no more runs. Resolves when the active runs are done and reported. */
   drain(): Promise<void>;
-  /** Stops the active runs and reports them. */
+  /** Stops the active runs, and then ends like `drain`. */
   stop(): Promise<void>;
-  /** Kills everything synchronously. */
+  /** Kills the active runs synchronously, without a report. */
   kill(): void;
 }
 
@@ -51,8 +51,8 @@ export interface Runner {
 const SETTLE_MS = 10_000;
 
 /**
- * Starts a runner: ends the leftovers of an earlier one, connects, and works on the runs that it gets. Rejects with
- * `FolderTaken` if another runner uses the folder.
+ * Starts a runner: cleans up after an earlier runner, connects, and works on the runs that the service assigns. Rejects
+ * with `FolderTaken` if another runner uses the folder.
  */
 export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const { workFolder, clock, log } = options;

@@ -10,7 +10,7 @@ interface LoginOptions extends CommonOptions {
   readonly link?: string;
 }
 
-/** Signs in, checks the credential and keeps it for later commands. */
+/** Signs in, checks the credential and stores the credential for later commands. */
 export async function login(context: Context, options: LoginOptions, given: string | undefined): Promise<void> {
   const { terminal } = context;
   const token = await readToken(context, options);
@@ -37,8 +37,8 @@ async function readToken({ terminal }: Context, { token }: LoginOptions): Promis
 }
 
 /**
- * Returns the session cookie of a sign-in link. Without `--link`, first requests an email with a link and asks for the
- * link.
+ * Returns the session cookie of a sign-in link. Without `--link`, first requests an email with a link and asks the
+ * person for that link.
  */
 async function signIn(context: Context, url: string, { email, link }: LoginOptions): Promise<string> {
   const { terminal, signal } = context;

@@ -3,8 +3,8 @@ import type { Context } from "../command/context.js";
 import { removeLogin } from "../command/logins.js";
 
 /**
- * Ends a person's session at the service and removes the credential from this machine. Without an answer from the
- * service, only removes the credential: the service may have stopped for good.
+ * Ends a person's session at the service and removes the credential from this machine. If the service does not respond,
+ * only removes the credential, because the service may have stopped for good.
  */
 export async function logout(context: Context): Promise<void> {
   const { url, cookie } = context.login;

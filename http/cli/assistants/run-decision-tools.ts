@@ -93,7 +93,7 @@ function refuseRounded(value: unknown): void {
   throw new CommandError(`the inputs have a whole number beyond 2^53 (${value}), which loses digits here`);
 }
 
-/** Returns the path parameters of an approval. Throws a {@link CommandError} if the id is not that of an approval. */
+/** Returns the path parameters of an approval. Throws a {@link CommandError} if `id` is not the id of an approval. */
 async function toPath({ context }: ToolCall, id: string) {
   const { approval } = await context.client.get("/api/inbox/{id}", { path: { id } });
   if (approval !== null) return { runId: approval.runId, approvalId: id };

@@ -23,8 +23,8 @@ export const runInput = z
   .max(100)
   .describe("Run id, a unique prefix of it, or a task id for the task's last run");
 /**
- * The input that names an approval. It takes only a whole id, because a prefix could name another approval than the one
- * that was read.
+ * The input that names an approval. It accepts only a whole id, because a prefix could match a different approval than
+ * the assistant has read.
  */
 export const approvalInput = z
   .string()
@@ -175,7 +175,7 @@ const showLogs = defineTool({
   },
 });
 
-/** Converts steps until one result is full, but at least the first step. Shortens a long step. */
+/** Converts as many steps as fit into one result, and at least the first one. Shortens a step that is too long. */
 async function toStepViews(
   { context }: Pick<ToolCall, "context">,
   { id, taskId }: Schema<"Run">,

@@ -8,7 +8,7 @@ import type { CallTool, Tool } from "./tool.js";
 import { describeFailure } from "./tool-error.js";
 import { toErrorResult, toResult } from "./tool-output.js";
 
-/** Maximum size of a message of the assistant, in bytes. A longer one ends the connection. */
+/** Maximum size of a message of the assistant, in bytes. A longer message ends the connection. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 /** Maximum number of calls at the same time. */
 const MAX_CALLS = 16;

@@ -9,9 +9,9 @@ import { taskView } from "./views.js";
 interface TaskDecision<Shape extends z.ZodRawShape> {
   readonly decision: Decision;
   readonly description: string;
-  /** The inputs in addition to the task. */
+  /** The inputs of the tool in addition to the task. */
   readonly inputs: Shape;
-  /** Sends the change. */
+  /** Sends the change to the service. */
   readonly change: (
     call: ToolCall,
     path: { readonly taskId: string },

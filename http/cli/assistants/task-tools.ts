@@ -141,7 +141,7 @@ const showTask = defineTool({
   },
 });
 
-/** Lists the task's latest runs; none for a caller who may not read the team's outcomes. */
+/** Lists the task's latest runs. Returns an empty list if the caller may not read the team's outcomes. */
 async function listRuns({ client }: ToolCall["context"], taskId: string): Promise<readonly Schema<"RunInAList">[]> {
   try {
     const query = { limit: RUNS_SHOWN };
@@ -225,7 +225,9 @@ const addNote = defineTool({
   },
 });
 
-/** Returns the output of a tool that changed a task. `what` is the start of its sentence, such as `Answered`. */
+/**
+ * Returns the output of a tool that changed a task. `what` is the start of the output's sentence, such as `Answered`.
+ */
 export function toChanged(task: Schema<"Task">, what: string) {
   return { says: `${what}: ${task.id} is ${task.state} at ${task.line}/${task.station}.`, data: toTaskView(task) };
 }

@@ -12,8 +12,8 @@ interface Failure {
 }
 
 /**
- * Returns a message that says what failed and what to do about it. Returns null for an unexpected error, which is none
- * of {@link CommandError}, `ConnectionError` and `ApiError`.
+ * Returns a message that says what failed and what to do about it. Returns null for any error other than {@link
+ * CommandError}, `ConnectionError` and `ApiError`.
  */
 export function describeFailure({ error, url, isToken, idempotencyKey, isWrite }: Failure): string | null {
   if (error instanceof CommandError) return error.message;

@@ -11,7 +11,7 @@ export interface ToolCall {
   readonly idempotencyKey: string;
 }
 
-/** Inputs that several tools have. {@link CallTool} applies them to the call's {@link ToolCall}. */
+/** Inputs that several tools have. {@link CallTool} uses them to make the call's {@link ToolCall}. */
 export const commonInputs = {
   team: z
     .string()
@@ -27,7 +27,7 @@ export const commonInputs = {
 
 const commonSchema = z.object(commonInputs);
 
-/** The inputs of a call that {@link commonInputs} describes. */
+/** The values of {@link commonInputs} in a call. */
 export type CommonInputs = z.output<typeof commonSchema>;
 
 interface Work {

@@ -9,8 +9,8 @@ import type { LineName, Service } from "./service.js";
 export interface CheckPlanOptions extends CheckRunOptions, PlanLinesOptions {}
 
 /**
- * Starts the checks of a plan and waits for them. Returns their outcomes, and an outcome for each other part of the
- * plan that has something to report.
+ * Starts the checks of a plan and waits for them. Returns the outcomes of the checks. Also returns an outcome for each
+ * part of the plan that has no check but something to report.
  */
 export async function checkPlan(lines: readonly PlannedLine[], options: CheckPlanOptions): Promise<readonly Outcome[]> {
   const planned = await planLines(lines, options);
@@ -37,8 +37,9 @@ interface PlanLinesOptions {
 }
 
 /**
- * Determines what to check in a plan's lines. Throws `CouldNotAsk` if the line of `--line` cannot be read. Reports each
- * station of `--station` that none of these lines has, because otherwise a mistyped name would let every change pass.
+ * Determines what to check in a plan's lines. Throws `CouldNotAsk` if the line that `--line` names cannot be read.
+ * Reports each station of `--station` that none of these lines has. Otherwise, a mistyped station name would let every
+ * change pass.
  */
 async function planLines(lines: readonly PlannedLine[], options: PlanLinesOptions): Promise<readonly Planned[]> {
   const { service, line, stations } = options;

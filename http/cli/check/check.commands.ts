@@ -24,7 +24,7 @@ export function addCheckCommand(tree: CommandTree): void {
   terraform show -json plan.bin | signalbox check --url https://signalbox.example --trust <id> -`,
     isLocal: true,
     handlesSignals: true,
-    // Wrong arguments must not end with 1, because 1 means that the change failed.
+    // Wrong arguments must not end with exit code 1, because 1 means that the change failed.
     usageCode: exitCodes["no-service"],
     declare: declareCheck,
     load: async () => (await import("./check.js")).check,

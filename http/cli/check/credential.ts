@@ -10,8 +10,8 @@ export interface Credential {
    */
   headers(): Promise<Readonly<Record<string, string>>>;
   /**
-   * Call it when the service rejects the last headers. Returns whether a retry makes sense, because `headers` may now
-   * return other headers. Throws {@link CouldNotAsk} if the person must sign in again.
+   * Tells the credential that the service rejected the headers that it returned last. Returns true if `headers` may now
+   * return other headers, so that a retry can succeed. Throws {@link CouldNotAsk} if the person must sign in again.
    */
   refused(): boolean;
   /** Secret values, which no output may contain. */
@@ -40,7 +40,7 @@ function toBearer(token: string): { readonly authorization: string } {
 }
 
 /**
- * The source of the platform's OIDC token. `get` reads the token again each time; `hidden` returns the secrets that
+ * The source of the CI platform's OIDC token. `get` reads the token again each time; `hidden` returns the secrets that
  * `get` uses.
  */
 export interface Proof {
@@ -57,14 +57,14 @@ export interface TrustOptions {
   readonly proof: Proof;
 }
 
-/** A token is replaced when less than this time is left, in milliseconds. */
+/** A token is replaced when it expires in less than this time, in milliseconds. */
 const SPARE_MS = 20_000;
 
 const exchanged = z.looseObject({ token: z.string().min(1), expiresAt: z.string() });
 
 /**
- * Returns a credential that exchanges the platform's OIDC token for a workspace token through a token trust. When the
- * workspace token expires, it gets a new one in the same way.
+ * Returns a credential that exchanges the CI platform's OIDC token for a workspace token through a token trust. When
+ * the workspace token expires, the credential exchanges a new OIDC token.
  */
 export function trustedToken({ requests, url, trust, proof }: TrustOptions): Credential {
   const seen = new Set<string>();
@@ -93,8 +93,8 @@ export function trustedToken({ requests, url, trust, proof }: TrustOptions): Cre
       }
       seen.add(given.token);
       const untilMs = Date.parse(given.expiresAt) - SPARE_MS;
-      // If the token already seems expired, this machine's clock is wrong. Then use the token until the service rejects
-      // it with 401.
+      // If a new token already seems expired, this machine's clock is wrong. In that case, use the token until the
+      // service rejects it with 401.
       cached = { token: given.token, untilMs: untilMs > requests.nowMs() ? untilMs : Number.POSITIVE_INFINITY };
       return toBearer(cached.token);
     },
@@ -107,7 +107,7 @@ export function trustedToken({ requests, url, trust, proof }: TrustOptions): Cre
 }
 
 /**
- * Returns a {@link Proof} that reads the job's OIDC token from a file, which the platform creates and renews. `get`
+ * Returns a {@link Proof} that reads the job's OIDC token from a file, which the CI platform creates and renews. `get`
  * throws {@link CouldNotAsk} if the file cannot be read.
  */
 export function fileProof(file: string): Proof {

@@ -17,7 +17,7 @@ export class Ending {
     this.#stop(`The command was interrupted (${signal}).`);
   };
 
-  /** Why the wait ended, as a sentence; null before that. */
+  /** Why the wait ended, as a sentence; null while the wait continues. */
   why: string | null = null;
   signal: Signal | null = null;
   readonly ended = this.#controller.signal;

@@ -34,7 +34,7 @@ export function resultsText(copies: readonly unknown[]): string {
   return `${succeeded} of ${scored.length} succeeded${unscored === 0 ? "" : `, ${unscored} not scored`}`;
 }
 
-/** Returns the result of a copy, which is the result itself or an object with a member `result`. */
+/** Returns the result of a copy. A copy is either the result itself, or an object with a member `result`. */
 function toResult(copy: unknown): unknown {
   return typeof copy === "object" && copy !== null && "result" in copy ? copy.result : copy;
 }
@@ -63,7 +63,7 @@ export function verdictText({ verdict, undecidedBecause, regressions, compared, 
   return `undecided: ${undecided[undecidedBecause ?? ""] ?? undecidedBecause ?? "no reason was given"}; ${soFar}`;
 }
 
-/** Formats the gain; returns null if there is none. The gain does not affect the verdict. */
+/** Formats the gain of a check; returns null if the check has no gain. The gain does not affect the verdict. */
 export function gainText({ gain, threshold }: CheckAnswer): string | null {
   if (gain === null) return null;
   const points = (share: number) => `${share > 0 ? "+" : ""}${(100 * share).toFixed(1)}`;

@@ -2,7 +2,7 @@ import { type ExitCode, exitCodes } from "../command/exit-codes.js";
 import type { CheckAnswer } from "./check-answer.js";
 
 /**
- * The outcome for a station or another part of a plan. `title` names it in messages: for example
+ * The outcome for a station or another part of a plan. `title` is the part's name in messages: for example
  * `<team>/<line>/<station>`.
  */
 export type Outcome =
@@ -10,8 +10,8 @@ export type Outcome =
   | { readonly title: string; readonly what: "still-running"; readonly check: CheckAnswer; readonly why: string }
   | { readonly title: string; readonly what: "nothing-to-replay"; readonly why: string }
   /**
-   * `check` is the started check, which continues although its verdict could not be read. Null if no check is known to
-   * have started.
+   * `check` is the started check, which continues although its verdict could not be read. `check` is null if no check
+   * is known to have started.
    */
   | { readonly title: string; readonly what: "not-asked"; readonly why: string; readonly check: CheckAnswer | null };
 

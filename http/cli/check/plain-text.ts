@@ -1,7 +1,7 @@
 /**
  * Makes untrusted text (titles, reasons, messages of a service) printable on one line. Control, bidirectional and
- * invisible characters become a space. GitHub Actions runs commands in printed lines that begin with `::` or contain
- * `##[`.
+ * invisible characters become a space. {@link toLogLine} also changes a leading `::` and each `##[`, because GitHub
+ * Actions would run such a line as a command.
  */
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;

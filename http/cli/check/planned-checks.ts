@@ -29,8 +29,8 @@ export interface PlannedCheck {
 }
 
 /**
- * What happens to a station, or to another part of the plan: a check, or the reason why there is none. `station` is the
- * key that `--station` uses to select this entry. Null if the entry is always reported.
+ * What happens to a station, or to another part of the plan: a check, or the reason why there is none. `--station`
+ * selects this entry by the key `station`. If `station` is null, the entry is always reported.
  */
 export type Planned = { readonly title: string; readonly station: string | null } & (
   | { readonly what: "check"; readonly check: PlannedCheck }
@@ -137,8 +137,8 @@ function isAlike(planned: unknown, live: unknown, toBody: (value: unknown) => un
 }
 
 /**
- * Removes the id and unknown members, which a later release may have added. If `passesTo` is omitted, uses that of the
- * live station, as a check does. The result for a value of the wrong form equals no station.
+ * Removes the id and unknown members, which a later release may have added. If the station omits `passesTo`, uses the
+ * live station's `passesTo`, as a check does. For a value of the wrong form, returns a result that equals no station.
  */
 function toStation(value: unknown, live: LiveStation): unknown {
   const { data } = stationSchema.strip().safeParse(value);

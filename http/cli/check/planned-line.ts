@@ -6,8 +6,8 @@ export interface PlannedLine {
   readonly place: string;
   readonly what: "changed" | "added" | "removed" | "not-replayed";
   /**
-   * The line's id. If it is null, `teamId` and `key` identify the line. If one of these is null too, the plan does not
-   * name its line.
+   * The line's id. If it is null, `teamId` and `key` identify the line. If `teamId` or `key` is null too, the plan does
+   * not say which line this is.
    */
   readonly id: string | null;
   readonly teamId: string | null;

@@ -26,7 +26,7 @@ export function writeProgress(say: (line: string) => void, nowMs: () => number):
       if (outcome.what !== "still-running" && outcome.what !== "checked") return;
       const { title, check } = outcome;
       for (const line of startLines(check)) say(`${title}: ${line}`);
-      // Store no text for a check that waits from its start, so that a later read reports the wait.
+      // If a check already waits when it starts, store no text. The next read then reports what the check waits for.
       last.set(title, { ms: nowMs(), text: check.waiting ? "" : progressText(check) });
     },
     moved(before, after) {

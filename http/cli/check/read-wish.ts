@@ -64,8 +64,8 @@ export function readWish(options: CheckOptions, plan: string, terminal: Pick<Ter
 }
 
 /**
- * Returns the service with the token or sign-in for it. If the options give an address and a trust, returns only the
- * address.
+ * Returns the service, and the token or the sign-in for the service. If the options give an address and a trust,
+ * returns only the address.
  */
 function findLogin(terminal: Pick<Terminal, "env" | "folder">, { url, token = "", trust = "" }: CheckOptions): Login {
   const { username, password } = url === undefined ? { username: "", password: "" } : new URL(url);
@@ -86,7 +86,7 @@ function toAccess(options: CheckOptions, login: Login, environment: Environment)
   const { cookie, token = "" } = trust === "" ? login : {};
   if (cookie !== undefined) return { kind: "session", cookie };
   if (token !== "") {
-    // Other characters are not valid in a bearer token of the `Authorization` header.
+    // A bearer token in the `Authorization` header may contain only visible ASCII characters.
     if (!/^[\x21-\x7e]+$/.test(token)) throw wrong("the token must consist of visible ASCII characters");
     return { kind: "token", token };
   }
@@ -109,7 +109,7 @@ function toAccess(options: CheckOptions, login: Login, environment: Environment)
 }
 
 /**
- * Creates the error for wrong arguments. Its exit code is that of "could not be asked", because 1 means that a change
+ * Creates the error for wrong arguments. It has the exit code for "could not be asked", because 1 means that a change
  * failed.
  */
 function wrong(message: string): CommandError {
@@ -121,8 +121,8 @@ interface CiJob {
   readonly commit: string | null;
   readonly pullRequest: number | null;
   /**
-   * Identifies the attempt of the job; another value starts a new check. In GitHub Actions, it is the workflow run and
-   * its attempt. Elsewhere, it is the value of `--attempt`, or null.
+   * Identifies the attempt of the job; another value starts a new check. In GitHub Actions, the value consists of the
+   * workflow run and its attempt. Elsewhere, the value is that of `--attempt`, or null.
    */
   readonly attempt: string | null;
 }

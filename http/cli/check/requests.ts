@@ -20,7 +20,7 @@ export interface Answered {
   readonly body: unknown;
 }
 
-/** Sends requests, and retries if the response is lost or the other side is temporarily unavailable. */
+/** Sends requests. Retries if the response is lost or the server is temporarily unavailable. */
 export interface Requests {
   /**
    * Throws {@link CouldNotAsk} if no usable response arrives, even after retries. Throws {@link Interrupted} if the

@@ -28,7 +28,7 @@ export interface TitledCheck {
   readonly check: PlannedCheck;
 }
 
-/** The wait before the first read, in milliseconds. It doubles with each read, up to `everyMs`. */
+/** The wait before the first read, in milliseconds. The wait doubles with each read, up to `everyMs`. */
 const FIRST_LOOK_MS = 1_000;
 
 const NOTHING_TO_REPLAY = "urn:service:problem:nothing-to-replay";
@@ -102,14 +102,15 @@ async function readCheck(outcome: Running, { service }: CheckRunOptions): Promis
   return answer.status === 200 ? toOutcome(title, answer, check) : lost(refusal("The read failed", answer).message);
 }
 
-/** Converts a response to an outcome. `before` is the check as last read; null if it was not read before. */
+/** Converts a response to an outcome. `before` is the check as it was last read; null if this is the first read. */
 function toOutcome(title: string, { body }: Answered, before: CheckAnswer | null): Outcome {
   const { data } = checkSchema.safeParse(body);
   if (data === undefined) {
     const why = "Unexpected response from the service. Check that the service and this command are the same release.";
     return { title, what: "not-asked", why, check: before };
   }
-  // Keep the data that only the start returns: a read never says that the check was reused, and may omit the warnings.
+  // Keep the data that only the response to the start contains. A later read never says that the check was reused, and
+  // may omit the warnings.
   const warnings = data.warnings.length === 0 && before !== null ? before.warnings : data.warnings;
   const check = { ...data, reused: data.reused || before?.reused === true, warnings };
   return check.verdict === "running"
@@ -126,7 +127,10 @@ function teamPath(teamId: string): string {
   return `/api/teams/${teamId}`;
 }
 
-/** Awaits a promise. Returns its value, or the {@link CouldNotAsk} or {@link Interrupted} that it rejects with. */
+/**
+ * Awaits a promise. Returns its value. If the promise rejects with a {@link CouldNotAsk} or {@link Interrupted},
+ * returns that error.
+ */
 async function settled<Value>(promise: Promise<Value>): Promise<Value | CouldNotAsk | Interrupted> {
   try {
     return await promise;

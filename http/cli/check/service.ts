@@ -11,7 +11,10 @@ export interface ServiceOptions {
   /** The base address of the service, without a trailing slash. */
   readonly url: string;
   readonly credential: Credential;
-  /** The slug of the selected workspace; null if none is selected. Only a person in several workspaces needs it. */
+  /**
+   * The slug of the selected workspace; null if none is selected. Only a person in several workspaces needs to select a
+   * workspace.
+   */
   readonly workspace?: string | null;
 }
 
@@ -76,8 +79,8 @@ export class Service {
   }
 
   /**
-   * Returns the id of the selected workspace, or of the only one that the caller can read. Throws {@link CouldNotAsk}
-   * if there are several and none is selected.
+   * Returns the id of the selected workspace, or of the only workspace that the caller can read. Throws {@link
+   * CouldNotAsk} if the caller can read several and none is selected.
    */
   async #workspaceId(): Promise<string> {
     const answer = await this.get("/api/resources/workspaces");

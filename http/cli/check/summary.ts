@@ -5,7 +5,7 @@ import { type Outcome, toVerdict, toWorst, type Verdict } from "./outcome.js";
 import { oneLine } from "./plain-text.js";
 import { checkPath } from "./run-checks.js";
 
-/** Maximum counts and text lengths of a check in the summary. A job summary may have 1 MiB. */
+/** Maximum counts and text lengths for each check in the summary. A job summary may have 1 MiB. */
 const MAX = { regressions: 20, reasons: 3, title: 200, why: 1_000, detail: 300, word: 100 };
 
 /**
@@ -24,9 +24,9 @@ const marks: Readonly<Record<Verdict, string>> = {
 };
 
 /**
- * Writes the job summary in Markdown, for reviewers of the change. It has each station's verdict, the results of both
- * sides, and the regressions with their reasons. Untrusted text is in code spans. `url` is the service's base address.
- * {@link MAX_BYTES} limits the length.
+ * Writes the job summary in Markdown, for reviewers of the change. The summary has each station's verdict, the results
+ * of both sides, and the regressions with their reasons. Untrusted text is in code spans. `url` is the service's base
+ * address. {@link MAX_BYTES} limits the length.
  */
 export function writeSummary(outcomes: readonly Outcome[], url: string): string {
   const worst = toWorst(outcomes);
@@ -145,8 +145,8 @@ function capitalised(text: string): string {
 }
 
 /**
- * Embeds untrusted text in Markdown. It becomes a code span, in which GitHub interprets nothing: no markup, HTML,
- * mention, issue reference or link. Do not use it in table cells: a `|` would end the cell. Source: CommonMark 0.31,
+ * Embeds untrusted text in Markdown as a code span. GitHub interprets nothing in a code span: no markup, HTML, mention,
+ * issue reference or link. Do not use it in table cells: a `|` in the text would end the cell. Source: CommonMark 0.31,
  * 6.1 Code spans.
  */
 export function codeSpan(text: string, max: number): string {

@@ -107,7 +107,10 @@ function plannedStation(block: unknown, faults: readonly AttributeFault[]): Plan
   return { key: String(key), kind, block: fields, faults };
 }
 
-/** Returns the errors of an attribute or of one of its elements, including errors below it. */
+/**
+ * Returns the errors of an attribute or, with `index`, of one of its elements. Includes the errors of nested
+ * attributes.
+ */
 function faultsBelow(faults: readonly AttributeFault[], name: string, index?: number): readonly AttributeFault[] {
   const place = index === undefined ? name : `${name}[${index}]`;
   const next = index === undefined ? ["", ".", "["] : ["", "."];

@@ -17,8 +17,8 @@ export async function ask(
 }
 
 /**
- * Asks for confirmation and returns whether it was given: only `y` and `yes` confirm. With `isGiven` (the option
- * `--yes`), returns true without asking.
+ * Asks for confirmation and returns whether the person confirmed: only `y` and `yes` confirm. With `isGiven` (the
+ * option `--yes`), returns true without asking.
  */
 export async function confirm(
   terminal: Pick<Terminal, "ask">,

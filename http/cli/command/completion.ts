@@ -20,12 +20,14 @@ function withOwnVariables(script: string, name: string): string {
   return script.replaceAll("ShellCompDirective", `__${name}_directive`).replace(/^readonly /gm, "");
 }
 
-/** Matches the lines of the library's script for bash that build a command from the typed words and evaluate it. */
+/**
+ * Matches the lines in the library's bash script that build a command from the typed words and evaluate that command.
+ */
 const EVALUATION = /^( *)requestComp="[\s\S]*?^ *out=\$\(eval "\$requestComp" 2>\/dev\/null\)$/m;
 
 /**
- * Makes the script pass the typed words to the program as arguments. The library's script evaluates the words instead.
- * With it, Tab would run the substitutions (`$(...)`) and the redirections (`> file`) of an unfinished line.
+ * Makes the script pass the typed words to the program as arguments. The library's script evaluates the words instead:
+ * Tab would run the substitutions (`$(...)`) and the redirections (`> file`) of an unfinished line.
  */
 function withoutEval(script: string, executable: string): string {
   if (!EVALUATION.test(script)) throw new Error("the completion script for bash has another form than expected");

@@ -15,14 +15,16 @@ export interface CommonOptions extends LoginWish {
   readonly team?: string | undefined;
 }
 
-/** What a command works with: the terminal, the service with its credential, and the defaults of the folder. */
+/**
+ * The parts that a command works with: the terminal, the service with its credential, and the defaults of the folder.
+ */
 export class Context {
   readonly terminal: Terminal;
   /** Whether to print JSON for programs instead of text for people. */
   readonly isJson: boolean;
   /** Aborts when the person interrupts the command. The calls of {@link client} abort with it. */
   readonly signal: AbortSignal;
-  /** Replaces what further interruptions do; see {@link Interruption}. */
+  /** Sets the function that handles further interruptions; see {@link Interruption}. */
   readonly onInterruptedAgain: Interruption["onAgain"];
   readonly #options: CommonOptions;
   #login: Login | null | undefined;
@@ -81,7 +83,8 @@ export class Context {
 
   /**
    * Changes defaults of this folder for later commands. Omitted defaults stay, unless the workspace or team changes. If
-   * they cannot be saved, for example in a read-only home folder, prints a note once: the command does not fail.
+   * the defaults cannot be saved, for example in a read-only home folder, prints a note once: the command does not
+   * fail.
    */
   remember(change: Defaults): void {
     try {

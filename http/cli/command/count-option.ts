@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from "commander";
 
 interface CountBounds {
   readonly max?: number;
-  /** The value if the option is omitted. If there is no default, the value is then undefined. */
+  /** The option's value if the person omits the option. Without this default, the value is then undefined. */
   readonly default?: number;
 }
 

@@ -33,8 +33,8 @@ const fileSchema = z.array(z.tuple([z.string(), z.string(), defaultsSchema]));
 const KEPT = 200;
 
 /**
- * Returns the defaults for a service. They belong to the repository that this folder is in, or else to the folder
- * itself. Empty if there are none.
+ * Returns the defaults for a service. Defaults belong to the repository that this folder is in, or else to the folder
+ * itself. Returns an empty object if there are none.
  */
 export function readDefaults(terminal: Terminal, url: string): Defaults {
   const place = findRepository(terminal.folder);
@@ -44,7 +44,7 @@ export function readDefaults(terminal: Terminal, url: string): Defaults {
 
 /**
  * Changes some of the defaults that {@link readDefaults} returns. A change of the workspace or the team removes the
- * defaults that belong to the previous one.
+ * defaults that belong to the previous workspace or team.
  */
 export function saveDefaults(terminal: Terminal, url: string, change: Defaults): void {
   const before = readDefaults(terminal, url);
@@ -63,8 +63,8 @@ function readFile(terminal: Terminal): z.output<typeof fileSchema> {
 }
 
 /**
- * Returns the path of the file. If `signalbox dev` was started in this folder or one above it, the file is in the
- * folder that {@link findDevFolder} returns. `signalbox dev --reset` removes that file.
+ * Returns the path of the file with the defaults. If `signalbox dev` was started in this folder or one above it, the
+ * file is in the folder that {@link findDevFolder} returns. `signalbox dev --reset` removes that file.
  */
 function path(terminal: Terminal): string {
   return join(findDevFolder(terminal) ?? configFolder(terminal), "defaults.json");

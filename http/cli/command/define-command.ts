@@ -3,7 +3,7 @@ import type { CommonOptions, Context } from "./context.js";
 import { type ExitCode, exitCodes } from "./exit-codes.js";
 import type { Interruption, ProcessParts } from "./terminal.js";
 
-/** What the commands of a process share. */
+/** The parts that all commands of a process share. */
 export interface Frame extends ProcessParts {
   /** Receives the exit code of the command that ran. */
   readonly exit: (code: ExitCode) => void;
@@ -35,8 +35,8 @@ export interface CommandDefinition<Options, Args extends readonly CommandArgumen
    */
   readonly isLocal?: boolean;
   /**
-   * Whether the command leaves SIGINT and SIGTERM to the code that it loads, or to their default, which ends the
-   * process at once. If so, the signal of its context never aborts.
+   * True if the command's own code handles SIGINT and SIGTERM, or if these signals end the process at once, which is
+   * their default. The signal of the command's context then never aborts.
    */
   readonly handlesSignals?: boolean;
   /** Whether the command has no result to print, and so no `--json`. */
@@ -111,8 +111,8 @@ export class CommandTree {
 }
 
 /**
- * Returns a handler for the case that the parser ends the program. It throws a `CommanderError` with `usageCode` for a
- * wrong command line, and with 0 after the help or the version.
+ * Returns a handler for the case that the parser ends the program. The handler throws a `CommanderError`: with
+ * `usageCode` for a wrong command line, and with 0 after the help or the version.
  */
 export function endWith(usageCode: ExitCode): (error: CommanderError) => never {
   return ({ exitCode, code, message }) => {

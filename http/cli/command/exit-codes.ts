@@ -2,8 +2,8 @@
 export const exitCodes = {
   done: 0,
   /**
-   * The service refused, the object does not exist, or the work ended badly: a replay check failed, the doctor left
-   * damage, a body is missing.
+   * The command failed. For example, the service refused the request, the object does not exist, a replay check failed,
+   * or `doctor` left damage in the store.
    */
   failed: 1,
   /** `plan`: an apply would change something. */
@@ -22,8 +22,8 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /**
- * Ends a command with a message for the person and an exit code. If the cause is an error of the service, `--json`
- * prints its problem too.
+ * Ends a command with a message for the person and an exit code. If the cause is an error response of the service,
+ * `--json` also prints that response's problem.
  */
 export class CommandError extends Error {
   override readonly name = "CommandError";
@@ -36,8 +36,8 @@ export class CommandError extends Error {
 }
 
 /**
- * Whether a wait or a call rejected with this error because the signal aborted. After an abort, other errors are still
- * possible.
+ * True if a wait or a call rejected with `error` because `signal` aborted. After an abort, a call can still reject with
+ * another error; then returns false.
  */
 export function isInterruption(error: unknown, signal: AbortSignal): boolean {
   return signal.aborted && (error === signal.reason || (error instanceof Error && error.name === "AbortError"));

@@ -6,15 +6,15 @@ const ID_DIGITS = 26;
 /** Maximum number of ids in the error for an ambiguous prefix. */
 const NAMED = 5;
 
-/** An id or a prefix of one, with its kind, such as `task_01`. */
+/** An id or an id prefix, including its kind: for example `task_01`. */
 export interface IdPrefix {
   readonly text: string;
   readonly isWhole: boolean;
 }
 
 /**
- * Parses an id or a prefix of one, in upper or lower case, with or without its kind, such as `task`. Null if no such id
- * can have the prefix.
+ * Parses an id or an id prefix, in upper or lower case. The text may omit the kind, such as `task_`. Returns null if no
+ * id of this kind can begin with the text.
  */
 export function parseIdPrefix(kind: string, text: string): IdPrefix | null {
   const [, digits] = new RegExp(`^(?:${kind}_)?([${DIGITS}]{1,${ID_DIGITS}})$`, "i").exec(text) ?? [];
@@ -23,8 +23,8 @@ export function parseIdPrefix(kind: string, text: string): IdPrefix | null {
 }
 
 /**
- * Returns the lowest id that is higher than all ids with the prefix. In a list with the newest first, this id is the
- * value of `before`. Undefined if there is no such id.
+ * Returns the lowest id that is higher than all ids with the prefix; undefined if there is none. As the value of
+ * `before`, it makes a list skip all ids above those with the prefix.
  */
 export function toIdAfter(kind: string, { text }: IdPrefix): string | undefined {
   const digits = text.slice(kind.length + 1).replace(/Z+$/, "");

@@ -17,8 +17,8 @@ export function limitOption(): Option {
 }
 
 /**
- * Returns the page size to request, at most {@link MAX_PAGE}. It is one more than the limit, so that the response shows
- * whether there are more items.
+ * Returns the page size to request, at most {@link MAX_PAGE}. The page size is one more than the limit, so that the
+ * response shows whether there are more items.
  */
 export function toPageSize(limit: number): number {
   return Math.min(limit + 1, MAX_PAGE);

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, Option } from "commander";
 
 /**
- * Creates an option that takes words from `words`, separated by commas. It can be repeated; its value has each given
- * word once.
+ * Creates an option that takes words from `words`, separated by commas. The option can be repeated. Its value has each
+ * given word once.
  */
 export function listOption<Word extends string>(flags: string, description: string, words: readonly Word[]): Option {
   return new Option(flags, description).argParser<readonly Word[]>((text, before = []) => {

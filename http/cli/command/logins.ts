@@ -30,7 +30,7 @@ export const devLoginSchema = loginSchema.extend({
 });
 
 const loginsSchema = z.object({
-  /** The address of the last sign-in. Null if there is none, or if the person has signed out there. */
+  /** The address of the last sign-in. Null if there is none, or if the person has signed out at that address. */
   current: z.string().nullable(),
   /** The sign-ins, by the service's address. */
   logins: z.record(z.string(), loginSchema),
@@ -54,12 +54,12 @@ export interface LoginWish {
  * 3. the service that `signalbox dev` runs in this folder or one above it
  * 4. the last sign-in, if `signalbox dev` was not started in this folder or one above it
  *
- * If `signalbox dev` was started there, the last sign-in is not used even after `signalbox dev` has stopped: a command
- * must not reach another service by accident.
+ * If `signalbox dev` was started in such a folder, the last sign-in is not used even after `signalbox dev` has stopped:
+ * a command must not reach another service by accident.
  *
- * The credential comes from `--token`, `SIGNALBOX_TOKEN`, or the sign-in at that address; it is omitted if there is
- * none. A token goes only to an address that the person gave or signed in at, so not to the service of `signalbox dev`
- * by default. Throws a {@link CommandError} for a token without an address.
+ * The credential comes from `--token`, `SIGNALBOX_TOKEN`, or the sign-in at that address; it is omitted if none of them
+ * exists. A token is used only for an address that the person gave or signed in at. So it is not used for the service
+ * of `signalbox dev` by default. Throws a {@link CommandError} for a token without an address.
  */
 export function chooseLogin(terminal: Place, wish: LoginWish): Login | null {
   const { SIGNALBOX_URL: envUrl = "", SIGNALBOX_TOKEN: envToken = "" } = terminal.env;
@@ -116,8 +116,8 @@ export function saveLogin(terminal: Place, login: Login): void {
 }
 
 /**
- * Removes the credential for an address. If `signalbox dev` runs a service at the address, in this folder or one above
- * it, also removes the credential for that service. Commands still find the service's address.
+ * Removes the credential for an address. If `signalbox dev` runs a service at this address, in this folder or one above
+ * it, also removes the credential of `signalbox dev`. Commands still find the address of that service.
  */
 export function removeLogin(terminal: Place, url: string): void {
   const dev = readDevLogin(terminal);
@@ -128,9 +128,9 @@ export function removeLogin(terminal: Place, url: string): void {
 }
 
 /**
- * Returns the address without trailing slashes, which is the key of its sign-in. Throws a {@link CommandError} if it is
- * not an http or https address, or has a user name or password. The error does not repeat the address, because it may
- * contain a password.
+ * Returns the address without trailing slashes. A sign-in is stored under this form of its address. Throws a {@link
+ * CommandError} if the address is not http or https, or has a user name or password. The error does not repeat the
+ * address, because the address may contain a password.
  */
 export function toAddress(url: string): string {
   if (parseHttpAddress(url) === null) {
@@ -160,7 +160,7 @@ function readDevLogin(
   return login === null || !isAlive(login.process) ? null : { path, login };
 }
 
-/** Whether the process runs. Without `/proc`, it may be another process with the same id. */
+/** Whether the service's process still runs. Without `/proc`, also true if a later process has the same id. */
 function isAlive({ pid, started }: z.output<typeof devLoginSchema>["process"]): boolean {
   if (startTime(pid) !== started) return false;
   try {

@@ -1,14 +1,17 @@
 import { ApiError, ConnectionError } from "../../client/entry.js";
 import { CommandError, exitCodes } from "./exit-codes.js";
 
-/** Whether the service refused the call. After a lost response or a server error, the call may have taken effect. */
+/**
+ * True if the service refused the call, which then had no effect. False after a lost response or a server error,
+ * because the call may have taken effect.
+ */
 export function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 408;
 }
 
 /**
- * Waits for a write. If its response is lost, throws a {@link CommandError} with `advice`: what may have happened, and
- * what to do. Give the call no signal, so that an interruption does not lose the response.
+ * Awaits a write. If its response is lost, throws a {@link CommandError} with `advice`: what may have happened, and
+ * what to do. Do not pass an abort signal to the call, so that an interruption does not lose the response.
  */
 export async function withAdviceIfLost<Result>(call: Promise<Result>, advice: string): Promise<Result> {
   try {

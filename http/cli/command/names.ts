@@ -18,8 +18,8 @@ export interface NamedTeam {
 
 /**
  * Resolves names that users type: ids, keys, and addresses such as `core/fix`. Without a name, uses the folder's
- * default, or the only object if there is just one. Throws a {@link CommandError} if it finds none, or several and no
- * default.
+ * default, or the only object if there is just one. Throws a {@link CommandError} if no object matches, or if several
+ * match and there is no default.
  */
 export class Names {
   readonly #client: Client;
@@ -44,7 +44,10 @@ export class Names {
     return items.map(({ id, slug }) => ({ id, slug }));
   }
 
-  /** Finds a workspace by its slug or id. Default: that of `--team`, of the folder, or the only one. */
+  /**
+   * Finds a workspace by its slug or id. Default: the workspace of `--team`, the folder's default workspace, or the
+   * caller's only workspace.
+   */
   async workspace(name: string | undefined = this.#wishedWorkspace()): Promise<NamedWorkspace> {
     const all = await this.workspaces();
     const wanted = name ?? this.#defaults.workspace;
@@ -68,7 +71,10 @@ export class Names {
     );
   }
 
-  /** Finds a team by `<workspace>/<team>`, its key or its id. Default: `--team`, the folder's, or the only one. */
+  /**
+   * Finds a team by `<workspace>/<team>`, its key or its id. Default: the team of `--team`, the folder's default team,
+   * or the only team.
+   */
   async team(name: string | undefined = this.#wish): Promise<NamedTeam> {
     const [first = "", second] = (name ?? "").split("/");
     const workspace = await this.workspace(second === undefined ? undefined : first);
@@ -92,7 +98,10 @@ export class Names {
     );
   }
 
-  /** Finds a line by its id, `<team>/<line>` or its key in the team. Default: the folder's, or the team's only one. */
+  /**
+   * Finds a line by its id, `<team>/<line>` or its key in the team. Default: the folder's default line, or the team's
+   * only line.
+   */
   async line(name?: string): Promise<{ readonly team: NamedTeam; readonly line: Schema<"Line"> }> {
     const [first = "", second] = (name ?? "").split("/");
     const team = await this.team(second === undefined ? undefined : first);
@@ -137,7 +146,7 @@ export class Names {
   }
 }
 
-/** Waits for an object; null if it does not exist, or if the caller cannot see it. */
+/** Awaits the read of an object. Returns null if the object does not exist, or if the caller cannot see it. */
 export async function orNull<Found>(found: Promise<Found>): Promise<Found | null> {
   try {
     return await found;

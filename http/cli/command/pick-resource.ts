@@ -1,7 +1,7 @@
 import { CommandError } from "./exit-codes.js";
 import { pickId } from "./id-prefix.js";
 
-/** How people name the resources of a kind. */
+/** The ways in which people name the resources of a kind. */
 interface NamedKind<Resource> {
   /** The kind, such as `hook`. */
   readonly what: string;
@@ -13,8 +13,8 @@ interface NamedKind<Resource> {
 }
 
 /**
- * Picks a resource by its key, its id or a unique prefix of its id. Without a name, picks the only one. Throws a {@link
- * CommandError} if no resource or several fit.
+ * Picks a resource by its key, its id or a unique prefix of its id. Without a name, picks the only resource. Throws a
+ * {@link CommandError} if no resource or more than one matches.
  */
 export function pickResource<Resource extends { readonly id: string }>(
   { what, where, key, ifNone }: NamedKind<Resource>,

@@ -73,8 +73,8 @@ export function findRepository(folder: string): string {
 }
 
 /**
- * Returns the nearest folder, from this one upwards, in which `signalbox dev` was started; null if there is none. It
- * may have stopped since.
+ * Returns the nearest folder, from this one upwards, in which `signalbox dev` was started; null if there is none.
+ * `signalbox dev` may have stopped since.
  */
 export function findStartedDev({ env, folder }: Pick<Terminal, "env" | "folder">): string | null {
   for (let at = realpathSync.native(folder); ; at = dirname(at)) {

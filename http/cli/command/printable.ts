@@ -49,7 +49,9 @@ export function createPainter(): Painter {
   };
 }
 
-/** Encodes a value as JSON. Control, bidirectional and invisible characters are escaped, so it can be printed. */
+/**
+ * Encodes a value as JSON. Escapes control, bidirectional and invisible characters, so that the JSON can be printed.
+ */
 export function toJson(value: unknown, indent = 0): string {
   return escapeUnseen(writeJson(value, indent));
 }

@@ -47,8 +47,8 @@ export class PromptLine {
   }
 
   /**
-   * Writes a line to a stream. If the stream is a terminal with an open question, the line begins on a new line. The
-   * question is then shown again, with what the person has typed.
+   * Writes a line to a stream. If the stream is a terminal with an open question, writes the line below the question.
+   * Then shows the question again, with the text that the person has typed.
    */
   write(stream: Output, line: string): void {
     const reader = this.#open;

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { CommandError, exitCodes } from "./exit-codes.js";
 import type { Terminal } from "./terminal.js";
 
-/** Where {@link readInput} and {@link readArgument} read. */
+/** The folder and the standard input that {@link readInput} and {@link readArgument} use. */
 type Source = Pick<Terminal, "folder" | "readInput">;
 
 /** Reads a file; `-` means standard input. Throws a {@link CommandError} if the file cannot be read. */

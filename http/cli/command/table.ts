@@ -9,8 +9,8 @@ interface Column<Row> {
   /** Whether values are shortened, with an ellipsis, if the table is wider than the terminal. */
   readonly isFlexible?: boolean;
   /**
-   * Whether the column is left out if the table is too wide even with short values. If several columns are minor, the
-   * last one is left out first.
+   * Whether the column is left out if the table is too wide even with short values. If a table has several minor
+   * columns, the last of them is left out first.
    */
   readonly isMinor?: boolean;
 }
@@ -25,8 +25,8 @@ const LEAST_WIDTH = 4;
 
 /**
  * Lays out rows as lines below a line of titles. An absent or empty value becomes a dash. On a terminal, shortens
- * flexible columns and leaves out minor columns until the table fits. If it still does not fit, each row becomes lines
- * of titles and values. If standard output is no terminal, all values are whole.
+ * flexible columns and leaves out minor columns until the table fits. If the table still does not fit, each row becomes
+ * lines of titles and values. If standard output is no terminal, all values are whole.
  */
 export function toTable<Row>(
   terminal: Terminal,
@@ -79,7 +79,7 @@ function toRecords(terminal: Terminal, columns: readonly LaidOut[]): readonly st
   ]);
 }
 
-/** Returns the columns to show, with widths that fit; null if they cannot fit. */
+/** Returns the columns to show, with widths that fit into `width`; null if the columns cannot fit. */
 function fit(columns: readonly LaidOut[], width: number): readonly LaidOut[] | null {
   const short = shrink(columns, width, SHORT_WIDTH);
   if (short !== null) return short;

@@ -14,11 +14,11 @@ export interface Terminal {
   /** The folder that the command runs in. */
   readonly folder: string;
   /**
-   * Writes a question to standard error and reads a line; null at the end of the input. The property is null if nobody
-   * can answer, because standard input or standard error is no terminal. Use `ask.ts`.
+   * Writes a question to standard error and reads a line; returns null at the end of the input. `ask` itself is null if
+   * nobody can answer, because standard input or standard error is no terminal. Commands use `ask.ts` instead.
    */
   readonly ask: ((question: string, signal?: AbortSignal) => Promise<string | null>) | null;
-  /** Like {@link ask}, but what is typed is not shown. Null if standard input is no terminal. */
+  /** Like {@link ask}, but does not show what the person types. Null if standard input is no terminal. */
   readonly askHidden: ((question: string, signal?: AbortSignal) => Promise<string | null>) | null;
   /** Reads standard input to its end. */
   readInput(): Promise<string>;
@@ -29,8 +29,8 @@ export interface Terminal {
   /**
    * Writes a line of the result to standard output. If the write fails, the process ends:
    *
-   * - with an error that says `ifLost`, if this or an earlier call gave `ifLost`
-   * - otherwise without an error, if the reader, such as `head`, has ended
+   * - with the error message `ifLost`, if this or an earlier call passed one
+   * - otherwise without an error, if the program that reads the output, such as `head`, has ended
    * - otherwise with an error
    */
   print(line: string, ifLost?: string): void;
@@ -82,7 +82,8 @@ export function processTerminal(): Terminal {
       try {
         prompt.write(stdout, toShown(line));
       } catch (error) {
-        // In some versions of Node, a write to a full disk throws. Handle the error like that of any failed write.
+        // In some versions of Node, a write to a full disk throws. Handle this error like the error of any other failed
+        // write.
         endUnwritten(error);
       }
     },
@@ -96,7 +97,9 @@ export function processTerminal(): Terminal {
 export interface Interruption {
   /** Aborts with a {@link CommandError} as its reason. */
   readonly signal: AbortSignal;
-  /** Replaces what further interruptions do. `act` gets 2 for the second one, and so on. */
+  /**
+   * Sets the function that handles further interruptions. The function gets 2 for the second interruption, and so on.
+   */
   readonly onAgain: (act: (times: number) => void) => void;
   /** Stops listening for the signals. */
   readonly end: () => void;

@@ -18,8 +18,8 @@ export function laterOption(flags: string, description: string): Option {
 }
 
 /**
- * Converts a time to RFC 3339. A period counts from now: ahead if `direction` is 1, back if it is -1. Throws an
- * `InvalidArgumentError`, which commander reports, for any other text.
+ * Converts a time to RFC 3339. A duration counts from now: into the future if `direction` is 1, into the past if it is
+ * -1. Throws an `InvalidArgumentError`, which commander reports, for any other text.
  */
 function toTime(text: string, nowMs: number, direction: 1 | -1): string {
   const [, number, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];

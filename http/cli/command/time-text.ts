@@ -5,8 +5,8 @@ import type { Terminal } from "./terminal.js";
 const JUST_NOW = 10;
 
 /**
- * Formats a time of the API for people. On a terminal, it is relative to now, such as `5 min ago`; otherwise RFC 3339
- * without the fraction of the second. Null stays null.
+ * Formats a time of the API for people. On a terminal, the text is relative to now, such as `5 min ago`. Otherwise it
+ * is RFC 3339 without the fraction of the second. Null stays null.
  */
 export function toTimeText<Time extends string | null>({ isTerminal }: Pick<Terminal, "isTerminal">, at: Time): Time;
 export function toTimeText({ isTerminal }: Pick<Terminal, "isTerminal">, at: string | null): string | null {

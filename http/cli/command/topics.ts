@@ -10,7 +10,7 @@ export interface Topics {
   unsubscribe(topic: string): void;
   /**
    * Resolves with the next message of any topic. Rejects when the command is interrupted, or when the stream ends for
-   * good. Call it again only after it has settled.
+   * good. Do not call `next` again before the previous promise has settled.
    */
   next(): Promise<StreamMessage>;
   close(): void;
@@ -21,7 +21,10 @@ interface ConnectionListener {
   readonly onConnected?: () => void;
 }
 
-/** Opens the stream. After a lost connection, prints a note, connects again and continues after the last messages. */
+/**
+ * Opens the stream. After a lost connection, prints a note, connects again and continues after the last received
+ * message.
+ */
 export function openTopics(
   { login, signal, terminal }: Context,
   { onLost, onConnected }: ConnectionListener = {},

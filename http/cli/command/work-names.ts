@@ -3,20 +3,20 @@ import type { Defaults } from "./defaults.js";
 import { CommandError } from "./exit-codes.js";
 import { type IdPrefix, parseIdPrefix, pickId, toIdAfter } from "./id-prefix.js";
 
-/** What {@link findTaskId} and {@link findRunId} need. */
+/** The inputs of {@link findTaskId} and {@link findRunId}. */
 export interface WorkNames {
   readonly client: Client;
   readonly defaults: Defaults;
-  /** Finds the team. A prefix of an id is looked up among its tasks. */
+  /** Finds the team whose tasks are searched for an id prefix. */
   readonly team: () => Promise<{ readonly id: string; readonly key: string }>;
 }
 
 /** Maximum number of tasks whose runs are searched for the prefix of a run's id. */
 const TASKS_SEARCHED = 20;
-/** Maximum number of tasks with a prefix to list. The error for an ambiguous prefix names them. */
+/** Maximum number of matching tasks to read for a prefix. If several match, the error names them. */
 const LISTED = 6;
 
-/** Finds the id of a task by its id or a unique prefix of it. Default: the current task of the folder. */
+/** Finds the id of a task by the id or a unique id prefix. Default: the current task of the folder. */
 export async function findTaskId(names: WorkNames, name: string | undefined): Promise<string> {
   if (name === undefined) {
     if (names.defaults.task !== undefined) return names.defaults.task;
@@ -37,9 +37,14 @@ export async function findTaskId(names: WorkNames, name: string | undefined): Pr
 }
 
 /**
- * Finds the id of a run. The name is the run's id, a prefix of it, or a task (then its last run). A
- * prefix is looked up among the runs of the current task, then among those of the team's latest tasks; it must be
- * unique there. Default: the current run of the folder, or the last run of its current task.
+ * Finds the id of a run. `name` is one of these:
+ *
+ * - the run's id
+ * - an id prefix: the function searches the runs of the current task, then the runs of the team's latest tasks, and
+ *   the prefix must be unique among them
+ * - a task: the function returns the task's last run
+ *
+ * Default: the current run of the folder, or the last run of its current task.
  */
 export async function findRunId(names: WorkNames, name: string | undefined): Promise<string> {
   const { defaults } = names;

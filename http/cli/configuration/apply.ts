@@ -15,7 +15,7 @@ interface ApplyOptions extends PlanOptions {
   readonly yes?: true;
 }
 
-/** Changes the service so that it has what the folder describes. Shows the plan and asks first. */
+/** Changes the service so that it has what the folder describes. First shows the plan and asks for confirmation. */
 export async function apply(context: Context, options: ApplyOptions, given: string | undefined): Promise<void> {
   const { terminal, signal } = context;
   const { plan, folder, api, secrets } = await planFolder(context, options, given);

@@ -2,8 +2,8 @@
 type Fields<Value> = Readonly<Record<string, Value>>;
 
 /**
- * Removes the value at a path. Returns the rest, and the value; undefined if nothing is there. A list with a single
- * object counts as that object, because blocks are read as lists.
+ * Removes the value at a path. Returns the remaining fields and the removed value, which is undefined if the path has
+ * no value. A list with a single object counts as that object, because blocks are read as lists.
  */
 export function takeAt<Value>(
   from: Fields<Value>,

@@ -9,7 +9,10 @@ import {
 import { nearest } from "../../../actors/expressions/suggest.js";
 import type { Kind } from "../../../actors/resources/kind.js";
 
-/** The attribute that refers to a resource's holder, by the kind's `heldBy`; null if there is none. */
+/**
+ * Maps a kind's `heldBy` to the attribute that refers to a resource's holder; null if the resources have no such
+ * attribute.
+ */
 export const holders = { none: null, workspace: "workspace_id", team: "team_id", station: null } as const;
 
 /** The attribute that only sets the order of changes. */
@@ -51,8 +54,8 @@ export function attributesOf(kind: Kind): readonly string[] {
 const MAX_LISTED = 30;
 
 /**
- * Returns advice for an unknown name: `; did you mean key?`, or else a list of the known names. Empty if there are
- * none.
+ * Returns advice for an unknown name: `; did you mean key?`, or else a list of the known names. Empty if no names are
+ * known.
  */
 export function adviseName(name: string, known: readonly string[]): string {
   const near = adviseNear(name, known);

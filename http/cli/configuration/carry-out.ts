@@ -6,7 +6,7 @@ import type { IssuedTokens } from "./issued-tokens.js";
 import type { LiveResource, ResourceApi } from "./live.js";
 import type { HiddenValue, Step } from "./make-plan.js";
 
-/** What has happened to the steps of a plan. */
+/** The steps of a plan that are done, the step that failed, and the steps that remain. */
 export interface Progress {
   readonly done: readonly Step[];
   /** The step that failed; null if none did. */
@@ -26,9 +26,10 @@ export interface Work {
 /**
  * Carries out steps in order, and stops at the first error, with two exceptions:
  *
- * - A step that fails because something is still in use is tried again after the other steps, because a later step
- *   may end that use.
- * - An invalid step is tried again if another step waits already, because it may need the result of that step.
+ * - If a step fails because something is still in use, it is tried again after the other steps. A later step may end
+ *   that use.
+ * - If an earlier step failed and will be tried again, an invalid step is tried again too. It may need the result of
+ *   the earlier step.
  *
  * Stops when all remaining steps fail again.
  */

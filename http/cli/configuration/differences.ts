@@ -60,7 +60,7 @@ function mapChanges(field: string, old: ValueMap, now: ValueMap): readonly Field
 
 /**
  * Compares two lists. If the items have names (stations have keys, files have paths), compares them by name, so that a
- * new item does not change the items after it. Other lists are one field.
+ * new item does not change the items after it. Otherwise compares each list as a whole.
  */
 function listItemChanges(field: string, old: readonly Value[], now: readonly Value[]): readonly FieldChange[] {
   const [before, after] = [byName(old), byName(now)];
@@ -79,7 +79,10 @@ function listItemChanges(field: string, old: readonly Value[], now: readonly Val
   ];
 }
 
-/** The attributes that can name the items of a list. The first that gives each item a different name is used. */
+/**
+ * The attributes that can name the items of a list. The comparison uses the first attribute that gives each item a
+ * different name.
+ */
 const NAMES = ["key", "name", "path", "tool"];
 
 function byName(items: readonly Value[]): ReadonlyMap<string, Value> | null {

@@ -47,8 +47,8 @@ export async function exportFolder(context: Context, options: ExportOptions, giv
 }
 
 /**
- * Adds a newline to text files that do not end with one, because editors would add it. `main.tf` then reads these files
- * with `chomp`, so that the values stay the same.
+ * Adds a newline to each text file that does not end with a newline, because editors would add it. `main.tf` then reads
+ * these files with `chomp`, so that the values stay the same.
  */
 function withFinalNewlines(files: readonly ExportedFile[]): readonly ExportedFile[] {
   const lacking = new Set(
@@ -74,8 +74,11 @@ function counted(count: number): string {
 }
 
 /**
- * Compares a file of the export with the file in the folder. Throws a {@link CommandError} if its path leads outside of
- * the folder or through a link, or is not that of a regular file.
+ * Compares a file of the export with the file in the folder. Throws a {@link CommandError} in these cases:
+ *
+ * - The path of the file leads outside of the folder.
+ * - A part of the path is a link.
+ * - Something other than a regular file has that path.
  */
 function differs(folder: string, { path, content }: ExportedFile): "new" | "other" | "same" {
   const parts = path.split("/");
@@ -110,8 +113,8 @@ function write(folder: string, { path, content }: ExportedFile): void {
 }
 
 /**
- * Makes a folder and its missing ancestors one by one, because Node's recursive `mkdir` does not return if none can be
- * made.
+ * Makes a folder and its missing ancestors one by one. Node's recursive `mkdir` does not return if it can make none of
+ * them.
  */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;

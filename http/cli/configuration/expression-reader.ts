@@ -47,13 +47,16 @@ export class ExpressionReader {
     return ["literals", this.#nonce];
   }
 
-  /** Returns a block with the literals that are parts of expressions, to parse with the file. */
+  /**
+   * Returns a block with the literals that are parts of expressions. HashiCorp's parser parses this block together with
+   * the file.
+   */
   literalBlock(): string {
     const lines = this.#literals.map((text, index) => `  ${this.#nonce}l${index} = ${text}\n`);
     return `literals "${this.#nonce}" {\n${lines.join("")}}\n`;
   }
 
-  /** Returns what replaces the expressions in a value. */
+  /** Returns the splices that replace the expressions in a value. */
   splices(value: SyntaxNode): readonly Splice[] {
     const inner = toInner(value);
     switch (inner.type) {

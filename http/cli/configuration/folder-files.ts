@@ -4,7 +4,7 @@ import { CommandError, exitCodes } from "../command/exit-codes.js";
 import { Refused, type SourceFile } from "./refused.js";
 
 const MAX_FILES = 500;
-/** Maximum length of an HCL file, in characters. The parsers run out of memory far above it. */
+/** Maximum length of an HCL file, in characters. The parsers run out of memory only far above this limit. */
 const MAX_SOURCE = 4 * 1024 * 1024;
 const MAX_BYTES = 16 * 1024 * 1024;
 
@@ -29,7 +29,9 @@ export class FolderFiles {
     return readdirSync(this.folder).sort();
   }
 
-  /** Reads the folder's HCL. Throws {@link Refused} for files that Terraform would read and these commands do not. */
+  /**
+   * Reads the folder's HCL. Throws {@link Refused} for files that Terraform would read but these commands do not read.
+   */
   sources(): readonly SourceFile[] {
     const names = this.names();
     for (const name of names) {

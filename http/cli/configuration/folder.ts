@@ -20,15 +20,18 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface WantedResource {
   readonly resource: ResourceBlock;
   readonly address: string;
-  /** The id of the workspace or team that holds it; "" for a workspace. */
+  /** The id of the workspace or team that holds this resource; "" for a workspace. */
   readonly holder: string;
   /** The fields that the folder sets, without hidden ones. */
   readonly fields: Fields;
   /** All fields, with defaults. */
   readonly complete: Fields;
-  /** The hidden values that the folder sets, by path. Evaluated on use, because their variables may have no value. */
+  /**
+   * The hidden values that the folder sets, by path. A value is evaluated only when it is used, because its variables
+   * may have no value.
+   */
   readonly hidden: ReadonlyMap<string, () => Value>;
-  /** The names of the resources that it refers to. */
+  /** The names of the resources that this resource refers to. */
   readonly references: ReadonlySet<string>;
 }
 
@@ -118,7 +121,7 @@ export class Folder {
     return this.match(resource)?.id ?? null;
   }
 
-  /** Returns the id of the holder, or its placeholder if it does not exist yet. */
+  /** Returns the id of the resource's holder, or a placeholder if the holder does not exist yet. */
   #holder(resource: ResourceBlock): string {
     const { kind, block, name } = resource;
     const attribute = holders[kind.heldBy];
@@ -202,8 +205,8 @@ function refuseAll(resource: ResourceBlock, errors: readonly FieldError[]): neve
 }
 
 /**
- * Refuses attributes that the kind does not have. Call it before missing attributes are reported, because a misspelled
- * name is the better error.
+ * Refuses attributes that the kind does not have. Call it before missing attributes are reported: if a name is
+ * misspelled, this error helps more.
  */
 function refuseUnknown(resource: ResourceBlock): void {
   const { kind, block } = resource;

@@ -46,7 +46,7 @@ const blockTypes: Readonly<
   locals: { labels: 0, reads: "all", nested: false },
   variable: { labels: 1, reads: ["default"], nested: false },
   import: { labels: 0, reads: ["id"], nested: false },
-  // These blocks have no effect here: they are for Terraform and for people.
+  // These blocks have no effect in these commands: they are for Terraform and for people.
   moved: { labels: 0, reads: [], nested: false },
   output: { labels: 1, reads: [], nested: false },
   provider: { labels: 1, reads: [], nested: true },
@@ -58,7 +58,7 @@ const understood = Object.keys(blockTypes).join(", ");
 /** Terraform's block types that these commands do not support. */
 const otherBlocks = ["action", "check", "data", "ephemeral", "module", "removed"];
 
-/** The blocks of a resource that Terraform itself reads. */
+/** The block types inside a resource that belong to Terraform and not to the resource's schema. */
 const metaBlocks = ["connection", "dynamic", "lifecycle", "provisioner"];
 
 /**
@@ -101,7 +101,7 @@ export async function parseHcl(syntax: Syntax, file: SourceFile): Promise<HclFil
   };
 }
 
-/** The values of a file of variables: `name = value`. They have no references. */
+/** The values of a file of variables: `name = value`. These values contain no references. */
 export interface Assignments extends Pick<HclFile, "expressions" | "literals"> {
   readonly values: ReadonlyMap<string, Placed>;
 }

@@ -11,7 +11,8 @@ import { Faults, type Place, type Placed, placeText, refuse, type SourceFile } f
 import type { Value, ValueMap } from "./value.js";
 
 /**
- * The exported kinds, each after the kinds that it refers to. Only their schemas are used, not the deployment's rules.
+ * The exported kinds. Each kind comes after the kinds that it refers to. Only the schemas of these kinds are used, not
+ * the deployment's rules.
  */
 export const exportedKinds: readonly Kind[] = createKinds({ allowList: parseAllowList(""), signsTokens: false }).filter(
   ({ hcl }) => hcl !== null,
@@ -50,7 +51,10 @@ export interface Module {
 
 const kindByType = new Map(exportedKinds.map((kind) => [resourceType(kind), kind]));
 
-/** Reads all HCL of a folder. Throws a {@link CommandError} with file and line of what it does not understand. */
+/**
+ * Reads all HCL of a folder. Throws a {@link CommandError} with the file and line of each part that these commands do
+ * not support.
+ */
 export async function readModule(files: FolderFiles): Promise<Module> {
   const faults = new Faults();
   const sources = faults.try(() => files.sources()) ?? [];
@@ -133,7 +137,7 @@ function addBlock(module: OpenModule, block: FileBlock): void {
   }
 }
 
-/** The attributes that a variable may have. Its blocks, such as `validation`, are refused. */
+/** The attributes that a variable may have. Blocks in a variable, such as `validation`, are refused. */
 const variableAttributes = ["default", "description", "ephemeral", "nullable", "sensitive", "type"];
 
 function addVariable(module: OpenModule, { labels: [name = ""], place, body, holder }: FileBlock): void {

@@ -33,7 +33,7 @@ export class IssuedTokens {
     this.#url = url;
   }
 
-  /** Creates a resource, with a token if it needs one. */
+  /** Creates a resource. Issues a token if the resource needs one. */
   async keep(wanted: WantedResource, body: Readonly<Record<string, unknown>>, create: Create): Promise<LiveResource> {
     const { resource, complete, address, holder } = wanted;
     const { kind } = resource;
@@ -60,7 +60,10 @@ export class IssuedTokens {
   }
 }
 
-/** Moves an attempt's file to its final path, unless another file is there. Returns the resulting path of the file. */
+/**
+ * Moves an attempt's file to its final path, unless another file has that path. Returns the path that the attempt's
+ * file has then.
+ */
 function claimed(attempt: string, place: string): string {
   try {
     linkSync(attempt, place);

@@ -59,7 +59,7 @@ export class ResourceApi {
     this.#client = client;
   }
 
-  /** Reads all resources of exported kinds, in the order of the kinds and their addresses. */
+  /** Reads all resources of the exported kinds, sorted by kind, then by address. */
   async list(workspaceId: string): Promise<readonly LiveResource[]> {
     const found: LiveResource[] = [];
     for (const kind of exportedKinds) {

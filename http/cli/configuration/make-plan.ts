@@ -25,7 +25,7 @@ export type Step =
       readonly hidden: readonly HiddenValue[];
       /**
        * The address in the resource's import block, if it differs from the resource's address; otherwise null. The
-       * existing resource with the address in the import block stays, unless it is pruned.
+       * service keeps its resource with that address, unless the apply prunes it.
        */
       readonly was: string | null;
     }
@@ -45,7 +45,7 @@ export interface NotCompared {
   readonly field: string;
 }
 
-/** What an apply would do, in this order. */
+/** The steps that an apply would carry out, in order, and the values and resources that it would not change. */
 export interface Plan {
   readonly target: TargetWorkspace;
   readonly steps: readonly Step[];
@@ -56,13 +56,13 @@ export interface Plan {
    * cannot compare them.
    */
   readonly notCompared: readonly NotCompared[];
-  /** Whether import blocks name another workspace. */
+  /** Whether import blocks name a workspace other than `target`. */
   readonly isElsewhere: boolean;
   /** Remarks about the folder. */
   readonly notes: readonly string[];
 }
 
-/** Compares a folder with the service. Throws a {@link CommandError} with file and line for what is wrong. */
+/** Compares a folder with the service. Throws a {@link CommandError} with the file and line of each error. */
 export function makePlan(
   folder: Folder,
   {
@@ -131,8 +131,8 @@ function toSecretChange({ path }: HiddenValue): FieldChange {
 }
 
 /**
- * Returns the hidden values that a write sends. On an update, a value with a version is sent if the version changes. A
- * value without a version cannot be compared: it is sent if the folder has a value for it.
+ * Returns the hidden values that a write sends. An update sends a value with a version only if the version changes. It
+ * cannot compare a value without a version, so it sends that value whenever the folder's variables define it.
  */
 function hiddenValues(wanted: WantedResource, live?: LiveResource): readonly HiddenValue[] {
   return [...wanted.hidden].flatMap(([path, evaluate]) => {
@@ -148,8 +148,8 @@ function hiddenValues(wanted: WantedResource, live?: LiveResource): readonly Hid
 }
 
 /**
- * Throws {@link Refused} if a fixed field differs from the service's. Does not check the key: another key is another
- * resource.
+ * Throws {@link Refused} if a fixed field differs from the same field of the live resource. Does not check the key,
+ * because a different key means a different resource.
  */
 function refuseFixed({ resource: { kind, block, name }, complete, address }: WantedResource, live: LiveResource): void {
   for (const path of kind.fixed.slice(1)) {
@@ -179,7 +179,7 @@ function refuseTwice(wanted: readonly WantedResource[]): void {
   }
 }
 
-/** Orders resources so that each comes after those that it refers to; otherwise by kind and address. */
+/** Sorts resources by kind and address, but puts each resource after the resources that it refers to. */
 function inReferenceOrder(wanted: readonly WantedResource[]): readonly WantedResource[] {
   const place = ({ resource }: WantedResource) => exportedKinds.indexOf(resource.kind);
   const sorted = [...wanted].sort(
@@ -206,7 +206,7 @@ function inReferenceOrder(wanted: readonly WantedResource[]): readonly WantedRes
   return [...ordered];
 }
 
-/** Lists the resources of the folder that a resource names by key. */
+/** Lists the resources of the folder to which a resource refers by key. */
 function listNamed(
   { resource: { kind }, address, complete }: WantedResource,
   byAddress: ReadonlyMap<string, WantedResource>,
@@ -217,7 +217,7 @@ function listNamed(
     .flatMap((reference) => byAddress.get(`${reference.kind} ${reference.address}`) ?? []);
 }
 
-/** Refuses a reference to a new resource that is created later, because its id is not known then. */
+/** Refuses a reference to a new resource that is created later, because the resource has no id before that. */
 function refuseCircles(folder: Folder, ordered: readonly WantedResource[]): void {
   const done = new Set<string>();
   for (const { resource, references } of ordered) {
@@ -231,8 +231,8 @@ function refuseCircles(folder: Folder, ordered: readonly WantedResource[]): void
 }
 
 /**
- * Returns the addresses in the import blocks for this workspace, by resource name, and a note if other import blocks
- * are for another workspace. Those have no effect.
+ * Returns the addresses in the import blocks for this workspace, by resource name. Also returns a note if other import
+ * blocks are for another workspace; these blocks have no effect.
  */
 function readImports(folder: Folder, target: TargetWorkspace) {
   const { imports } = folder.module;

@@ -16,7 +16,7 @@ export interface PlanOptions extends CommonOptions, VariableOptions {
   readonly prune?: true;
 }
 
-/** A plan, and the objects that an apply needs to carry it out. */
+/** A plan, and the objects that an apply needs to carry out the plan. */
 export interface PlannedFolder {
   readonly plan: Plan;
   readonly folder: Folder;
@@ -25,8 +25,8 @@ export interface PlannedFolder {
 }
 
 /**
- * Makes the plan of a folder: compares it with the service, and asks the service which steps it would refuse. Changes
- * nothing.
+ * Makes the plan of a folder: compares the folder with the service, and asks the service which steps it would refuse.
+ * Changes nothing.
  */
 export async function planFolder(context: Context, options: PlanOptions, given = "."): Promise<PlannedFolder> {
   const module = await readModule(new FolderFiles(context.terminal.folder, given));
@@ -51,8 +51,8 @@ async function planModule(
 }
 
 /**
- * Returns the workspace that the folder describes. If it describes none, returns that of `--workspace`, `--team` or the
- * defaults, or the only one.
+ * Returns the workspace that the folder describes. If the folder describes no workspace, returns the workspace of
+ * `--workspace`, `--team` or the defaults, or the caller's only workspace.
  */
 async function findTarget(
   context: Context,

@@ -128,7 +128,7 @@ function newWorkspaceText(step: Step, { isElsewhere, target }: Plan): string {
   return isNew ? toLine(`: creates a new workspace ${JSON.stringify(target.slug)}`) : "";
 }
 
-/** Lays out a field in one line, or as a diff if it is a changed text of several lines. */
+/** Lays out a field in one line. A changed text of several lines becomes a diff. */
 function fieldLines(terminal: Terminal, { action }: Step, change: FieldChange): readonly string[] {
   const { old, new: now, isSecret } = change;
   const field = toLine(change.field);

@@ -4,7 +4,9 @@ import type { Value } from "./value.js";
 
 /** A file of HCL or of variables. */
 export interface SourceFile {
-  /** The path relative to the folder. For values of variables, the name of their source in messages. */
+  /**
+   * The path relative to the folder. For values of variables, the name that messages use for the source of the values.
+   */
   readonly path: string;
   readonly text: string;
   /** Whether the file has values of variables, which messages must not quote. */
@@ -46,8 +48,8 @@ export function placeText({ file, node }: Place): string {
 }
 
 /**
- * Throws {@link Refused} for a place. In a file of variables, the message is `unquoted`, which quotes nothing of the
- * file.
+ * Throws {@link Refused} with the place and the message. In a file of variables, uses `unquoted` as the message, which
+ * quotes nothing from the file.
  */
 export function refuse(place: Place, message: string, unquoted = ONLY_VALUES): never {
   throw new Refused(`${placeText(place)}: ${place.file.isOfValues === true ? unquoted : message}`);
@@ -65,8 +67,8 @@ export class Faults {
   readonly #messages = new Set<string>();
 
   /**
-   * Runs `work` and returns its result. If it throws {@link Refused}, records the errors and returns undefined. After
-   * `MAX_FOUND` errors, returns undefined without running it.
+   * Runs `work` and returns its result. If `work` throws {@link Refused}, records the errors and returns undefined.
+   * After `MAX_FOUND` errors, returns undefined without running `work`.
    */
   try<Result>(work: () => Result): Result | undefined {
     if (this.#messages.size >= MAX_FOUND) return undefined;

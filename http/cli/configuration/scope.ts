@@ -24,7 +24,7 @@ const TWICE = "an object has a name twice";
 const MARK = /signalbox[0-9a-f]{24}x\d+x/g;
 const WHOLE_MARK = /^signalbox[0-9a-f]{24}x\d+x$/;
 
-/** Maximum depth of references to values that have references themselves. */
+/** Maximum number of nested references: a value can refer to a value that has references too. */
 const MAX_DEPTH = 200;
 
 /** Maximum length of the text of all templates together, in characters. */
@@ -42,11 +42,11 @@ export class Scope {
   /** The local values that were evaluated so far, by name. */
   readonly #locals = new Map<string, Evaluated>();
   readonly #weights = new Weights();
-  /** The weight of the values so far. */
+  /** The total weight of the values evaluated so far. */
   #weight = 0;
-  /** The length of the text of templates so far. */
+  /** The total length of the template texts evaluated so far. */
   #length = 0;
-  /** What is being evaluated, from outside to inside. */
+  /** The names of the values that are being evaluated now, outermost first. */
   readonly #open: string[] = [];
   /** The names of the resources that the current value refers to. */
   #references = new Set<string>();
@@ -56,7 +56,10 @@ export class Scope {
     this.#given = given;
   }
 
-  /** Forgets local values, because an id has become known. */
+  /**
+   * Discards the evaluated local values and the size totals. Call it when a created resource gets its id, because local
+   * values may refer to that id.
+   */
   refresh(): void {
     this.#length = 0;
     this.#weight = 0;
@@ -118,7 +121,10 @@ export class Scope {
     return typeof value === "string" ? value : this.#join(name, place);
   }
 
-  /** Evaluates a text: the value of an expression, or a text with the values of expressions in it. */
+  /**
+   * Evaluates a text. If the text is a single expression, returns the value of the expression. Otherwise replaces each
+   * expression in the text by its value.
+   */
   #text(text: string, place: Place): Value {
     return WHOLE_MARK.test(text) ? this.#marked(text) : this.#join(text, place);
   }
@@ -135,8 +141,8 @@ export class Scope {
   }
 
   /**
-   * Counts a part of a template's text and returns the part. The limit is needed because nested templates can expand to
-   * much text.
+   * Adds the length of a template's part to the total and returns the part. Refuses a total above the limit, because
+   * nested templates can expand to a very long text.
    */
   #counted(part: string, isTemplate: boolean, place: Place): string {
     if (isTemplate) this.#length += part.length;

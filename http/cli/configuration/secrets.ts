@@ -37,7 +37,7 @@ export class Secrets {
     return this.#pattern === null ? message : message.normalize("NFC").replace(this.#pattern, HIDDEN);
   }
 
-  /** Runs a part of the work, and removes secret texts from its errors. */
+  /** Runs `work`, and removes secret texts from the errors that it throws. */
   async guard<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();

@@ -15,7 +15,10 @@ export function isList(value: Value | undefined): value is readonly Value[] {
 /** The weight of a value without its text or elements. */
 const PLAIN = 8;
 
-/** Computes the weight of values: about their length as text. Caches the weight of each list and map. */
+/**
+ * Computes the weight of values. A weight is about the length of the value as text. Caches the weight of each list and
+ * map.
+ */
 export class Weights {
   readonly #known = new WeakMap<object, number>();
 

@@ -12,7 +12,7 @@ import { isList, isMap, type Value } from "./value.js";
 
 /** The options that give values to variables. */
 export interface VariableOptions {
-  /** `name=value`, in order. */
+  /** Values in the form `name=value`, in the order of the command line. */
   readonly var?: readonly string[];
   /** Files of values, in order. */
   readonly varFile?: readonly string[];
@@ -132,8 +132,8 @@ class VariableReader {
   }
 
   /**
-   * Reads the value of a variable from a text. Without a type, or with the type string, number or bool, the text is the
-   * value; otherwise it is HCL.
+   * Reads the value of a variable from a text. If the variable has no type, or the type string, number or bool, the
+   * text is the value. Otherwise the text is HCL.
    */
   async #fromText(name: string, text: string, path: string): Promise<Value> {
     const { type = null } = this.#module.variables.get(name) ?? {};

@@ -53,8 +53,9 @@ export function readToken(token: string): Content {
 }
 
 /**
- * Compares a token with a trust by the rules of the exchange, but does not verify the signature. Compares the
- * algorithm, the claims that the trust names, and the times. The claims that the trust does not check are last.
+ * Compares a token with a trust by the rules of the token exchange, but does not verify the signature. Compares the
+ * algorithm, the claims that the trust names, and the times. The results for claims that the trust does not check come
+ * last.
  */
 export function compareClaims({ alg, claims }: Content, terms: Terms, nowMs: number): readonly ClaimResult[] {
   const has = (name: string) => (Object.hasOwn(claims, name) ? claims[name] : undefined);

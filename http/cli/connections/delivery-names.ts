@@ -30,8 +30,8 @@ export async function findIntegration(context: Context, name: string | undefined
 }
 
 /**
- * Finds a delivery of the named integration, or of any integration of the team, by its id or a unique beginning of it.
- * Default: the latest delivery of the named integration, or of the team's only integration.
+ * Finds a delivery by its id or a unique id prefix. Searches the named integration or, without a name, all integrations
+ * of the team. Default: the latest delivery of the named integration, or of the team's only integration.
  */
 export async function findDelivery(
   context: Context,

@@ -67,7 +67,8 @@ async function listTrusts({ client, signal }: Context, workspace: NamedWorkspace
 }
 
 /**
- * Returns the named trust. Without a name, returns the trusts with the token's issuer, or all trusts if none has it.
+ * Returns the named trust. Without a name, returns the trusts with the token's issuer, or all trusts if none has this
+ * issuer.
  */
 function chooseTrusts(
   trusts: readonly Trust[],

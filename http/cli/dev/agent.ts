@@ -8,7 +8,7 @@ import { CommandError, exitCodes } from "../command/exit-codes.js";
 export interface Agent {
   /** The program with its arguments. */
   readonly command: readonly string[];
-  /** Shown to the person. */
+  /** The agent's description for the person. */
   readonly title: string;
   readonly isExample: boolean;
 }

@@ -24,7 +24,7 @@ const markSchema = z.object({
  * Throws a {@link CommandError} in these cases:
  *
  * - Git tracks something in `.signalbox`.
- * - One of the {@link DevPlaces} in `.signalbox` exists, but is not a file or folder as it should be.
+ * - One of the {@link DevPlaces} in `.signalbox` exists, but is not the file or folder that `signalbox dev` expects.
  * - The data folder contains a symbolic link.
  *
  * Follows no links.
@@ -72,7 +72,7 @@ function listFiles({ log, state, mark }: DevPlaces): readonly string[] {
   return [log, `${log}.1`, state, mark];
 }
 
-/** Throws a {@link CommandError} if something exists at the path that is not the wanted kind. */
+/** Throws a {@link CommandError} if the path exists but is not of the wanted kind. */
 function assertKind(path: string, wanted: "file" | "folder"): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined || (wanted === "file" ? stat.isFile() : stat.isDirectory())) return;

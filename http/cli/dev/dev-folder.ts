@@ -69,10 +69,10 @@ const stateSchema = z.object({
   agent: z.array(z.string()).optional(),
 });
 
-/** What `signalbox dev` remembers of a checkout between two starts. */
+/** The data about a checkout that `signalbox dev` stores between two starts. */
 export type DevState = z.output<typeof stateSchema>;
 
-/** Returns what the last start remembered; null before the first one. */
+/** Returns the data that the last start stored; null before the first start. */
 export function readState({ state }: DevPlaces): DevState | null {
   return readPrivateFile(state, stateSchema);
 }
@@ -91,7 +91,10 @@ export function saveState({ state }: DevPlaces, value: DevState): void {
   writePrivateFile(state, value);
 }
 
-/** Links the checkout under its name. Returns the address of repositories, with `{name}` for `<owner>/<name>`. */
+/**
+ * Creates a link to the checkout, named after the repository. Returns the file URL of all linked repositories, in which
+ * `{name}` represents `<owner>/<name>`.
+ */
 export function linkRepository({ repositories }: DevPlaces, name: string, top: string): string {
   const link = join(repositories, name);
   mkdirSync(dirname(link), { recursive: true, mode: 0o700 });

@@ -16,7 +16,8 @@ export interface DevSettings {
 
 /**
  * Reads the settings from the environment and the settings file, like the service. Throws a {@link CommandError} for a
- * wrong setting, and for a `HOST` that other machines can reach: everybody who reached it could start programs here.
+ * wrong setting, and for a `HOST` that other machines can reach: anybody who reached the service could start programs
+ * here.
  */
 export function readSettings(
   { env, note }: Terminal,
@@ -51,9 +52,9 @@ function isLoopback(host: string): boolean {
 }
 
 /**
- * Returns a function that decides whether the service answers a request with this `Host` header: loopback addresses,
- * `localhost`, and the host of `BASE_URL`. This prevents DNS rebinding: a web page whose own host name resolves to this
- * machine gets no answers.
+ * Returns a function that decides by the `Host` header whether the service answers a request. It accepts loopback
+ * addresses, `localhost`, and the host of `BASE_URL`. This prevents DNS rebinding: a web page whose own host name
+ * resolves to this machine gets no answers.
  */
 export function admitLocalHosts({ baseUrl }: Config): (host: string | undefined) => boolean {
   const own = baseUrl === null ? null : new URL(baseUrl).host;
@@ -68,8 +69,9 @@ const MAX_PORT = 65_535;
 const PORTS_TRIED = 20;
 
 /**
- * Returns the given port. If no port is given, tries the last port of the service, then {@link PORTS_TRIED} ports from
- * the default on, and returns the first free one. If none is free, returns 0, which lets the system choose a port.
+ * Returns the given port. If no port is given, returns the first free port of these: the last port of the service, and
+ * {@link PORTS_TRIED} ports starting at the default. If none of them is free, returns 0, which lets the system choose a
+ * port.
  */
 export async function choosePort({ config, isPortGiven }: DevSettings, last: number | null): Promise<number> {
   if (isPortGiven) return config.port;

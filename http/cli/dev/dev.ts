@@ -27,8 +27,8 @@ export interface DevOptions extends CommonOptions {
 const NEXT = 'signalbox task open "The tests fail" --follow';
 
 /**
- * Starts a service and a runner for the repository of this folder, prints where they are, and runs until the person
- * interrupts it.
+ * Starts a service and a runner for the repository of this folder, prints their address, agent and log, and runs until
+ * the person interrupts the command.
  */
 export async function dev(
   context: Context,
@@ -70,8 +70,8 @@ export async function dev(
 }
 
 /**
- * Returns the message that `signalbox dev` already runs for this checkout. Null if that process is still starting and
- * has no sign-in yet.
+ * Returns the message that `signalbox dev` already runs for this checkout. Returns null if the running `signalbox dev`
+ * is still starting and has no sign-in yet.
  */
 function toInUse({ login }: DevPlaces, advice: string): string | null {
   const running = readPrivateFile(login, devLoginSchema);
@@ -88,7 +88,10 @@ function noteOtherStations({ terminal }: Context, there: readonly string[] | nul
   terminal.note(`--stations has no effect: ${why}; change lines in the service, or use --reset`);
 }
 
-/** Asks for confirmation, removes everything that `signalbox dev` has made, and returns whether it was confirmed. */
+/**
+ * Asks for confirmation and, if the person confirms, removes everything that `signalbox dev` has made. Returns whether
+ * the person confirmed.
+ */
 async function reset({ terminal, signal }: Context, places: DevPlaces, isGiven: boolean): Promise<boolean> {
   const question = `Remove all tasks, runs and settings in ${places.folder}?`;
   const isConfirmed = await confirm(terminal, question, { isGiven, signal });

@@ -5,8 +5,8 @@ import type { Running } from "./start.js";
 
 /**
  * Runs until the person interrupts the command. Then finishes the active runs and stops the service. A second
- * interruption stops the runs; a third kills them and ends the process. If the store fails, kills the runs, stops the
- * service and the runner, and rejects.
+ * interruption stops the runs. A third interruption kills the runs and ends the process. If the store fails, kills the
+ * runs, stops the service and the runner, and rejects.
  */
 export async function runUntilInterrupted(
   {

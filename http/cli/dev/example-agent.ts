@@ -5,8 +5,8 @@ import { dirname } from "node:path";
 import { toNote, toNotePath } from "./example-note.js";
 
 /**
- * The agent of `signalbox dev` without `--command`, to see how tasks move. It calls no model. In a work station it adds
- * one note about the task to the repository; in a review it checks that the note is there. It asks a question if the
+ * The agent of `signalbox dev` without `--command`. It shows how tasks move, and calls no model. In a work station it
+ * adds one note about the task to the repository; in a review it checks that the note exists. It asks a question if the
  * task's title ends with a question mark, or if the task says "ask me". It uses the line protocol of the command
  * harness.
  */

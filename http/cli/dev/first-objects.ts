@@ -11,9 +11,9 @@ interface FirstObjects {
 }
 
 /**
- * Creates what is missing: a workspace, a team, the runner's pool and, if there are no lines, the line `main` with
- * these stations. Sets the token of an existing pool again, because somebody may have replaced the token since the last
- * start. Returns the station keys of the line `main`; null if there are only other lines.
+ * Creates the objects that are missing: a workspace, a team, the runner's pool and, if there are no lines, the line
+ * `main` with these stations. Sets the token of an existing pool again, because somebody may have replaced the token
+ * since the last start. Returns the station keys of the line `main`; null if the team has only other lines.
  */
 export async function makeFirstObjects(
   client: Client,

@@ -3,7 +3,10 @@ import { closeSync, constants, fchmodSync, fstatSync, openSync, renameSync, writ
 /** Maximum size of the log file, in bytes. One earlier file, of up to this size, is retained. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** Appends; fails for a symbolic link, which git may put there while the service runs. */
+/**
+ * The flags open the file to append to it. They refuse a symbolic link, which git may create at the path while the
+ * service runs.
+ */
 const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
 /**

@@ -19,7 +19,10 @@ const DEFAULT_DOMAIN = "signalbox.localhost";
 /** Timeout of a request that ends a session while the service stops, in milliseconds. */
 const STOP_MS = 2_000;
 
-/** Returns the address of the local person's account: git's if it is valid, otherwise one in {@link DEFAULT_DOMAIN}. */
+/**
+ * Returns the address of the local person's account: the email address in git's configuration if it is valid, otherwise
+ * an address in {@link DEFAULT_DOMAIN}.
+ */
 export function toLocalEmail({ email }: Checkout): string {
   const given = mailAddress.safeParse(email);
   if (given.success) return given.data;
@@ -35,7 +38,8 @@ interface SignInPlace {
 
 /**
  * Signs the local person in for the commands in this folder, and returns the session's cookie. If an earlier start
- * ended without a sign-out, ends its session too: another program at the same port may have received its cookie.
+ * ended without a sign-out, also ends that start's session: another program at the same port may have received the
+ * session's cookie.
  */
 export async function signIn(
   options: SignInPlace & {
@@ -56,8 +60,8 @@ export async function signIn(
 }
 
 /**
- * Removes the sign-in of the commands in this folder, and ends its session and the given one. Does not fail if the
- * service no longer answers.
+ * Removes the sign-in of the commands in this folder. Ends the session of that sign-in and the session of `cookie`.
+ * Does not fail if the service no longer answers.
  */
 export async function signOut({ url, places }: SignInPlace, cookie: string): Promise<void> {
   const kept = readPrivateFile(places.login, devLoginSchema)?.cookie ?? cookie;
@@ -68,7 +72,7 @@ export async function signOut({ url, places }: SignInPlace, cookie: string): Pro
   }
 }
 
-/** Ends the client's session. It may have ended already. */
+/** Ends the client's session. Does nothing if the session has already ended. */
 async function endSession(client: Client): Promise<void> {
   try {
     await client.delete("/api/sessions");

@@ -27,11 +27,11 @@ export interface StartOptions {
   readonly places: DevPlaces;
   readonly settings: DevSettings;
   readonly agent: Agent;
-  /** The keys of the line's stations, if the line is made. */
+  /** The keys of the line's stations, used only if the line is created. */
   readonly stations: readonly string[];
-  /** Names of variables of this environment that agents get. */
+  /** The names of the environment variables to pass to the agents. */
   readonly passEnv: readonly string[];
-  /** The last port of the service, also before a reset; null if there is none. */
+  /** The service's port at the last start, which a reset does not clear; null if there is none. */
   readonly lastPort: number | null;
 }
 
@@ -80,7 +80,7 @@ export async function start(options: StartOptions): Promise<Running> {
       stations: options.stations,
     });
     const link = await service.signInLink(state.email);
-    // Start the runner last, because nothing would stop it if a later step failed.
+    // Start the runner last: if a step after it failed, nothing would stop the runner.
     const runner = await openRunner(options, { url, state, log });
     return { service, runner, url, link, stations, failed: failure.promise };
   } catch (error) {
@@ -122,7 +122,9 @@ function openRunner(
   });
 }
 
-/** Creates a promise that only rejects. It may reject before it is awaited. */
+/**
+ * Creates a promise that only rejects. The promise may reject before anybody awaits it, without an unhandled rejection.
+ */
 function createFailure(): { readonly promise: Promise<never>; readonly reject: (error: unknown) => void } {
   let reject: (error: unknown) => void = () => undefined;
   const promise = new Promise<never>((_resolve, given) => {

@@ -4,9 +4,9 @@ import type { Firing } from "./hook-names.js";
 type Attempt = Pick<Firing["attempts"][number], "url" | "requestHeaders" | "requestBody">;
 
 /**
- * Returns the request of an attempt as a curl command for a POSIX shell, in lines. What the service stores of an attempt
- * has no secrets: masked values stay masked, and a long body is cut. Returns null for a tool call, whose request is not
- * stored in full, and for an attempt that sent none.
+ * Returns the request of an attempt as a curl command for a POSIX shell, in lines. The stored request contains no
+ * secrets: masked values stay masked, and a long body is cut. Returns null for a tool call, whose request is not stored
+ * in full, and for an attempt that sent no request.
  */
 export function toCurl({ url, requestHeaders, requestBody }: Attempt): readonly string[] | null {
   if (url === null || requestHeaders["webhook-id"] === undefined) return null;

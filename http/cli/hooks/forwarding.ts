@@ -28,8 +28,8 @@ export interface Forwarded {
 const TIMEOUT_MS = 30_000;
 
 /**
- * Parses the address to forward to. Throws a {@link CommandError} if it is not an http or https address, or has a user
- * name or password.
+ * Parses the address to which requests are forwarded. Throws a {@link CommandError} if the address is not http or
+ * https, or has a user name or password.
  */
 export function toTarget(text: string): string {
   const url = parseHttpAddress(text);

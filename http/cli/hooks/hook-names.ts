@@ -9,12 +9,15 @@ import { pickResource } from "../command/pick-resource.js";
 export type Firing = Schema<"HookOccurrence">;
 
 /**
- * The id of a firing: the id of its event with the end of the hook's id. A test or a resent firing has an id of its
- * own.
+ * The id of a firing. It consists of the event's id and the end of the hook's id. A test or a resent firing has an id
+ * of its own instead.
  */
 const FIRING_ID = /^occ_[0-9A-Z]{26}(-[0-9A-Z]{8})?$/;
 
-/** Whether a text is the id of a firing or an event, or its beginning. The keys of hooks have no underscore. */
+/**
+ * Whether a text is the id of a firing or an event, or the beginning of such an id. The key of a hook never matches,
+ * because keys contain no underscore.
+ */
 export function isOccurrence(text: string): boolean {
   return /^occ_/i.test(text);
 }
@@ -47,7 +50,7 @@ export async function findHook(
   return { team, hook };
 }
 
-/** Finds a firing by its id or a unique beginning of it. Default: the team's latest. */
+/** Finds a firing by its id or a unique id prefix. Default: the team's latest firing. */
 export async function findFiring(
   context: Context,
   name: string | undefined,

@@ -8,7 +8,7 @@ import { eventNames, firingStates } from "./event-names.js";
 
 const eventOption = () => new Option("--event <event>", "only this event").choices(eventNames);
 
-/** Adds the commands of hooks. A firing is one event for one hook. */
+/** Adds the commands of hooks. A firing is one event for which one hook fired. */
 export function addHookCommands(program: CommandTree): void {
   const hook = program.group("hook", "create, list, test and resend hooks, and forward them to this machine");
   hook.add({

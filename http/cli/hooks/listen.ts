@@ -24,7 +24,10 @@ const MAX_MISSED = 1_000;
 /** Maximum number of requests that are remembered, so that none is forwarded twice. */
 const MAX_REMEMBERED = 10_000;
 
-/** Forwards the requests of firings to another address, until it is interrupted or has forwarded `limit` requests. */
+/**
+ * Forwards the requests of firings to another address, until the person interrupts the command or `limit` requests have
+ * been forwarded.
+ */
 export async function listen(context: Context, options: ListenOptions): Promise<ExitCode> {
   const target = toTarget(options.forward);
   const secret = options.secret === undefined ? createSecret() : toSecret(options.secret);
@@ -53,7 +56,7 @@ export async function listen(context: Context, options: ListenOptions): Promise<
   }
 }
 
-/** Finds the teams to listen to: the hook's, that of `--team`, or all of the workspace. */
+/** Finds the teams to listen to: the team of the named hook, the team of `--team`, or all teams of the workspace. */
 async function findSources(
   context: Context,
   { hook: name, team }: ListenOptions,
@@ -71,8 +74,8 @@ async function findSources(
 }
 
 /**
- * Subscribes to the teams. Resolves when the service has answered for each team; from then on, it announces all
- * firings.
+ * Subscribes to the teams' topics. Resolves when the service has sent a first message for each team. From then on, the
+ * service announces all firings of these teams.
  */
 async function subscribe(topics: Topics, teams: readonly NamedTeam[]): Promise<void> {
   for (const { id } of teams) topics.subscribe(`team/${id}`);
@@ -104,7 +107,7 @@ class Listener {
   readonly #context: Context;
   readonly #options: ListenerOptions;
   readonly #seen = new Set<string>();
-  /** By the team's id, the id of its newest firing at the start; undefined if there was none. */
+  /** Maps a team's id to the id of the team's newest firing at the start; undefined if the team had no firing. */
   readonly #floors = new Map<string, string | undefined>();
   /** The number of forwarded requests. */
   count = 0;
@@ -118,14 +121,17 @@ class Listener {
     return this.count >= this.#options.limit;
   }
 
-  /** Starts to listen to a team: remembers its newest firing, and forwards its `last` latest firings. */
+  /**
+   * Starts to listen to a team: stores the id of the team's newest firing, and forwards the team's latest `last`
+   * firings.
+   */
   async start(team: NamedTeam, last: number): Promise<void> {
     const { items } = await this.#list(team, Math.max(last, 1));
     this.#floors.set(team.id, items[0]?.id);
     for (const firing of items.slice(0, last).reverse()) await this.#take(firing);
   }
 
-  /** Reads a change of a team, and forwards the firing that it announces. */
+  /** Reads a change message of a team, and forwards the firing that the message announces. */
   async read(team: NamedTeam, data: unknown): Promise<void> {
     const { type, id } = data as { readonly type?: string; readonly id?: string };
     if (type !== "hook" || id === undefined) return;
@@ -133,7 +139,7 @@ class Listener {
     if (firing !== null) await this.#take(firing);
   }
 
-  /** After missed messages, forwards the firings since the start that were not forwarded yet. */
+  /** Forwards the firings since the start that were not forwarded yet. Call it when messages may have been missed. */
   async catchUp(team: NamedTeam): Promise<void> {
     const floor = this.#floors.get(team.id);
     const { items } = await this.#list(team, MAX_MISSED, floor);
@@ -155,7 +161,7 @@ class Listener {
     return await takeItems(floor === undefined ? all : until(all, floor), limit);
   }
 
-  /** Forwards each step's first request, once its attempt has ended. */
+  /** For each step of a firing, forwards the request of the first attempt. Skips steps that were handled before. */
   async #take(firing: Firing): Promise<void> {
     const { hook } = this.#options;
     if (hook !== null && firing.hook !== hook) return;
@@ -195,7 +201,7 @@ function describe({ firedAt, hook, on, taskId }: Firing): string {
   return `${toTimestamp(firedAt)}  ${hook}  ${on}  ${taskId ?? "test"} `;
 }
 
-/** Yields the firings that are newer than the one with the id `floor`. */
+/** Yields the firings that are newer than the firing with the id `floor`. */
 async function* until(firings: AsyncIterable<Firing>, floor: string): AsyncGenerator<Firing> {
   for await (const firing of firings) {
     if (firing.id <= floor) return;

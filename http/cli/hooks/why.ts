@@ -133,7 +133,7 @@ async function readVerdicts(
   }
 }
 
-/** Says how a hook's firing went, or why the hook did not fire; empty if there is nothing to say. */
+/** Says how a hook's firing went, or why the hook did not fire; empty if the service reports neither. */
 function explain({ firing, notFired, unknown }: Verdict): string {
   if (firing !== null) return `${firing.state}${firing.code === null ? "" : ` (${firing.code})`}: ${firing.id}`;
   if (notFired === null) return unknown ? "the service no longer stores the firings of that time" : "";

@@ -2,14 +2,14 @@ import type { Terminal } from "../command/terminal.js";
 import type { Interval } from "./figures.js";
 
 export interface Axis {
-  /** The ends, as shares: 1 means 100 %. */
+  /** The ends of the axis, as shares: 1 means 100 %. */
   readonly from: number;
   readonly to: number;
-  /** The number of cells. It is odd, so that there is a middle cell. */
+  /** The number of cells, which must be odd, so that there is a middle cell. */
   readonly width: number;
 }
 
-/** Draws an interval with its figure on an axis: `├───●─────┤`. */
+/** Draws an interval and the value `at` in it on an axis: `├───●─────┤`. */
 export function drawInterval({ from, to, width }: Axis, at: number, { low, high }: Interval): string {
   const cell = (value: number) =>
     Math.round(((Math.min(Math.max(value, from), to) - from) / (to - from)) * (width - 1));

@@ -51,7 +51,10 @@ export function listPlaced(points: readonly FrontierPoint[]): readonly PlacedPoi
   );
 }
 
-/** Returns the range of costs in a plot. If all costs are equal, the range is widened, so that it is not empty. */
+/**
+ * Returns the range of costs in a plot. If all costs are equal, returns a wider range, because a plot needs a range
+ * that is not empty.
+ */
 export function costRange(points: readonly PlacedPoint[]): { readonly from: number; readonly to: number } {
   const costs = points.map(({ cost }) => cost);
   const [from, to] = [Math.min(...costs), Math.max(...costs)];

@@ -34,7 +34,7 @@ function addReplay(program: CommandTree): void {
         .option("--prompt <file>", "the live station with this prompt; - reads standard input")
         .option("--candidate <file>", 'JSON of a station block, such as {"from": "live", "model": "…"}; or live')
         .addOption(repeatsOption())
-        // Not a mandatory option for commander, because commander would then require it for `replay show` too.
+        // Do not make this a mandatory option of commander: commander would then require it for `replay show` too.
         .option("--ceiling <money>", "maximum cost, such as 2USD; required", parseMoney)
         .option("--with-answer", "also replay the live config with the correct answers, to measure the maximum gain")
         .option("--no-wait", "start only"),

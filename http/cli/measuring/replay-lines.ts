@@ -7,13 +7,13 @@ import { type ComparedReplay, type Replay, toProgress } from "./replays.js";
 
 type Row = Replay["comparison"][number];
 
-/** The width of an axis, and of the name and figures on its line, in characters. */
+/** The widths of an axis, and of the name and the figures on its line, in characters. */
 const AXIS = 41;
 const BESIDE_AXIS = 33;
 
 /**
- * Formats a replay as lines: the sentence, regressions, intervals, a strip of copies for each task, and its state and
- * cost.
+ * Formats a replay as lines: the sentence, the regressions, the intervals, a strip of copies for each task, and the
+ * replay's state and cost.
  */
 export function toReplayLines(terminal: Terminal, compared: ComparedReplay): readonly string[] {
   return [

@@ -28,7 +28,7 @@ export async function replay(context: Context, options: ReplayOptions): Promise<
   const started = await context.client.post("/api/teams/{teamId}/replay-sets/{setId}/replays", {
     path: { teamId: team.id, setId },
     body: { candidate, ceiling, repeats, oracle: options.withAnswer === true },
-    // Null, so that an interruption does not abort this call and the command can always name the replay that it
+    // Null, so that an interruption does not abort this call. The command can then always name the replay that it
     // started.
     signal: null,
   });
@@ -62,8 +62,8 @@ interface Prepared {
 }
 
 /**
- * Finds or makes the set, and creates the candidate. Creates the candidate before a new set, so that a wrong proposal
- * leaves no new set.
+ * Finds or makes the set, and creates the candidate. If the set must be made, creates the candidate first, so that a
+ * wrong proposal leaves no new set behind.
  */
 async function prepare(context: Context, options: ReplayOptions): Promise<Prepared> {
   if (options.set !== undefined) {
@@ -80,7 +80,10 @@ async function prepare(context: Context, options: ReplayOptions): Promise<Prepar
   return { team: place.team, setId: await openSetOf(context, place, chosen), candidate };
 }
 
-/** Shows a replay; the folder's last by default. `--wait` waits for its end. */
+/**
+ * Shows a replay; by default, the replay that commands in this folder last used. `--wait` waits for the end of the
+ * replay.
+ */
 export async function showReplay(
   context: Context,
   { wait }: { readonly wait?: true },

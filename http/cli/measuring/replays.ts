@@ -17,8 +17,11 @@ export interface ComparedReplay {
 }
 
 /**
- * Finds a replay by its id or a unique prefix of it. Default: the replay that commands in this folder last used.
- * Without one, the team's newest replay of a proposed candidate, or else the team's newest replay.
+ * Finds a replay by its id or a unique id prefix. The default is the first of these that exists:
+ *
+ * 1. the replay that commands in this folder last used
+ * 2. the team's newest replay of a proposed candidate
+ * 3. the team's newest replay
  */
 export async function findReplay(
   context: Context,
@@ -38,8 +41,8 @@ async function findNamed(context: Context, team: NamedTeam, name: string): Promi
 }
 
 /**
- * Finds the replay that commands in this folder last used. If there is none or it was deleted, finds the team's newest
- * replay of a proposed candidate, or else the team's newest replay.
+ * Finds the replay that commands in this folder last used. If there is none, or if it was deleted, finds the team's
+ * newest replay of a proposed candidate, or else the team's newest replay.
  */
 async function findLast(context: Context, team: NamedTeam): Promise<string> {
   const { replay: last } = context.defaults;
@@ -48,7 +51,8 @@ async function findLast(context: Context, team: NamedTeam): Promise<string> {
     context.remember({ replay: undefined });
   }
   const listed = (await listReplays(context, team)).toSorted((one, other) => (one.id < other.id ? 1 : -1));
-  // Prefer the replay of a proposed candidate: it may have started a newer replay of the live config.
+  // Prefer the replay of a proposed candidate. The team's newest replay may be a replay of the live config that was
+  // started for the comparison.
   const newest = listed.find(({ candidate }) => candidate.kind === "proposed") ?? listed[0];
   if (newest !== undefined) return newest.id;
   throw new CommandError("no replay yet: start one with signalbox replay --prompt <file> --ceiling <money>");

@@ -10,13 +10,13 @@ type ReplayableRun = Schema<"ReplayableRun">;
 /** The maximum number of runs in a set. */
 const MOST_RUNS = 50;
 
-/** How many of the newest runs to use when none are named. */
+/** The number of newest runs to use if the person names no runs. */
 const USUAL_RUNS = 20;
 
-/** Past runs of a station, newest first unless they were named. */
+/** Past runs of a station. They are sorted newest first, unless the command line names the runs. */
 export interface ChosenRuns {
   readonly runIds: readonly string[];
-  /** The time of the newest run's end; null if it is not known. */
+  /** The end time of the newest run; null if it is not known. */
   readonly newestAt: string | null;
 }
 
@@ -49,7 +49,7 @@ export async function chooseRuns(context: Context, place: Place, words?: readonl
   return { runIds, newestAt: ends[0] ?? null };
 }
 
-/** Returns the id of a run by a unique prefix of it. A whole id need not be in the list. */
+/** Returns the id of a run that has the id prefix `word`. A whole id need not be in the list. */
 function toRunId({ address }: Place, word: string, listed: readonly string[]): string {
   const prefix = parseIdPrefix("run", word);
   if (prefix?.isWhole === true) return prefix.text;

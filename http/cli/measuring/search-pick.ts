@@ -11,7 +11,10 @@ import { watch } from "./watch.js";
 
 type PullRequest = Schema<"ConfigPullRequest">;
 
-/** Opens a pull request with a candidate of a search, by default the best one. Waits until it is open or refused. */
+/**
+ * Opens a pull request with a candidate of a search, by default the best candidate. Waits until the pull request is
+ * open or refused.
+ */
 export async function pickCandidate(
   context: Context,
   { search: searchName }: { readonly search?: string },
@@ -39,7 +42,7 @@ export async function pickCandidate(
 
 /**
  * Returns the id of a candidate, by its name, its id or a unique prefix of the id. Default: the best candidate. Throws
- * a {@link CommandError} if there is none, or if the best one is the live config.
+ * a {@link CommandError} if there is no such candidate, or if the best candidate is the live config.
  */
 function findCandidate({ candidates, best, bestBecause }: Search, name: string | undefined): string {
   if (name === undefined) {

@@ -26,7 +26,10 @@ export interface StartOptions extends EstimateOptions {
   readonly effort?: (typeof efforts)[number];
 }
 
-/** Estimates a search of a set: runs, money, time, and what makes its result unreliable. Starts nothing. */
+/**
+ * Estimates a search of a set: its runs, its cost, its duration, and the reasons why its result may be unreliable.
+ * Starts nothing.
+ */
 export async function estimateSearch(
   context: Context,
   options: EstimateOptions,

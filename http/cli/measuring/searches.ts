@@ -14,7 +14,10 @@ export interface FoundSearch {
   readonly searchId: string;
 }
 
-/** Finds a search by a unique prefix of its id. Default: the folder's last, or the team's newest. Remembers it. */
+/**
+ * Finds a search by a unique prefix of its id, and makes it the folder's default. Default: the search that commands in
+ * this folder last used, or the team's newest search.
+ */
 export async function findSearch(context: Context, name: string | undefined): Promise<FoundSearch> {
   const team = await context.names.team();
   const searchId = name === undefined ? await findLast(context, team) : await findNamed(context, team, name);
@@ -34,7 +37,8 @@ async function findNamed({ client, signal }: Context, team: NamedTeam, name: str
 }
 
 /**
- * Finds the search that commands in this folder last used. If there is none or it was deleted, finds the team's newest.
+ * Finds the search that commands in this folder last used. If there is none, or if that search was deleted, finds the
+ * team's newest search.
  */
 async function findLast(context: Context, team: NamedTeam): Promise<string> {
   const { search: last } = context.defaults;

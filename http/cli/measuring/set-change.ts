@@ -73,7 +73,7 @@ async function listSuggested(
   return items.map(({ runId }) => runId);
 }
 
-/** Makes a set guard the changes of its station or, with `--off`, no longer guard them. */
+/** Makes a set guard the changes of its station. With `--off`, the set no longer guards them. */
 export async function guardWithSet(
   context: Context,
   { off }: { readonly off?: true },

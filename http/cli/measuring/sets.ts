@@ -15,7 +15,10 @@ export interface FoundSet {
   readonly set: ReplaySet;
 }
 
-/** Finds a set by its name, its id or a unique prefix of the id. Default: the folder's last, or the only one. */
+/**
+ * Finds a set by its name, its id or a unique prefix of the id. Default: the set that commands in this folder last
+ * used, or the team's only set.
+ */
 export async function findSet(context: Context, name?: string): Promise<FoundSet> {
   const team = await context.names.team();
   const items = await listSets(context, team);
@@ -34,8 +37,8 @@ export async function listSets({ client, signal }: Context, { id: teamId }: Name
 }
 
 /**
- * Finds a set in a list by its name, its id or a unique beginning of the id; undefined if there is none. Throws a
- * {@link CommandError} if several fit.
+ * Finds a set in a list by its name, its id or a unique id prefix; undefined if no set matches. Throws a {@link
+ * CommandError} if several sets match.
  */
 export function findNamed(items: readonly ReplaySet[], name: string): ReplaySet | undefined {
   const called = items.filter((set) => set.name === name);
@@ -67,8 +70,8 @@ export function rememberSet(context: Context, team: NamedTeam, set: string): voi
 }
 
 /**
- * Returns the id of the station's newest set of exactly these runs, so that its measurement of the live config is used
- * again. Makes a set if there is none.
+ * Returns the id of the station's newest set of exactly these runs. Makes a set if there is none. An existing set is
+ * preferred, so that its measurement of the live config is used again.
  */
 export async function openSetOf(context: Context, place: Place, chosen: ChosenRuns): Promise<string> {
   const { client, signal } = context;

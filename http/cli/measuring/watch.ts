@@ -9,22 +9,22 @@ interface Watched<Seen> {
   /** A line of progress, which is printed when it changes. */
   readonly progress: (seen: Seen) => string;
   readonly isOver: (seen: Seen) => boolean;
-  /** Says after an interruption which work continues, and which command shows it. */
+  /** The message after an interruption: it says that the work continues, and which command shows the work. */
   readonly again: string;
 }
 
 /**
- * The pause after the first read, and after each change, in milliseconds. It doubles up to {@link LONGEST_PAUSE_MS}
- * while nothing changes.
+ * The pause after the first read, and after each change, in milliseconds. While nothing changes, the pause doubles up
+ * to {@link LONGEST_PAUSE_MS}.
  */
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
-/** How long the service may be unreachable, in milliseconds. */
+/** The time for which the service may be unreachable before the wait fails, in milliseconds. */
 const AWAY_MS = 600_000;
 
 /**
- * Reads until `isOver` is true, with progress on standard error; returns the last read. Survives a restart of the
- * service. An interruption ends only the command, not the work at the service.
+ * Reads repeatedly until `isOver` is true, and returns the last read. Prints progress to standard error. Survives a
+ * restart of the service. An interruption ends only the command, not the work at the service.
  */
 export async function watch<Seen>(context: Context, watched: Watched<Seen>): Promise<Seen> {
   try {

@@ -15,7 +15,7 @@ export interface InitOptions extends CommonOptions {
   readonly pool?: string;
 }
 
-/** What to set up. All keys are valid. */
+/** The objects to set up. All their keys are valid. */
 export interface InitWishes {
   readonly workspace: string;
   readonly team: string;
@@ -104,8 +104,8 @@ async function askUntilValid(
 }
 
 /**
- * Returns the slug of the folder's default workspace, or of the person's only one, as the default of the question.
- * Empty if there is none, or if nothing is asked.
+ * Returns the default answer for the workspace question: the slug of the folder's default workspace, or of the person's
+ * only workspace. Empty if there is none, or if no question is asked.
  */
 async function findWorkspace({ defaults, names }: Context, isAsking: boolean): Promise<string> {
   if (!isAsking) return "";
@@ -113,7 +113,10 @@ async function findWorkspace({ defaults, names }: Context, isAsking: boolean): P
   return defaults.workspace ?? (second === undefined ? (only?.slug ?? "") : "");
 }
 
-/** Returns the repository of the folder's checkout, as the default of the question; empty if it is not known. */
+/**
+ * Returns the default answer for the repository question: the repository of the folder's checkout; empty if it is not
+ * known.
+ */
 function findRepository({ terminal }: Context): string {
   try {
     const address = askGitOrNull(terminal.folder, "remote", "get-url", "origin") ?? "";

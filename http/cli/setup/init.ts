@@ -58,7 +58,7 @@ async function make({ client, terminal }: Context, wishes: InitWishes): Promise<
   }
 }
 
-/** Says which options have no effect, because the line was there before. */
+/** Says which options have no effect because the line already existed. */
 function noteDifferences(
   { terminal }: Context,
   { stations, repository }: InitOptions,

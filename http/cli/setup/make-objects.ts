@@ -4,17 +4,20 @@ import type { Client, Schema } from "../../client/entry.js";
 export interface WantedObjects {
   readonly workspace: { readonly slug: string; readonly name: string };
   readonly team: { readonly key: string; readonly name: string };
-  /** `token`: a token for the pool instead of a random one. It also replaces the token of an existing pool. */
+  /**
+   * The runner pool. `token` is the token for the pool, instead of a random one. It also replaces the token of an
+   * existing pool.
+   */
   readonly pool: { readonly key: string; readonly token?: string };
   readonly line: {
     readonly key: string;
     readonly name: string;
     /** Repositories as `<owner>/<name>`. */
     readonly repositories: readonly string[];
-    /** Keys. Each station passes to the next one. */
+    /** The keys of the line's stations. Each station passes its tasks to the next station. */
     readonly stations: readonly string[];
   };
-  /** Whether to use an existing workspace, team or line with another name if none has the wanted name. */
+  /** Whether to use an existing workspace, team or line with another name if no object has the wanted name. */
   readonly takesOthers: boolean;
 }
 
@@ -34,7 +37,10 @@ export interface MadeObjects {
 interface MadePool {
   readonly id: string;
   readonly key: string;
-  /** The token with which runners join a new pool, which the service does not show again; null for an existing pool. */
+  /**
+   * The token with which runners join a new pool; null for an existing pool. The service does not show this token
+   * again.
+   */
   readonly token: string | null;
 }
 
@@ -47,9 +53,11 @@ const PROMPTS = {
 } as const;
 
 /**
- * Creates what is missing: the workspace, the team, the runner pool and the line. Existing objects stay as they are, so
- * an interrupted call can be repeated. Exception: a given pool token replaces the token of an existing pool. `onPool`
- * gets the pool before the line is created, because the token of a new pool is shown only once.
+ * Creates the objects that are missing: the workspace, the team, the runner pool and the line. Existing objects stay as
+ * they are, so an interrupted call can be repeated. Exception: a given pool token replaces the token of an existing
+ * pool.
+ *
+ * Calls `onPool` with the pool before it creates the line, because the token of a new pool is shown only once.
  */
 export async function makeObjects(
   client: Client,
@@ -100,7 +108,7 @@ async function makePool(
     return { id, key, token: token ?? made.headers.get("service-pool-token"), isNew: true };
   }
   const { id, version, kind, labels, concurrency, push } = found;
-  // A push pool has no token. Setting the token that the pool already has changes nothing, not even the version.
+  // A push pool has no token. If the pool already has this token, the write changes nothing, not even the version.
   if (token !== undefined && kind === "pull") {
     const body = { key, kind, labels, concurrency, push, token };
     await client.put("/api/resources/runner-pools/{id}", { path: { id }, version, body });
@@ -128,7 +136,7 @@ async function makeLine(
   };
 }
 
-/** Each station passes to the next one. A review may also send a task back to the station before it. */
+/** Each station passes its tasks to the next station. A review may also send a task back to the station before it. */
 function toStations(keys: readonly string[], pool: string): Schema<"LineInput">["stations"] {
   return keys.map((key, index) => {
     const before = keys[index - 1];

@@ -3,7 +3,7 @@ import type { Schema } from "../../client/entry.js";
 /** A scope of a workspace token. */
 export type Scope = Schema<"WorkspaceTokenInput">["scopes"][number];
 
-/** What a token with a scope may do. */
+/** Describes, for each scope, what a token with this scope may do. */
 export const SCOPES: Readonly<Record<Scope, string>> = {
   read: "read configuration, tasks, runs and replays, and follow streams",
   plan: "read, and start replays, checks and searches",

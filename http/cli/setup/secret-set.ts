@@ -26,7 +26,7 @@ export async function setSecret(context: Context, options: SecretOptions, name: 
 interface NewValue {
   readonly name: string;
   readonly value: string;
-  /** Default: those of the existing secret. */
+  /** The hosts of the secret. Undefined keeps the hosts of an existing secret. */
   readonly hosts: readonly string[] | undefined;
 }
 

@@ -20,7 +20,7 @@ export async function createToken(context: Context, options: TokenOptions, name:
   const workspace = await names.workspace(options.workspace);
   const path = { workspaceId: workspace.id };
   const body: Schema<"WorkspaceTokenInput"> = { name, scopes, expiresAt, description };
-  // Not `client.post`, because the token is in a header.
+  // Do not use `client.post`, because the token is in a header of the response.
   const made = await withAdviceIfLost(
     client.send("post", "/api/resources/workspaces/{workspaceId}/tokens", { path, body, signal: null }),
     `${workspace.slug} may have the token ${name} now: revoke it with signalbox token revoke ${name}, and create another`,

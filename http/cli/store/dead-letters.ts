@@ -16,8 +16,8 @@ interface DeadLetterOptions extends CommonOptions {
 const LISTED = 1_000;
 
 /**
- * Lists the dead letters of every workspace and of the service itself, even while a service uses the store. It can also
- * resend one dead letter if no service has the store open. The next service process delivers it.
+ * Lists the dead letters of every workspace and of the service itself, even while a service uses the store. With
+ * `retry`, resends one dead letter if no service has the store open; the next service process delivers it.
  */
 export async function deadLetters(context: Context, { data, retry }: DeadLetterOptions): Promise<void> {
   await onStore(() => (retry === undefined ? list(context, data) : sendAgain(context, data, retry)));

@@ -19,7 +19,7 @@ interface DoctorOptions extends CommonOptions {
 interface Found {
   readonly what: string;
   readonly count: number;
-  /** The keys of the first {@link PRINTED}. */
+  /** The keys of the first {@link PRINTED} findings. */
   readonly keys: readonly string[];
 }
 
@@ -29,9 +29,13 @@ const PRINTED = 20;
 const BATCH = 500;
 
 /**
- * Looks for damage in the store of a stopped service, or in a backup. With `repair`, it also repairs what can be
- * derived from other rows, removes damaged rows that are not needed, and examines the store again. Returns `failed` if
- * damage is left. Prints keys, never values.
+ * Looks for damage in the store of a stopped service, or in a backup. With `repair`, also does the following, and then
+ * examines the store again:
+ *
+ * - It repairs rows that can be derived from other rows.
+ * - It removes damaged rows that are not needed.
+ *
+ * Returns `failed` if damage is left. Prints keys, never values.
  */
 export async function doctor(context: Context, { data, repair = false }: DoctorOptions): Promise<ExitCode> {
   const { terminal, isJson } = context;
@@ -69,7 +73,7 @@ interface Looking {
   readonly print: (line: string) => void;
 }
 
-/** Makes the examinations one after the other. Prints their findings, and repairs them if requested. */
+/** Runs the examinations one after the other. Prints their findings, and repairs the damage if requested. */
 async function look(
   store: Store,
   examinations: readonly Examination[],

@@ -1,6 +1,9 @@
 import { CommandError } from "../command/exit-codes.js";
 
-/** Runs work on a store. Its errors have messages for people, so they are shown without a stack. */
+/**
+ * Runs work on a store. The errors of a store have messages for people, so this function makes them {@link
+ * CommandError}s, which are shown without a stack.
+ */
 export async function onStore<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import type { CommandTree } from "../command/define-command.js";
 
 /**
- * The settings of a command on a store. The command needs no service. A signal may end it at once, because a store
- * survives a kill at any time.
+ * The settings of a command on a store. The command needs no service. A signal may end the command at once, because a
+ * store survives a kill at any time.
  */
 const onStore = { isLocal: true, handlesSignals: true } as const;
 

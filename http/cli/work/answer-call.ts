@@ -48,12 +48,15 @@ function parseInputs(text: string): Readonly<Record<string, unknown>> {
     const value = readJson(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // For invalid JSON, the error below says what the inputs must be.
+    // Ignore the JSON error: the error below says what the inputs must be.
   }
   throw new CommandError('the inputs must be a JSON object, such as {"command":"npm test"}', exitCodes.usage);
 }
 
-/** Finds an approval by its id or a unique prefix of it. For a run, finds the only approval that the run waits for. */
+/**
+ * Finds an approval by its id or a unique id prefix. If the name is a run, finds the only approval that the run waits
+ * for.
+ */
 async function findApproval(
   context: Context,
   { approval }: ApprovalOption,

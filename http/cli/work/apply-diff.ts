@@ -10,7 +10,7 @@ interface DiffToApply {
   /** A folder in the checkout. */
   readonly folder: string;
   readonly diff: string;
-  /** A new branch to apply it on; null for the current one. */
+  /** The name of a new branch on which to apply the diff; null for the current branch. */
   readonly branch: string | null;
 }
 
@@ -25,9 +25,10 @@ interface Applied {
  * current commit and switches to it. Throws a {@link CommandError} in these cases:
  *
  * - A file of the diff has uncommitted changes, or the diff leads out of the checkout. Nothing changes.
- * - The diff conflicts with the files. The conflicts remain in the files, and the message says how to go back.
+ * - The diff conflicts with the files. The conflicts remain in the files, and the message says how to undo the
+ *   changes.
  * - Git fails for another reason. The function restores the files and removes the branch. The message contains git's
- *   own.
+ *   message.
  */
 export function applyDiff({ folder, diff, branch }: DiffToApply): Applied {
   const root = findRoot(folder);
@@ -56,8 +57,8 @@ export function applyDiff({ folder, diff, branch }: DiffToApply): Applied {
 }
 
 /**
- * Returns which of these repositories (`owner/name`) a checkout belongs to, by the addresses of its remotes; null if
- * none or several fit.
+ * Compares the addresses of a checkout's remotes with repository names (`owner/name`). Returns the name of the
+ * repository that the checkout belongs to; null if none or several match.
  */
 export function findOwnRepository(folder: string, names: readonly string[]): string | null {
   const { stdout } = runGit(folder, ["remote", "--verbose"]);
@@ -74,7 +75,7 @@ function findRoot(folder: string): string {
   throw new CommandError(`${folder} is not in a git checkout: run this command where the changes belong`);
 }
 
-/** Lists the files that a diff changes, creates or removes; of a renamed file, both names. */
+/** Lists the files that a diff changes, creates or removes. For a renamed file, lists both names. */
 function listFiles(root: string, diff: string): readonly string[] {
   const files = new Set<string>();
   for (const reverse of [[], ["--reverse"]]) {
@@ -94,7 +95,7 @@ function refuseOverChanges(root: string, files: readonly string[]): void {
   throw new CommandError(`uncommitted changes in ${toNames(both)}: commit or stash them first`);
 }
 
-/** Returns those of the files that have uncommitted changes. */
+/** Returns the files among `files` that have uncommitted changes. */
 function listChanged(root: string, files: readonly string[]): readonly string[] {
   const { status, stdout, stderr } = runGit(root, [
     "status",
@@ -111,9 +112,9 @@ function listChanged(root: string, files: readonly string[]): readonly string[] 
 const PATHS_FROM_INPUT = ["--pathspec-from-file=-", "--pathspec-file-nul"];
 
 /**
- * Returns a function that restores the files to their present state, which has no uncommitted changes. The function
- * returns the files that it could not restore, and follows no symbolic links. It is needed because git, if it cannot
- * write a file, does not undo its changes to other files.
+ * Returns a function that restores the files to their present state, in which they have no uncommitted changes. It
+ * returns the files that it could not restore, and follows no symbolic links. The function is needed because git does
+ * not undo its changes to other files if it cannot write a file.
  */
 function prepareRestore(root: string, files: readonly string[]): () => readonly string[] {
   const inIndex = new Set(runGit(root, ["ls-files", "-z"]).stdout.split("\0"));
@@ -148,8 +149,8 @@ function attempt(call: () => unknown): boolean {
 }
 
 /**
- * Returns the command that removes the changes of these files from the index and the checkout. It works in every folder
- * of the checkout.
+ * Returns the command that removes the changes of these files from the index and the checkout. The command works in
+ * every folder of the checkout.
  */
 function toRestoreCommand(files: readonly string[]): string {
   return `git restore --source=HEAD --staged --worktree -- ${files.map((file) => quote(`:/${file}`)).join(" ")}`;

@@ -96,7 +96,8 @@ interface TaskReport {
 }
 
 /**
- * Says what happened to the task and makes it the current one. With `--follow`, follows it and returns the exit code.
+ * Says what happened to the task and makes the task the current one. With `--follow`, follows the task and returns the
+ * exit code.
  */
 export async function report(
   context: Context,

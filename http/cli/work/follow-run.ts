@@ -9,8 +9,8 @@ type Run = Schema<"Run">;
 type Step = Schema<"Step">;
 
 /**
- * Maximum length of the cached text of shown steps, in characters. The text is needed to find the lines that a
- * failure's output repeats.
+ * Maximum length of the cached text of shown steps, in characters. The follower uses this text to skip the lines of a
+ * failure's output that a step has already shown.
  */
 const KEPT_CHARACTERS = 65_536;
 
@@ -23,19 +23,19 @@ interface RunData {
   readonly approval?: Pick<Approval, "id" | "state">;
 }
 
-/** A step in a stream. A long text is not sent as a string; the API has it. */
+/** A step in a stream. The stream does not send a long text as a string; the API returns the text. */
 type StreamedStep = Omit<Step, "text"> & { readonly text: unknown };
 
-/** What a follower of a run reports to. */
+/** The callbacks of a {@link RunFollower}, and the form in which it shows steps. */
 export interface RunFollowing extends StepForm {
   readonly say: (line: string) => void;
   /** Called with each approval that the run begins to wait for. */
   readonly onApproval?: (approval: Approval) => void;
-  /** Called when an approval no longer waits. */
+  /** Called when the run no longer waits for the approval. */
   readonly onApprovalOver?: (approvalId: string) => void;
 }
 
-/** Shows the steps of a run as they happen, its approvals, and how it ends. Each step once. */
+/** Shows the steps of a run as they happen, each step once. Also shows the run's approvals and how the run ends. */
 export class RunFollower {
   readonly runId: string;
   readonly #context: Context;
@@ -45,7 +45,7 @@ export class RunFollower {
   #shown = -1;
   #isOver = false;
   #failure: string | null = null;
-  /** The latest lines that were shown of the steps, without indentation. */
+  /** The latest shown lines of the steps, without indentation. */
   #printed = "";
 
   constructor(context: Context, runId: string, following: RunFollowing) {
@@ -64,7 +64,7 @@ export class RunFollower {
     return this.#failure;
   }
 
-  /** Shows what a message of the topic `run/<id>` brings. */
+  /** Shows the steps and changes that a message of the topic `run/<id>` contains. */
   async take({ kind, data }: StreamMessage): Promise<void> {
     const { run, steps = [], step, approvals = [], approval } = data as RunData;
     const first = steps[0];
@@ -77,7 +77,7 @@ export class RunFollower {
     if (run?.state === "ended") await this.catchUp();
   }
 
-  /** Reads and shows what the stream has not brought yet. */
+  /** Reads the run, and shows what no stream message has contained yet. */
   async catchUp(): Promise<void> {
     if (this.#isOver) return;
     await this.showSteps();
@@ -142,7 +142,10 @@ export class RunFollower {
     if (ending?.kind === "handover" && ending.note !== "") say(`  ${toLines(ending.note).replaceAll("\n", "\n  ")}`);
   }
 
-  /** Returns the lines of an output that no step has shown. The first line may be the end of a longer one. */
+  /**
+   * Returns the lines of a failure's output that no step has shown. Also skips the first line if a shown line ends with
+   * it, because the output may begin in the middle of a line.
+   */
   #listNew(output: string): readonly string[] {
     const printed = this.#printed.split("\n");
     const known = new Set(printed);

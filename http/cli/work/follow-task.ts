@@ -11,15 +11,17 @@ import { TaskPrompts } from "./task-prompts.js";
 
 type Task = Schema<"Task">;
 
-/** A change of the topic `task/<id>`. A long text is not sent as a string; the API has it. */
+/** A change of the topic `task/<id>`. The stream does not send a long text as a string; the API returns the text. */
 type TaskChange =
   | { readonly type: "task"; readonly task: Partial<Task> }
   | { readonly type: "note"; readonly note: Omit<Task["notes"][number], "text"> & { readonly text: unknown } };
 
 /**
  * Shows what happens to a task until it is done or closed: steps, questions and reviews. If the agent asks, the person
- * types the answer; without a terminal, shows the question and continues. Returns the exit code: failed if the task was
- * closed. Throws a {@link CommandError} if the task failed and is not retried. After an interruption, throws a {@link
+ * types the answer; without a terminal, shows the question and continues. Returns the exit code, which is `failed` if
+ * the task was closed.
+ *
+ * Throws a {@link CommandError} if the task failed and is not retried. After an interruption, throws a {@link
  * CommandError} that names the command to continue with.
  */
 export async function followTask(context: Context, task: Task): Promise<ExitCode> {
@@ -117,7 +119,7 @@ class TaskFollower {
     await this.#showState();
   }
 
-  /** Shows new notes, except those of stations, which the end of a run shows. */
+  /** Shows new notes. Skips the notes of stations, because they are shown at the end of the run. */
   #showNotes(notes: Task["notes"]): void {
     for (const note of notes.filter(({ seq }) => seq > this.#noted)) {
       this.#noted = note.seq;
@@ -126,7 +128,7 @@ class TaskFollower {
     }
   }
 
-  /** Shows where the task is now, if it has changed. */
+  /** Shows what the task does now, unless this was already shown. */
   async #showState(): Promise<void> {
     const { state, station, runId, approvals } = this.#task;
     const now = [state, station, runId, approvals.length === 0].join(" ");
@@ -159,7 +161,7 @@ class TaskFollower {
     this.#topics.subscribe(`run/${runId}`);
   }
 
-  /** Returns why no runner has taken the run, with a colon before it; empty if that is not known. */
+  /** Returns the reason why no runner has claimed the run, after a colon; empty if the reason is not known. */
   async #whyWaiting(): Promise<string> {
     const { client } = this.#context;
     const { runId } = this.#task;

@@ -15,7 +15,7 @@ export interface InboxFilter {
 type Item = Schema<"InboxItem">;
 type Counts = Answer<"get", "/api/inbox">["counts"];
 
-/** Lists what waits for a person in all teams. */
+/** Lists the items of all teams that wait for a person. */
 export async function showInbox(context: Context, options: InboxFilter & LimitOption & CommonOptions): Promise<void> {
   const { client, login, terminal } = context;
   const { limit, workspace } = options;

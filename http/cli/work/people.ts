@@ -45,7 +45,10 @@ export class People {
     return new People([]);
   }
 
-  /** Returns the name of a person; the id if the person is not among the members that were read. Null for null. */
+  /**
+   * Returns the name of a person. Returns the id if the person is not among the members that were read, and null for
+   * null.
+   */
   name(userId: string | null): string | null {
     if (userId === null) return null;
     return this.#members.find((member) => member.userId === userId)?.name ?? userId;

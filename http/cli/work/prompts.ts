@@ -2,20 +2,23 @@ import { ApiError } from "../../client/entry.js";
 import { ask } from "../command/ask.js";
 import type { Context } from "../command/context.js";
 
-/** A question to the person. Somebody may answer it elsewhere first. */
+/** A question to the person. Somebody may answer the question elsewhere first. */
 interface Prompt {
   readonly id: string;
   readonly question: string;
-  /** Says how to answer later, for a person who ends the command instead. */
+  /** Says how to answer later. Shown to a person who ends the command without an answer. */
   readonly later: string;
-  /** Receives what the person types. An {@link ApiError} that it throws is shown; other errors end the command. */
+  /**
+   * Receives the text that the person types. If it throws an {@link ApiError}, the error is shown; other errors end the
+   * command.
+   */
   answer(text: string): Promise<void>;
 }
 
 /** Why an open prompt ends although nobody answered it at this terminal. */
 type Withdrawal = "answered" | "paused" | "closed";
 
-/** Asks one question after the other, while the command follows what happens. */
+/** Asks the person one question after the other, while the command continues to show a task or run. */
 export class Prompts {
   /** Rejects when the person ends the input, or when `answer` throws an error that is not an {@link ApiError}. */
   readonly failed: Promise<never>;
@@ -45,7 +48,7 @@ export class Prompts {
     this.#askNext();
   }
 
-  /** Removes a question that no longer waits. */
+  /** Removes a question that no longer needs an answer. */
   remove(id: string): void {
     const at = this.#waiting.findIndex((prompt) => prompt.id === id);
     if (at >= 0) this.#waiting.splice(at, 1);
@@ -89,7 +92,7 @@ export class Prompts {
       try {
         await this.#askOne(prompt, open.ending.signal);
       } catch (error) {
-        // Keep the question open, so that the command can say at its end how to answer the question.
+        // Keep the question open. When the command ends, it then says how to answer the question later.
         if (open.withdrawn === null) {
           open.withdrawn = "closed";
           return this.#fail(error);

@@ -65,8 +65,8 @@ function listIndex(root: string): ReadonlyMap<string, string> {
 }
 
 /**
- * Whether git hides local changes of a file. A lowercase tag means assume-unchanged, `S` means skip-worktree. Where a
- * sparse checkout skips a file, there is no file and so no change.
+ * Whether git hides local changes of a file. A lowercase tag means assume-unchanged, and `S` means skip-worktree. A
+ * file that a sparse checkout skips does not exist, so it has no hidden change.
  */
 function isHidden(tag: string | undefined, path: string): boolean {
   if (tag === undefined) return false;

@@ -54,8 +54,8 @@ function toHint(mayApply: boolean, other: RunWithChanges | null): string {
 }
 
 /**
- * Returns which of the run's repositories this checkout belongs to; undefined if the run has none. Throws a {@link
- * CommandError} if the run has several and the checkout does not clearly belong to one of them.
+ * Returns the repository of the run that this checkout belongs to; undefined if the run has no repository. Throws a
+ * {@link CommandError} if the run has several repositories and the checkout does not clearly belong to one of them.
  */
 function chooseRepository(folder: string, { checkouts }: Schema<"Run">): string | undefined {
   const names = checkouts.map(({ repository }) => repository);

@@ -12,8 +12,8 @@ export interface LogOptions extends CommonOptions {
 }
 
 /**
- * Shows the steps of a run, and with `--follow` those to come, until it ends. Ends with 1 if a followed run did not
- * complete.
+ * Shows the steps of a run. With `--follow`, also shows new steps until the run ends. Returns exit code 1 if a followed
+ * run did not complete.
  */
 export async function showLogs(
   context: Context,

@@ -13,7 +13,7 @@ export interface StepForm {
   readonly isShort: boolean;
 }
 
-/** Returns the lines of a step's text that are shown. */
+/** Returns the lines of a step's text to show. */
 export function listShown(step: Schema<"Step">, { isShort }: Pick<StepForm, "isShort">): readonly string[] {
   const lines = toLines(step.text).trimEnd().split("\n");
   const mayShorten = step.from === "agent" && step.kind !== "message" && step.kind !== "error";

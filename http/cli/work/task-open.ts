@@ -50,8 +50,8 @@ export async function openTask(context: Context, options: TaskOpening, title: st
 }
 
 /**
- * Whether a runner of the workspace is connected. Also true if the service refuses the list, for example without
- * permission.
+ * Whether a runner of the workspace is connected. Also true if the service refuses to list the runners, for example
+ * because the caller lacks the permission.
  */
 async function hasRunner({ client }: Context, slug: string): Promise<boolean> {
   const runners = listAll(client, "/api/workspaces/{slug}/runners", "after", { path: { slug }, query: { limit: 200 } });

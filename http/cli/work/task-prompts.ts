@@ -10,7 +10,7 @@ type Waiting = Pick<Schema<"Task">, "id" | "assignee">;
 /** The id of the prompt for the task's own question or failure. */
 const QUESTION = "question";
 
-/** The people of the workspace, and who of them is at the terminal. */
+/** The people of the workspace, and the person who is at the terminal. */
 interface Asked {
   readonly people: People;
   /** The id of the person at the terminal; null for a token. */
@@ -18,7 +18,8 @@ interface Asked {
 }
 
 /**
- * Asks the person who follows a task for the decision that the task waits for. Without a terminal, says how to give it.
+ * Asks the person who follows a task for the decision that the task waits for. Without a terminal, says how to send the
+ * decision.
  */
 export class TaskPrompts {
   readonly #context: Context;
@@ -33,7 +34,7 @@ export class TaskPrompts {
     this.#me = me;
   }
 
-  /** Rejects when the person ends the input, or declines to run a failed task again. */
+  /** Rejects when the person ends the input, or declines to retry a failed task. */
   get failed(): Promise<never> {
     return this.#prompts.failed;
   }
@@ -65,7 +66,7 @@ export class TaskPrompts {
     this.#prompts.close();
   }
 
-  /** Asks for the answer to the task's question, or says who may give it. */
+  /** Asks for the answer to the task's question, or says who may answer. */
   askForAnswer(task: Waiting): void {
     const { client, terminal } = this.#context;
     const { id, assignee } = task;
@@ -100,7 +101,7 @@ export class TaskPrompts {
     this.#prompts.add({ id: QUESTION, question: "Run the station again? [y/N]", later, answer });
   }
 
-  /** Asks whether to approve a call, or says who may. */
+  /** Asks whether to approve a call, or says who may approve it. */
   askApproval(approval: Approval): void {
     const { terminal } = this.#context;
     const { id, approver } = approval;

@@ -55,7 +55,7 @@ function toNext({ state, failure, approvals: [approval] }: Task): string | null 
     : "run the station again with: signalbox task retry";
 }
 
-/** Lists the task's runs; none for a caller who may not read the team's outcomes. */
+/** Lists the task's runs. Returns an empty list if the caller may not read the team's outcomes. */
 async function listRuns({ client }: Context, taskId: string): Promise<readonly RunItem[]> {
   try {
     const query = { limit: RUNS_SHOWN };

@@ -7,7 +7,7 @@ import type { JobArchive } from "../../../actors/runners/commit-frames.js";
 import { GitFailed, git, gitOutput } from "../checkout/git.js";
 import type { ArchiveClient, Claim } from "./archive-client.js";
 
-/** A stored commit that a run starts from. */
+/** A commit that a run starts from, stored by the service. */
 export interface ArchivedCommit {
   readonly archive: JobArchive;
   readonly commit: string;
@@ -28,8 +28,8 @@ const PACK = "archive";
  * Caches packs of commits that their repositories no longer have. The runner fetches packs from the service, verifies
  * them, and keeps them between runs.
  *
- * 1. The runner uses a pack only if its digest equals the job's, and git finds in it the commit, its tree and nothing
- *    else. Object ids follow from contents, so a false pack never passes for the commit.
+ * 1. The runner uses a pack only if its digest equals the digest in the job, and if the pack contains the commit, the
+ *    commit's tree and nothing else. Object ids follow from contents, so a false pack never passes for the commit.
  * 2. A checkout hard-links the files of a pack, so the cache can remove the pack at any time.
  */
 export class ArchiveCache {

@@ -9,7 +9,7 @@ import {
   type ServiceRequestsOptions,
 } from "../connection/service-requests.js";
 
-/** The claim of the run that a pack or an attachment is fetched for. */
+/** The claim on a run. The runner fetches packs and attachments for this run. */
 export interface Claim {
   readonly runId: string;
   readonly fence: number;
@@ -42,7 +42,7 @@ export class ArchiveClient {
     await this.#step(archiveId, { step: "report", found }, signal);
   }
 
-  /** Offers a pack. Returns how many of its chunks the service already has. */
+  /** Offers a pack. Returns how many of the pack's chunks the service already has. */
   offer(archiveId: string, { bytes, digest }: Pack, signal: AbortSignal): Promise<number> {
     return this.#step(archiveId, { step: "offer", bytes, digest }, signal);
   }

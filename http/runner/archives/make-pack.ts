@@ -26,7 +26,7 @@ export async function makePack({
   const to = openSync(file, "w", 0o600);
   // Treat the commit as if it had no parents.
   const input = `--shallow ${commit}\n${commit}\n`;
-  // Reuse the deltas that git has stored. A search for more would take minutes and save little.
+  // Reuse the deltas that git has stored. A search for more deltas would take minutes and save little space.
   const args = ["pack-objects", "--revs", "--stdout", "--quiet", "--threads=1", "--window=0", "--delta-base-offset"];
   try {
     await gitOutput(mirror, [...args, "--no-use-bitmap-index"], { input, signal, maxBytes }, (bytes) => {

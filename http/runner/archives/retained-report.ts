@@ -22,13 +22,13 @@ interface Reported {
 }
 
 /**
- * Reports to the service which commits the mirrors keep, one frame at a time, and releases the commits that the service
+ * Reports to the service which commits the mirrors keep, one frame at a time. Releases the commits that the service
  * names in its answers.
  *
  * 1. The report omits the commits of active runs: the service may not know yet that these runs started from them.
- * 2. The runner does not release a commit that a run has started from since the report.
- * 3. If the work folder moves to another workspace's pool, that workspace needs none of the old commits, so all of them
- *    are released.
+ * 2. The runner does not release a commit from which a run has started since the report.
+ * 3. If the work folder moves to another workspace's pool, the new workspace needs none of the old commits. The
+ *    runner then releases all of them.
  */
 export class RetainedReport {
   readonly #options: RetainedReportOptions;
@@ -67,7 +67,7 @@ export class RetainedReport {
     });
   }
 
-  /** Aborts the current work. Resolves when it has ended. */
+  /** Aborts the current work. Resolves when that work has ended. */
   async close(): Promise<void> {
     this.#ended.abort();
     await this.#work;

@@ -20,7 +20,7 @@ export interface RunnerCommits {
   readonly archives: ArchiveCache;
   readonly kept: RetainedReport;
   readonly wanted: WantedCommits;
-  /** Aborts the current work. Resolves when it has ended. */
+  /** Aborts the current work. Resolves when that work has ended. */
   close(): Promise<void>;
 }
 

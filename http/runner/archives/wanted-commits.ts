@@ -26,8 +26,8 @@ const MAX_WAITING = 1_000;
 type Found = "on-branch" | "missing" | "too-large";
 
 /**
- * Looks for the commits that replay sets need, one at a time. If no branch of the repository holds a commit, but the
- * runner has it or can fetch it, sends a pack of it to the service.
+ * Looks for the commits that replay sets need, one at a time. If no branch of the repository holds a commit, sends a
+ * pack of the commit to the service. The runner must have the commit or be able to fetch it.
  */
 export class WantedCommits {
   readonly #options: WantedCommitsOptions;
@@ -39,7 +39,7 @@ export class WantedCommits {
     this.#options = options;
   }
 
-  /** Queues commits to look for. A queued commit is not queued twice. */
+  /** Queues commits to look for. A commit that is already in the queue is not added again. */
   add(wanted: readonly WantedCommit[]): void {
     for (const each of wanted) {
       const before = this.#waiting.get(each.archiveId);
@@ -114,8 +114,8 @@ export class WantedCommits {
   }
 
   /**
-   * Writes a pack of the commit to the file and returns the pack's size and digest. Returns the reason if no pack is
-   * needed or possible.
+   * Writes a pack of the commit to the file and returns the pack's size and digest. If no pack is needed or possible,
+   * returns the reason instead.
    */
   #find({ repository, commit }: WantedCommit, file: string): Promise<Found | { bytes: number; digest: string }> {
     const { mirrors, maxBytes } = this.#options;

@@ -6,14 +6,14 @@ import type { Claim } from "../archives/archive-client.js";
 import { readReason, ServiceRequests, type ServiceRequestsOptions } from "../connection/service-requests.js";
 import { JobFailed } from "../job-failed.js";
 
-/** Where to write the files of a run's task, and the claim under which to fetch them. */
+/** The folder for the files of a run's task, and the claim under which the runner fetches them. */
 interface Place {
   readonly folder: string;
   readonly claim: Claim;
   readonly signal: AbortSignal;
 }
 
-/** Fetches task files from the service. It writes a file only if its length and SHA-256 equal those in the job. */
+/** Fetches task files from the service. Writes a file only if its length and SHA-256 equal those in the job. */
 export class Attachments {
   readonly #requests: Pick<ServiceRequests, "ask">;
 

@@ -1,7 +1,10 @@
 import { GitFailed, gitOutput } from "../checkout/git.js";
 import { type LeftOut, type Place, toRecords } from "./place.js";
 
-/** How many paths to pass to git at once. If git fails at one path, it must read the batch's other paths again. */
+/**
+ * How many paths to pass to git at once. If git fails at one path, the runner passes the batch's other paths to git
+ * again.
+ */
 const AT_ONCE = 2_000;
 
 const NO_NAME = "git does not accept this file name";
@@ -68,8 +71,8 @@ function readTaken(text: string, paths: readonly string[]): ReadonlySet<string> 
 }
 
 /**
- * Finds the path at which git stopped: the first one after the last added path that also fails alone. Returns null if
- * there is none.
+ * Finds the path at which git stopped. This is the first path after the last added path at which git also fails if it
+ * gets only this path. Returns null if there is none.
  */
 async function findCulprit(
   place: Place,

@@ -2,23 +2,26 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Entry, entriesFrom, gitAt, isMissing, type LeftOut, listRecords, type Place, pathIn } from "./place.js";
 
-/** What the index of the agent's own clone says about the agent's changes. */
+/** The agent's changes, as the index of the agent's own clone records them. */
 export interface AgentIndex {
   /** The entries of the index, by path. Null if the index is unchanged since the checkout, or unreadable. */
   readonly entries: ReadonlyMap<string, Entry> | null;
   /** Missing paths that a sparse checkout keeps out of the folder. They do not count as removed. */
   readonly outside: ReadonlySet<string>;
   /**
-   * Paths in the index that ignore rules match. If the checkout did not have such a path, the agent added it by force.
+   * Paths in the index that match an ignore rule. If the checkout did not have such a path, the agent added it by
+   * force.
    */
   readonly forced: readonly string[];
-  /** Paths outside the folder's sparse checkout whose entry in this index differs from the checkout. */
+  /**
+   * Paths outside the folder's sparse checkout whose entry in the agent's index differs from the entry at the checkout.
+   */
   readonly leftOut: readonly LeftOut[];
 }
 
 const OUTSIDE = "it was changed outside the folder's sparse checkout; only files in the folder are read";
 
-/** Reads the index of the agent's clone. The clone's objects only serve to expand a sparse index. */
+/** Reads the index of the agent's clone. The clone's objects are used only to expand a sparse index. */
 export async function readAgentIndex(place: Place): Promise<AgentIndex> {
   const index = join(place.folder, ".git/index");
   const nothing = { entries: null, outside: new Set<string>(), forced: [], leftOut: [] };
@@ -66,8 +69,8 @@ function isAbsent(path: Buffer): Promise<boolean> {
 }
 
 /**
- * Whether `path` is a file whose size or date differs from the copy's. False for anything but a file, because git would
- * block forever on a pipe.
+ * Whether the file at `path` differs in size or date from its copy at `copied`. False if `path` is not a file: on a
+ * pipe, for example, git would block forever.
  */
 async function isChangedFile(path: string, copied: string): Promise<boolean> {
   const found = await lstat(path).catch(() => null);

@@ -13,7 +13,7 @@ export interface Tracked {
 
 /**
  * Compares the tracked files with the index. The index must have no submodules, because git would read `.gitmodules`
- * and their repositories. Git reads only files whose date or size has changed.
+ * and the submodules' repositories. Git reads only files whose date or size has changed.
  */
 export async function listTracked(place: Place): Promise<Tracked> {
   const warnings = new Warnings();
@@ -77,8 +77,8 @@ export async function listOthers(place: Place, isPlain: (folder: string) => Prom
 }
 
 /**
- * Lists the files of a nested repository as {@link listOthers} does for the whole folder. The repository itself may be
- * ignored; only its own `.gitignore` files count.
+ * Lists the files of a nested repository as {@link listOthers} does for the whole folder. Includes the repository even
+ * if an ignore rule outside it matches it. Inside it, only its own `.gitignore` files apply.
  */
 export async function listInside(
   place: Place,
@@ -94,7 +94,7 @@ export async function listInside(
   };
 }
 
-/** Collects from git's warnings the paths that git skipped because it could not read them. */
+/** Collects the paths that git skipped because it could not read them. Reads these paths from git's warnings. */
 class Warnings {
   readonly #found = new Map<string, string>();
 
@@ -110,6 +110,9 @@ class Warnings {
   }
 }
 
-/** How git reports a folder that it cannot list (it truncates a long message), and a file that it cannot stat. */
+/**
+ * Matches git's message about a folder that git cannot list, and about a file that git cannot stat. Git truncates a
+ * long message about a folder.
+ */
 const FOLDER = /^warning: could not open directory '(.*?)(?:\/?': (.+))?$/;
 const FILE = /^(?!warning:|error:|fatal:|hint:)(.+): (Permission denied|File name too long|Input\/output error)$/;

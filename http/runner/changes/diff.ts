@@ -8,17 +8,18 @@ import type { Source } from "./gather.js";
 export interface DiffWish {
   readonly from: string;
   readonly to: string;
-  /** Maximum size of the diff, in bytes. A longer one rejects with `OutputTooLong`. */
+  /** Maximum size of the diff, in bytes. If the diff is longer, the call rejects with `OutputTooLong`. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * With this option git does not read `.gitmodules`. That file may hide changed submodules, or be impossible to parse.
+ * With this option git does not read `.gitmodules`. That file may hide changed submodules, or git may be unable to
+ * parse it.
  */
 const WITH_SUBMODULES = "--ignore-submodules=none";
 const ARGS = ["diff", "--binary", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv", WITH_SUBMODULES];
-/** The git arguments that list the differences between two trees, one for each path. */
+/** The git arguments that list the differences between two trees. Each path with a difference is listed once. */
 export const LIST_CHANGES = ["diff-tree", "-r", "-z", "--no-renames", WITH_SUBMODULES];
 
 /**
@@ -29,7 +30,7 @@ export async function diffBetween(source: Source, wish: DiffWish): Promise<strin
   if (wish.from === wish.to) return "";
   const text = await diff(source, wish, wish.maxBytes);
   if (isUtf8(text)) return text.toString("utf8");
-  // Allow a longer diff, because only the sections that are not UTF-8 are taken from it.
+  // Allow a longer diff here: only the sections of files that are not UTF-8 are used.
   const binary = await asBinary(source, () => diff(source, wish, 4 * wish.maxBytes));
   const inBinary = listSections(binary);
   const sections = listSections(text);
@@ -89,7 +90,7 @@ async function asBinary<Done>({ gitDir }: Source, work: () => Promise<Done>): Pr
   }
 }
 
-/** The start of a section, with the line break before it. No line of a file's content starts with it. */
+/** The start of a section, including the preceding line break. No line of a file's content starts this way. */
 const SECTION = Buffer.from("\ndiff --git ");
 
 function listSections(bytes: Buffer): readonly Buffer[] {

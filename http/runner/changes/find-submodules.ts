@@ -6,8 +6,12 @@ import { GITLINK, isInside, isMissing, type Place, pathIn } from "./place.js";
 import type { Submodule } from "./submodules.js";
 
 /**
- * Finds the submodules that the folder has now: those that it started with and still has, and new ones that
- * `.gitmodules` declares, also in ignored folders. Any other nested repository counts as ordinary files.
+ * Finds the submodules that the folder has now:
+ *
+ * - submodules that the folder started with and still has
+ * - new submodules that `.gitmodules` declares, also in ignored folders
+ *
+ * Any other nested repository counts as ordinary files.
  */
 export async function findSubmodules(place: Place, declared: Declared, theirs: AgentIndex): Promise<Submodule[]> {
   const found: Submodule[] = [];

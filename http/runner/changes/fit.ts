@@ -28,8 +28,9 @@ export interface Fitted extends Gathered {
 }
 
 /**
- * Returns the changes as diffs. If the diffs are too long, it leaves out the run's largest changes until the rest fits.
- * Those paths keep their original content. Rejects with `OutputTooLong` if this is not enough.
+ * Returns the changes as diffs. If the diffs are too long, leaves out the run's largest changes until the rest fits.
+ * The left-out paths keep their original content. Rejects with `OutputTooLong` if the diffs are still too long without
+ * the run's changes.
  */
 export async function fitChanges(source: Source, gathered: Gathered, wish: FitWish): Promise<Fitted> {
   let { tree, leftOut } = gathered;
@@ -95,7 +96,8 @@ async function dropLargest(source: Source, tree: string, wish: FitWish): Promise
 }
 
 /**
- * Lists the paths that differ between two trees, in git's order, with the entry of the first tree; null if it has none.
+ * Lists the paths that differ between two trees, in git's order. Each path has its entry in the first tree; null if the
+ * first tree lacks the path.
  */
 async function listChanges(
   source: Source,

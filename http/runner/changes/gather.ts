@@ -1,11 +1,12 @@
 /**
  * Turns the current content of a folder into a git tree.
  *
- * 1. It includes everything that git can store. It leaves out each path that git cannot store, with a reason, and still
- * includes the rest.
- * 2. A file with the same bytes as at the checkout is unchanged, even if git would now convert them to something else.
+ * 1. The tree includes everything that git can store. If git cannot store a path, the path is left out, with a
+ *    reason, and the rest is still included.
+ * 2. A file with the same bytes as at the checkout is unchanged, even if git would now convert the bytes to something
+ *    else.
  * 3. A nested repository becomes plain files. A submodule becomes its commit, if others can fetch that commit;
- * otherwise its change is left out.
+ *    otherwise the submodule's change is left out.
  * 4. Configuration, hooks and filters of the repositories in the folder have no effect.
  */
 import { type FileHandle, lstat, mkdir, mkdtemp, open, rm } from "node:fs/promises";
@@ -71,7 +72,7 @@ async function fill(place: Place): Promise<Gathered> {
   const theirs = await readAgentIndex(place);
   const submodules = await findSubmodules(place, declared, theirs);
   const paths = new Set(submodules.map(({ path }) => path));
-  // Remove submodules from the index: for them, git would read `.gitmodules`, which it may be unable to parse.
+  // Remove submodules from the index. Otherwise git would read `.gitmodules`, which it may be unable to parse.
   const links = [...place.laidOut].flatMap(([path, { mode }]) => (mode === GITLINK ? [path] : []));
   await removeAll(place, [...links, ...originalsAt(place, paths).keys()]);
   const { files, worktrees, leftOut } = await findChanges(place, paths, theirs);
@@ -235,8 +236,8 @@ async function findChanges(place: Place, submodules: ReadonlySet<string>, theirs
 }
 
 /**
- * Finds nested repositories that count although they may be ignored: those that the agent added by force, and those in
- * place of a tracked file.
+ * Finds nested repositories that are included even if an ignore rule matches them: those that the agent added by force,
+ * and those in place of a tracked file.
  */
 async function findIgnored(place: Place, theirs: AgentIndex, removed: readonly string[]): Promise<readonly string[]> {
   const found = theirs.forced.filter((path) => isLink(theirs, path));

@@ -33,8 +33,8 @@ const AT_ONCE = 64;
 const SPECIAL = "it is neither a file nor a link";
 
 /**
- * Checks the file type at each path without reading the file. Leaves out files that git could not read, or would block
- * on.
+ * Checks the file type at each path without reading the file. Leaves out files that git could not read or at which git
+ * would block.
  */
 export async function inspect(place: Place, paths: ReadonlyMap<string, Entry | null>): Promise<Inspected> {
   const candidates = new Map<string, Candidate>();

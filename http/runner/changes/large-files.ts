@@ -27,7 +27,7 @@ export interface LargeFiles {
 
 /**
  * Finds the files under the Git LFS filter that hold content instead of a pointer. The runner has no LFS server to
- * upload the content to. Committed in place of its pointer, the content would break the file for everyone.
+ * which it could upload the content. A commit of the content in place of its pointer would break the file for everyone.
  */
 export async function findLargeFiles(place: Place, candidates: Candidates): Promise<LargeFiles> {
   const filtered = await listFiltered(place, [...candidates.keys()]);
@@ -64,7 +64,8 @@ async function listFiltered(place: Place, paths: readonly string[]): Promise<rea
 }
 
 /**
- * Returns the pointers that the folder started with: their object ids, by the key of the content that they point to.
+ * Returns the pointers that the folder started with. The result maps the key of each content to the object ids of the
+ * pointers to it.
  */
 async function listPointers(place: Place, candidates: Candidates): Promise<ReadonlyMap<string, readonly string[]>> {
   const all = place.laidOut;

@@ -99,8 +99,8 @@ interface Sought {
 }
 
 /**
- * Finds the submodule that a section declared at the start. Returns null if there was none, or if the index has
- * something else in its place.
+ * Finds the submodule that a section declared at the start. Returns null if it declared none, or if the index has
+ * something else at the submodule's path.
  */
 function findOriginal(place: Place, { name, begun, present }: Sought): { path: string; entry: Entry } | null {
   const [path] = [...begun].find(([, sections]) => sections.some((section) => section.name === name)) ?? [];

@@ -3,7 +3,8 @@ import { open } from "node:fs/promises";
 import { type GitOptions, gitBytes } from "../checkout/git.js";
 
 /**
- * A folder of files, with the runner's own git directory and index, through which git reads it.
+ * A folder of files, with the runner's own git directory and index. Git reads the folder with these, not with the
+ * folder's own git directory.
  *
  * File names need not be UTF-8. Everywhere in `changes/`, a path is a string with one character for each byte
  * (`latin1`). Use {@link shownPath} for the form that people read.

@@ -61,9 +61,9 @@ export async function judgeSubmodule(
 }
 
 /**
- * Creates a git directory with the objects and refs of a nested repository, and returns its path. It has none of that
- * repository's configuration, hooks and filters, which could make git run programs. Rejects with `GitFailed` for a
- * worktree, or if the repository's path has a quote or a control character.
+ * Creates a git directory with the objects and refs of a nested repository, and returns its path. The new directory has
+ * none of the repository's configuration, hooks and filters, which could make git run programs. Rejects with
+ * `GitFailed` for a worktree, or if the repository's path has a quote or a control character.
  */
 async function readView(place: Place, { gitDir: theirs, isWorktree }: InnerRepository, path: string): Promise<string> {
   if (isWorktree || /[\p{Cc}"]/u.test(theirs)) throw new GitFailed(`${path} has an unsupported repository`);
@@ -91,7 +91,8 @@ async function readView(place: Place, { gitDir: theirs, isWorktree }: InnerRepos
 function isSameUrl(declared: string | null, url: string): boolean {
   if (declared === null) return false;
   const [one, other] = [plainUrl(declared), plainUrl(url)];
-  // Git resolves a relative URL against an address that the folder does not have. So compare only the end of the URL.
+  // Git resolves a relative URL against an address that is not stored in the folder. So compare only the end of the
+  // URL.
   const [up] = /^(\.\.?\/)+/.exec(one) ?? [];
   return up === undefined ? one === other : other.endsWith(`/${one.slice(up.length)}`);
 }

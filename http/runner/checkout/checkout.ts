@@ -28,7 +28,7 @@ export interface Checkout {
    * commit's own tree.
    */
   readonly tree: string | null;
-  /** The branch whose head `base` was; null if the checkout started from the job's base or the default branch. */
+  /** The branch that had `base` as its head; null if the checkout started from the job's base or the default branch. */
   readonly branch: string | null;
   /** The commit that the runner merged into `base` before the run started; null for none. */
   readonly merged: MergedIn | null;
@@ -64,12 +64,14 @@ interface StoredCommit {
 export type RestoreCommit = (record: string, stored: StoredCommit) => Promise<void>;
 
 /**
- * Checks out a repository and returns the checkout. It starts from the head of the wanted branch, if there is one.
- * Otherwise it starts from the job's base, or else from the head of the default branch.
+ * Checks out a repository and returns the checkout. The checkout starts from the head of the wanted branch, if there is
+ * one. Otherwise it starts from the job's base, or else from the head of the default branch.
  *
- * At a base, stages the task's changes so far. If the repository no longer has the base, restores the base from the
- * job's archive. Holds the commit in `Mirrors.held` until the caller calls `letGo`. Rejects with git's error, and then
- * holds nothing.
+ * If the checkout does not start from the wanted branch, stages the task's changes so far. If the repository no longer
+ * has the base, restores the base from the job's archive.
+ *
+ * Holds the commit in `Mirrors.held` until the caller calls `letGo`. If the checkout fails, holds nothing and rejects
+ * with git's error.
  */
 export async function createCheckout(
   mirrors: Mirrors,
@@ -93,7 +95,9 @@ interface Began {
   readonly merges: { readonly branch: string; readonly commit: string } | null;
 }
 
-/** Merges a commit into another, in the record only. Returns null if `into` already contains the commit. */
+/**
+ * Merges a commit into the commit `into`, but only in the record. Returns null if `into` already contains the commit.
+ */
 async function mergeIn(
   record: string,
   into: string,
@@ -124,7 +128,7 @@ async function layOut(
   return { repository, folder, record, base: commit, tree: isAtBase ? null : tree, branch, merged };
 }
 
-/** Applies the diff to a commit or tree, in the record only. Returns the new tree. */
+/** Applies the diff to a commit or tree, but only in the record. Returns the new tree. */
 async function applyDiff(
   diff: string,
   before: string,

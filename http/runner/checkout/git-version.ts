@@ -46,7 +46,7 @@ export async function describeGit(): Promise<readonly string[]> {
   }
 }
 
-/** Returns false for a version that it cannot parse: the runner tries such a git. */
+/** Returns false for a version that it cannot parse, so that the runner still tries to use that git. */
 function isOlder(version: string, { major, minor }: NeedsGit): boolean {
   const [, first, second] = /^(\d+)\.(\d+)/.exec(version) ?? [];
   if (first === undefined || second === undefined) return false;

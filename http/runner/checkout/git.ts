@@ -33,7 +33,7 @@ export interface GitOptions {
   /** Kills git when aborted. */
   readonly signal?: AbortSignal;
   readonly maxBytes?: number;
-  /** For untrusted input: limits git to the memory and processor time that the largest allowed pack needs. */
+  /** True for untrusted input: limits git to the memory and processor time that the largest allowed pack needs. */
   readonly isLimited?: boolean;
   /** A secret that git can read from descriptor 3 (see `Launch`). */
   readonly secret?: string;
@@ -68,9 +68,9 @@ const network = [
 ];
 
 /**
- * Runs git in a folder. It runs no hooks and no other program that a repository could configure. It does not prompt,
- * and does not read the configuration of the machine or the user. Rejects with {@link GitFailed} or
- * {@link OutputTooLong}.
+ * Runs git in a folder. Git runs no hooks and no other program that a repository could configure. Git does not prompt,
+ * and does not read the configuration of the machine or the user. Rejects with {@link GitFailed} or {@link
+ * OutputTooLong}.
  */
 export async function git(folder: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
   return (await gitBytes(folder, args, options)).toString("utf8");
@@ -83,7 +83,10 @@ export async function gitBytes(folder: string, args: readonly string[], options:
   return Buffer.concat(chunks);
 }
 
-/** Like {@link git}, but passes the output to `take` in chunks and does not buffer it. Returns its length in bytes. */
+/**
+ * Like {@link git}, but passes the output to `take` in chunks and does not buffer it. Returns the length of the output
+ * in bytes.
+ */
 export async function gitOutput(
   folder: string,
   args: readonly string[],
@@ -95,8 +98,8 @@ export async function gitOutput(
   const group = await ProcessGroup.start({
     argv: isLimited ? ["/bin/sh", "-c", LIMITED, "git", ...hardened, ...args] : ["git", ...hardened, ...args],
     cwd: folder,
-    // Set the mark only in the environment. Git leaves no processes behind, so this group need not search for marked
-    // ones. If something kills this runner, the next runner finds git by the mark.
+    // Set the mark only in the environment. Git leaves no processes behind, so the process group need not search for
+    // marked processes. If something kills this runner, the next runner finds git by the mark.
     env: { ...environment(), ...env, [MARK]: join(folder, "git") },
     mark: null,
     ...(options.secret !== undefined && { secret: options.secret }),
@@ -146,8 +149,8 @@ function environment(): Record<string, string> {
 }
 
 /**
- * Copies an index with its modification time. Git uses that time to find files that may have changed after git examined
- * them, within the same second.
+ * Copies an index with its modification time. By that time, git finds files that may have changed within the same
+ * second, after git examined them.
  */
 export async function copyIndex(from: string, to: string): Promise<void> {
   const { atime, mtime } = await stat(from);

@@ -14,7 +14,8 @@ const CONFLICT = 1;
 const TREE = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /**
- * Merges two commits in a git directory, without a worktree. Rejects with `GitFailed`, also if git is too old for it.
+ * Merges two commits in a git directory, without a worktree. Rejects with `GitFailed`, also if git is too old to merge
+ * this way.
  */
 export async function mergeTrees(
   gitDir: string,

@@ -17,7 +17,10 @@ export interface Origin {
   /** The mirror's folder, a bare repository. */
   readonly mirror: string;
   readonly commit: string;
-  /** The branch whose head the commit is; null for the wanted base or the default branch. */
+  /**
+   * The branch that has the commit as its head; null if the commit is the wanted base or the head of the default
+   * branch.
+   */
   readonly branch: string | null;
   /** The branch to merge in, with its commit; null for none. */
   readonly merges: { readonly branch: string; readonly commit: string } | null;
@@ -136,13 +139,16 @@ export class Mirrors {
     await mkdir(mirror, { recursive: true });
     // Complete a mirror whose creation was interrupted.
     await git(mirror, ["init", "--quiet", "--bare", "--template=", "."]);
-    // Set this last, because it marks the mirror as complete. It makes the mirror reject an agent's pushes: later runs
-    // start from the mirror's branches.
+    // Set this last, because it marks the mirror as complete. The setting also makes the mirror reject an agent's
+    // pushes, because later runs start from the mirror's branches.
     await git(mirror, ["config", "receive.hideRefs", "refs"]);
     return mirror;
   }
 
-  /** Runs `work` with exclusive use of a repository's mirror. Rejects at once if `signal` is aborted while it waits. */
+  /**
+   * Runs `work` with exclusive use of a repository's mirror. Rejects at once if `signal` is aborted before `work`
+   * starts.
+   */
   async #alone<Done>(
     { repository, signal }: { readonly repository: string; readonly signal: AbortSignal },
     work: () => Promise<Done>,
@@ -190,8 +196,8 @@ async function bringHead(place: MirrorPlace, branch: string, signal: AbortSignal
   if (!COMMIT.test(commit)) return null;
   if (await hasCommit(mirror, commit, signal)) return commit;
   if (ref.startsWith("refs/heads/")) await fetchBranches(place, signal);
-  // Fetch the ref itself if the commit belongs to a pull request from another repository, or if the branch has moved
-  // since.
+  // The branch head may still be missing: it belongs to a pull request from another repository, or the branch has moved
+  // since the fetch. Then fetch the ref itself.
   if (!(await hasCommit(mirror, commit, signal))) {
     await git(mirror, [...FETCH, url, `+${ref}:${retainedRef(commit)}`], { signal });
   }

@@ -25,8 +25,8 @@ export async function releaseCommit(mirror: string, commit: string, signal: Abor
 }
 
 /**
- * Counts the active runs that started from each commit. A commit with such a run is never released, even if the service
- * reports that no run needs it, because the service may not know of the run yet.
+ * Counts the active runs that started from each commit. The runner never releases a commit from which an active run
+ * started. The service may report that no run needs the commit, because it may not know of that run yet.
  */
 export class CommitHolds {
   /** The number of active runs that started from each commit, by its key. */
@@ -55,7 +55,10 @@ export class CommitHolds {
     return this.#holds;
   }
 
-  /** Whether an active run holds the commit, or a run has held it after `since` (see {@link CommitHolds.now}). */
+  /**
+   * Whether an active run holds the commit now, or any run has held the commit after `since` (see {@link
+   * CommitHolds.now}).
+   */
   isHeldSince(commit: RepositoryCommit, since: number): boolean {
     const key = toKey(commit);
     return this.#counts.has(key) || (this.#last.get(key) ?? 0) > since;

@@ -172,7 +172,7 @@ export class RunFolder {
 }
 
 /**
- * Removes a folder, even with read-only folders inside, or with paths longer than the system's path limit. Rejects if
+ * Removes a folder, even if it contains read-only folders, or paths longer than the system's path limit. Rejects if
  * something remains.
  */
 export async function removeAll(path: string): Promise<void> {

@@ -5,7 +5,7 @@ import { z } from "zod";
 export interface Credential {
   /** Returns the current token. Rejects with {@link NoCredential} if there is none. */
   token(): Promise<string>;
-  /** Call it when the service rejects the last token. */
+  /** Tells the credential that the service rejected the last token. */
   refused(): void;
   /** Secret values to mask in every output. */
   hidden(): readonly string[];
@@ -14,7 +14,7 @@ export interface Credential {
 /** The runner has no token to connect with. The message is for the runner's operator, and holds no secrets. */
 export class NoCredential extends Error {
   override readonly name = "NoCredential";
-  /** Whether an early retry is useless, because the runner is not admitted. */
+  /** True if the service does not admit the runner, so that an early retry is useless. */
   readonly isRefusal: boolean;
 
   constructor(message: string, options: { readonly isRefusal: boolean }) {
@@ -40,7 +40,7 @@ export interface HostCredentialOptions {
 }
 
 const EXCHANGE_TIMEOUT_MS = 15_000;
-/** A token that expires within this time, in milliseconds, is not used any more. */
+/** A pool token is replaced when it expires in less than this time, in milliseconds. */
 const SPARE_MS = 60_000;
 
 const exchangeSchema = z.object({

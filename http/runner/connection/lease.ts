@@ -1,8 +1,9 @@
 import type { Clock } from "../../../runtime/clock.js";
 
 /**
- * The runner's view of its lease. The service renews the lease when a heartbeat arrives; the runner counts from the
- * time it sent that heartbeat, which is earlier. So it stops its runs before the service gives them to another runner.
+ * The runner's view of its lease. The service renews the lease when a heartbeat arrives. The runner counts from the
+ * time at which it sent that heartbeat, which is earlier. So the runner stops its runs before the service gives them to
+ * another runner.
  */
 export class Lease {
   readonly #clock: Clock;

@@ -35,7 +35,10 @@ export interface ServiceConnectionOptions {
   readonly hello: () => Hello;
   /** Called once for each message from the service, in order. */
   readonly take: (message: ServiceMessage) => void;
-  /** Called for each request to make. The response is sent only if the connection is still the same. */
+  /**
+   * Called for each request that the service wants the runner to make. The runner sends the response only over the
+   * connection on which the request arrived.
+   */
   readonly make: (request: Request) => Promise<Response>;
   /** The report of retained commits, and the search for commits that the service wants. */
   readonly commits: {
@@ -51,8 +54,8 @@ export interface ServiceConnectionOptions {
   readonly leaseOver: () => void;
   readonly log: (line: string) => void;
   /**
-   * Called instead of a retry if the service refuses the token before its first welcome. Such a token is wrong, whereas
-   * a token that is refused later may have been rotated.
+   * Called instead of a retry if the service refuses the token before its first welcome. Such a token is wrong. After a
+   * welcome, a refused token may have been rotated, so the runner retries.
    */
   readonly refused?: (() => void) | undefined;
 }
@@ -129,7 +132,7 @@ export class ServiceConnection {
     this.#socket = socket;
     let refused = false;
     socket.on("open", () => this.#sendHello());
-    // Ignore a welcome after the runner's own close, because it would begin a lease that nothing ends.
+    // Ignore a welcome that arrives after the runner closed the connection: it would begin a lease that nothing ends.
     socket.on("message", (data) => {
       if (!this.#closed) this.#handleFrame(data.toString());
     });
@@ -148,7 +151,8 @@ export class ServiceConnection {
     });
     socket.on("close", (code, reason) => {
       if (code === NOT_ADMITTED) {
-        // Reconnect soon: there may be a new token. If the service rejects that too, the runner retries slowly.
+        // Reconnect soon: there may be a new token. If the service rejects the new token too, the runner retries
+        // slowly.
         credential.refused();
         log(`the service closed the connection: ${reason.toString()}`);
       }
@@ -201,7 +205,9 @@ export class ServiceConnection {
     this.#outbox.close();
   }
 
-  /** Logs the first failure, and then at most one line per {@link LOG_INTERVAL_MS}: an outage may last for days. */
+  /**
+   * Logs the first failure, and then at most one line per {@link LOG_INTERVAL_MS}, because an outage may last for days.
+   */
   #sayFailed(line: string): void {
     const now = this.#options.clock.now();
     if (this.#failures > 0 && now - this.#loggedMs < LOG_INTERVAL_MS) return;
@@ -226,7 +232,9 @@ export class ServiceConnection {
     });
   }
 
-  /** Lists the runner's claims. It holds each claim until the service acknowledges the report of the run's end. */
+  /**
+   * Lists the runner's claims. A claim stays in the list until the service acknowledges the report of the run's end.
+   */
   #claims(): Claim[] {
     const claims = new Map(this.#options.hello().claims.map((claim) => [claim.runId, claim]));
     for (const { message } of this.#outbox.entries) {

@@ -33,7 +33,10 @@ export class ServiceRequests {
     this.#options = options;
   }
 
-  /** Returns the response to the last attempt, successful or not; null if that attempt got none. Does not reject. */
+  /**
+   * Returns the response to the last attempt, successful or not; null if the last attempt got no response. Does not
+   * reject.
+   */
   async ask(request: ServiceRequest, signal: AbortSignal): Promise<Response | null> {
     for (let tried = 0; ; tried++) {
       const answer = await this.#once(request, signal).catch(() => null);

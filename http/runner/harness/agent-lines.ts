@@ -24,8 +24,8 @@ const callSchema = z.object({
 });
 
 /**
- * The messages on an agent's standard output, one JSON object per line. A line with none of these types becomes an
- * output step.
+ * The messages on an agent's standard output, one JSON object per line. A line of any other type becomes an output
+ * step.
  */
 const agentLineSchema = z.discriminatedUnion("type", [
   z.object({
@@ -91,7 +91,7 @@ export type InputLine =
   /** A message from a person. `from` is `person <id>`. */
   | { readonly type: "message"; readonly from: string; readonly text: string };
 
-/** Parses a line. Returns null if it is no message. */
+/** Parses a line. Returns null if the line is no message. */
 export function parseAgentLine(line: string): AgentLine | null {
   if (!line.startsWith("{")) return null;
   const body = parseJson(line);

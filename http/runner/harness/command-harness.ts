@@ -7,9 +7,9 @@ import { type AgentLine, type InputLine, parseAgentLine, type WrongLine } from "
 import { type Harness, HarnessNotFound, type HarnessRun } from "./harness.js";
 
 /**
- * Runs any program as the agent: the run's arguments, or the runner's default command. The program's output becomes
- * steps; JSON lines in it are messages (see {@link parseAgentLine}). The runner writes answers and people's messages to
- * the program's standard input.
+ * Runs any program as the agent. The run names the program and its arguments; otherwise the runner's default command is
+ * used. The program's output becomes steps; JSON lines in it are messages (see {@link parseAgentLine}). The runner
+ * writes answers and people's messages to the program's standard input.
  */
 export function commandHarness(defaultCommand: readonly string[]): Harness {
   return {
@@ -101,7 +101,7 @@ function isSubmission({ type }: AgentLine): boolean {
   return type === "candidates" || type === "cause";
 }
 
-/** Reports an invalid line as a step, and as the answer if the agent waits for one. */
+/** Reports an invalid line as a step. If the agent waits for an answer to the line, also answers with the problem. */
 async function takeWrong(
   { wanted, problem, id }: WrongLine,
   run: HarnessRun,
@@ -124,8 +124,8 @@ async function readErrors(group: ProcessGroup, run: HarnessRun, tail: Tail): Pro
 const MAX_UNREAD_LINES = 1_000;
 
 /**
- * A program's standard input, with one JSON object per line. It never blocks on a program that does not read it, and
- * limits the unread lines.
+ * A program's standard input, with one JSON object per line. If the program does not read its input, writes do not
+ * block, and lines beyond the limit are dropped.
  */
 class AgentInput {
   readonly #pipe: Writable | null;
@@ -135,7 +135,10 @@ class AgentInput {
     this.#pipe = pipe;
   }
 
-  /** Writes a line. Resolves with whether the program's pipe accepted it, once that is known. */
+  /**
+   * Writes a line. Resolves with true after the program's pipe has accepted the line, and with false if it was dropped
+   * or the write failed.
+   */
   give(line: InputLine): Promise<boolean> {
     const pipe = this.#pipe;
     if (pipe === null || this.#unread >= MAX_UNREAD_LINES) return Promise.resolve(false);

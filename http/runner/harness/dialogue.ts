@@ -24,7 +24,10 @@ export interface DialogueOptions {
   /** Masks the run's secrets in a text. */
   readonly mask: (text: string) => string;
   readonly send: (message: RunnerMessage) => void;
-  /** Called with true when tool calls start to wait for a person, and with false when none waits any more. */
+  /**
+   * Called with true when tool calls start to wait for a person, and with false when no tool call waits for a person
+   * any more.
+   */
   readonly paused: (isPaused: boolean) => void;
 }
 
@@ -64,7 +67,10 @@ export class Dialogue {
     }
   }
 
-  /** Rejects open and later handovers and tool calls. Call it when the run is ending. */
+  /**
+   * Rejects all handovers and tool calls that are open, and all that are requested later. Call it when the run is
+   * ending.
+   */
   close(): void {
     this.handovers.close();
     this.calls.close();

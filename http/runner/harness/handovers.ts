@@ -53,7 +53,7 @@ export class Handovers {
     this.#answers.delete(id);
   }
 
-  /** Rejects open and later requests. */
+  /** Rejects all open requests and all later requests. */
   close(): void {
     this.#closed = true;
     for (const id of [...this.#answers.keys()]) this.answer(id, STOPPING);

@@ -10,8 +10,8 @@ import type { PermissionAnswer, PermissionWish } from "./permissions.js";
 export interface HarnessRun {
   readonly cwd: string;
   /**
-   * Includes `SIGNALBOX_MCP_CONFIG`, the file that lists the MCP servers of the run's tools. An adapter passes the file
-   * to its agent.
+   * The environment of the agent. `SIGNALBOX_MCP_CONFIG` in it is the path of the file that lists the MCP servers of
+   * the run's tools. An adapter passes this file to its agent.
    */
   readonly env: Readonly<Record<string, string>>;
   /** The prefix of the marks of all processes that the run starts. */
@@ -27,7 +27,10 @@ export interface HarnessRun {
   /** Resolves with null if the service accepts the handover, otherwise with the reason. */
   readonly handover: (to: string, note: string) => Promise<string | null>;
   readonly ask: (question: string) => void;
-  /** Resolves when the agent's next line may be read. `answered` is called later with the answer, or never. */
+  /**
+   * Requests permission for a call. Resolves when the agent's next line may be read. Calls `answered` later with the
+   * answer, or never.
+   */
   readonly permission: (wish: PermissionWish, answered: (answer: PermissionAnswer) => void) => Promise<void>;
   /** Sends a message from a search's agent to the service, and resolves with the answer. Null in other runs. */
   readonly say: ((type: SubmissionType, value: object) => Promise<ServiceAnswer>) | null;

@@ -2,8 +2,8 @@ import type { RunStep } from "../../../actors/runners/protocol.js";
 import { cut } from "./agent-lines.js";
 
 /**
- * Minimum length of a masked value. Shorter values occur in ordinary words: a mask would hide text, and the gaps would
- * reveal the value.
+ * Minimum length of a masked value. A shorter value occurs in ordinary words: masking it would hide text, and the gaps
+ * would reveal the value.
  */
 const SHORTEST = 6;
 

@@ -3,12 +3,12 @@ import type { ServiceMessage } from "../../../actors/runners/protocol.js";
 /** A person's message to a run. */
 export type PersonMessage = Pick<Extract<ServiceMessage, { type: "run.message" }>, "n" | "from" | "text">;
 
-/** Passes a message to the agent. Resolves with whether the agent received it, once that is known. */
+/** Passes a message to the agent. Resolves with true after the agent has received it, and with false if that failed. */
 export type Give = (message: PersonMessage) => Promise<boolean>;
 
 /**
- * People's messages to one run. Each is passed to the agent once, in order. Messages that arrive before the agent
- * starts wait for it; the service limits their number.
+ * People's messages to one run. Each message is passed to the agent once, in order. Messages that arrive before the
+ * agent starts wait until it has started. The service limits their number.
  */
 export class Messages {
   readonly #delivered: (n: number) => void;

@@ -20,7 +20,10 @@ interface Pending {
   readonly answered: (answer: PermissionAnswer) => void;
 }
 
-/** The permission requests of one run's agent. Each is answered once, in any order. The service limits their number. */
+/**
+ * The permission requests of one run's agent. Each request is answered once, in any order. The service limits the
+ * number of requests.
+ */
 export class Permissions {
   readonly #prefix: string;
   readonly #send: (id: string, wish: PermissionWish) => void;

@@ -5,7 +5,7 @@ import type { Spent } from "../../../actors/runners/protocol.js";
 export class Spending {
   /** The sum of all costs; null if the agent reported none. */
   spent: Spent | null = null;
-  /** The model of the latest cost that names one; null for none. */
+  /** The model of the latest cost that names a model; null if no cost names a model. */
   model: string | null = null;
 
   /**

@@ -33,8 +33,8 @@ export async function runShell(command: string, run: CommandRun): Promise<Comman
 }
 
 /**
- * Collects the end of a long text. If the first line has lost its start, drops that line, because a mask would not find
- * a secret that lost its start. Keeps the line if it is the only one.
+ * Collects the end of a long text. If the start of the first line was cut off, also drops the rest of that line: a mask
+ * would not find a secret without its start. Keeps the line if it is the only one.
  */
 export class Tail {
   #text = "";

@@ -6,8 +6,10 @@ import { isAbsolute, join } from "node:path";
 const FIRST_LINE_BYTES = 256;
 
 /**
- * Returns why a program cannot start, as a clause, or null if it can. Also returns null if the answer depends on the
- * folder that the program starts in: for a relative path, or if `PATH` has one.
+ * Returns the reason why a program cannot start, as a clause. Returns null in these cases:
+ *
+ * - The program can start.
+ * - The answer depends on the folder in which the program starts, because its path or a folder in `PATH` is relative.
  */
 export async function whyNotStarted(
   program: string,
@@ -41,7 +43,7 @@ async function isExecutable(path: string): Promise<boolean> {
   );
 }
 
-/** Returns the program that a script's first line names. Returns null for another file or an unreadable one. */
+/** Returns the program that a script's first line names. Returns null if the file is no script or is unreadable. */
 async function findInterpreter(path: string): Promise<string | null> {
   const file = await open(path, "r").catch(() => null);
   if (file === null) return null;

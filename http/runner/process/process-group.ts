@@ -31,9 +31,9 @@ const PIPE_POLL_MS = 250;
 /**
  * A program with everything that it starts, in its own process group.
  *
- * 1. When the program ends, everything that it left running is killed. With a mark, that includes processes that left
- *    the group.
- * 2. The output up to then can still be read, however slowly.
+ * 1. When the program ends, all processes that it left running are killed. With a mark, this includes processes that
+ *    left the group.
+ * 2. All output that was written before can still be read, however slowly.
  */
 export class ProcessGroup {
   readonly child: ChildProcess;
@@ -126,7 +126,10 @@ export class ProcessGroup {
   }
 }
 
-/** Writes to descriptor 3 and closes it. Ignores the error of a program that does not read it. */
+/**
+ * Writes the secret to descriptor 3 and closes the descriptor. Ignores the error if the program does not read the
+ * secret.
+ */
 function give(child: ChildProcess, secret: string): void {
   const into = child.stdio[3];
   if (!(into instanceof Duplex)) throw new Error("a program without the descriptor that it was to have");

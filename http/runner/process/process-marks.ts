@@ -3,14 +3,18 @@ import { setTimeout as pause } from "node:timers/promises";
 import { startTime } from "../../wire/process-start.js";
 
 /**
- * Marks in the environment, with which the runner finds everything that a program started, even outside its process
- * group. The runner reads them from `/proc`. On systems without `/proc`, it ends only process groups.
+ * Every program of a run has a mark in its environment. By this mark, the runner finds all processes that the program
+ * started, even outside its process group. The runner reads the marks from `/proc`. On systems without `/proc`, it ends
+ * only process groups.
  */
 
 /** The variable with the mark; child processes inherit it. */
 export const MARK = "SIGNALBOX_MARK";
 
-/** Maximum rounds over all processes: a process may start another one during a round. */
+/**
+ * Maximum number of rounds over all processes. Several rounds are needed, because a process may start another one
+ * during a round.
+ */
 const ROUNDS = 100;
 
 /** Time limit for killed processes to disappear, in milliseconds. */
@@ -72,7 +76,7 @@ function kill(pid: number): void {
   }
 }
 
-/** The text that identifies a process in a file: its pid and its start. */
+/** The text that identifies a process in a file: its pid and its start time. */
 export function toNote(pid: number): string {
   return `${pid} ${startTime(pid) ?? "unknown"}`;
 }

@@ -12,7 +12,7 @@ const CREDENTIAL = /^(?:GIT_|SSH_|(?:GH|GITHUB|GITLAB|GITEA|BITBUCKET)_(?:.*_)?T
 /** The inputs of a program's environment besides the job and its folder. */
 export interface EnvironmentOptions {
   readonly checkouts: readonly Checkout[];
-  /** Names of variables of the runner's environment to pass to the program. */
+  /** The names of the environment variables of the runner to pass to the program. */
   readonly passed: readonly string[];
   /** Whether the program gets the values of the harness's secrets. */
   readonly secrets: boolean;

@@ -8,7 +8,7 @@ export class TimeLimit {
   #sinceMs = 0;
   #cancel: (() => void) | null = null;
 
-  /** Starts at once. `over` is called at most once. */
+  /** The time limit starts at once. `over` is called when the time is up, at most once. */
   constructor(clock: Clock, ms: number, over: () => void) {
     this.#clock = clock;
     this.#leftMs = ms;

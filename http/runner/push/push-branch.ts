@@ -2,12 +2,12 @@
  * Pushes a snapshot to its branch, and never forces the push.
  *
  * 1. The push is a commit on the branch's last agreed state: the branch at the start of the run, or at the run's last
- * push.
- * 2. If the branch has moved since (the host rejects the push), the runner fetches it once. It applies the run's
- * changes since the last agreed state to the branch's head, so people's pushes stay.
+ *    push.
+ * 2. If the host rejects the push because the branch has moved since that state, the runner fetches the branch once.
+ *    It applies the run's changes since that state to the branch's head, so people's pushes stay.
  * 3. If the run's changes conflict with that head, or the branch has moved again, nothing is pushed.
- * 4. If the branch already has the snapshot's changes (an earlier answer was lost), nothing is pushed, and the result
- * names the branch's head.
+ * 4. If the branch already has the snapshot's changes, because the answer to an earlier push was lost, nothing is
+ *    pushed. The result then names the branch's head.
  */
 import type { PushOrder, PushProblem } from "../../../actors/runners/push.js";
 import { git } from "../checkout/git.js";

@@ -16,8 +16,8 @@ export function findTarget({ url, branch }: PushOrder, token: string): PushTarge
 }
 
 /**
- * A credential helper that gives git the token from descriptor 3 (see `Launch.secret`). It answers for any host, so
- * configure it only for the host of the push: see {@link settings}.
+ * A credential helper that gives git the token from descriptor 3 (see `Launch.secret`). The helper answers for any
+ * host, so configure it only for the host of the push: see {@link settings}.
  */
 const HELPER = '!f() { test "$1" = get && cat <&3; }; f';
 

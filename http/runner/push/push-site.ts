@@ -11,15 +11,15 @@ import type { RunFolder } from "../checkout/run-folder.js";
 
 /**
  * A bare git directory with which the runner reads a run's changes, and from which it pushes them. The runner creates
- * it before any program of the run can see the checkout. It is outside the run's folder, so that a sandboxed agent
- * cannot write its configuration, hooks, attributes or index.
+ * the directory before any program of the run can see the checkout. The directory is outside the run's folder, so that
+ * a sandboxed agent cannot write the directory's configuration, hooks, attributes or index.
  */
 export interface PushSite {
   readonly folder: string;
   readonly checkout: Checkout;
   /**
-   * The run's folder with all checkouts. {@link takeSnapshot} rejects if a folder between it and the checkout is a
-   * link.
+   * The run's folder with all checkouts. {@link takeSnapshot} rejects if a folder between the run's folder and the
+   * checkout is a link.
    */
   readonly within: string;
   /** The tree of the commit that the checkout started from. */
@@ -29,8 +29,9 @@ export interface PushSite {
 /** The files of a checkout at one moment, and the changed paths. */
 export interface Snapshot extends Fitted {
   /**
-   * Paths that differ from the commit that the checkout started from, or from the merge result if the runner merged
-   * another commit into it. In git's order, and limited as in `run.pull-request`.
+   * Paths that differ from the commit that the checkout started from. If the runner merged another commit into the
+   * checkout, the paths that differ from the merge result. The paths are in git's order, and limited as in
+   * `run.pull-request`.
    */
   readonly changed: readonly string[];
 }
@@ -65,7 +66,7 @@ export async function openPushSite(
   const borrowed = await readFile(join(record, "objects/info/alternates"), "utf8").catch(() => "");
   await mkdir(join(at, "objects/info"), { recursive: true });
   await writeFile(join(at, "objects/info/alternates"), `${borrowed}${record}/objects\n`);
-  // If the base has no history in the record, it has none in the site either.
+  // If the record has only the base and not its history, mark the history as missing in the site too.
   await copyFile(join(record, "shallow"), join(at, "shallow")).catch(() => undefined);
   await copyIndex(join(record, "index"), join(at, "index"));
   await git(at, ["update-ref", "refs/began", base], { env: { GIT_DIR: at }, signal });

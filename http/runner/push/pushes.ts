@@ -57,7 +57,7 @@ interface Pushed {
   readonly site: PushSite;
   readonly snapshots: Map<string | null, Snapshot>;
   agreed: Agreed;
-  /** Resolves when the work on this repository so far is done. */
+  /** Resolves when the work that was started so far for this repository is done. */
   busy: Promise<void>;
 }
 
@@ -113,8 +113,8 @@ export class Pushes {
   }
 
   /**
-   * Stores the snapshots of the run's end, by repository, and rejects open requests. Unreadable checkouts have no
-   * snapshot.
+   * Stores the snapshots that the runner took at the end of the run, by repository. Rejects open requests. An
+   * unreadable checkout has no snapshot.
    */
   keep(taken: ReadonlyMap<string, Snapshot>): void {
     this.#close();

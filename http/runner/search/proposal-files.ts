@@ -28,10 +28,10 @@ const NOT_UNDERSTOOD = 'It must be a JSON object whose `type` is "candidates" or
 const submissionSchema = z.looseObject({ type: z.enum(["candidates", "cause"]) });
 
 /**
- * Sends messages that an agent of any harness writes to files. Each `proposals/<name>.json` holds an object like a line
- * of the `command` harness. The runner removes the file, sends the object, and writes the answer to
- * `answers/<name>.json`: `{ status, body }`. If a file is not valid JSON, the first scan skips it, because the agent
- * may still be writing it.
+ * Sends the messages that an agent writes to files. Agents of any harness can use such files. Each
+ * `proposals/<name>.json` holds one object, in the form of a line of the `command` harness. The runner removes the
+ * file, sends the object, and writes the answer to `answers/<name>.json`: `{ status, body }`. If a file is not valid
+ * JSON, the first scan skips it, because the agent may still be writing it.
  */
 export class ProposalFiles {
   readonly #options: ProposalFilesOptions;

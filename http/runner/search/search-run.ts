@@ -126,8 +126,8 @@ async function writeInto(folder: string, path: string, content: Uint8Array): Pro
 }
 
 /**
- * `propose`, a program for agents of any harness. It passes a file with an agent's message to the runner, waits for the
- * answer, and prints it. It exits with 0 if the service accepted the message.
+ * The text of the program `propose`, for agents of any harness. It passes a file with an agent's message to the runner,
+ * waits for the answer, and prints the answer. It exits with 0 if the service accepted the message.
  */
 const PROPOSE_SCRIPT = `#!/bin/sh
 # propose FILE: proposes candidates, or records a cause; prints the answer. See the skill "search".

@@ -13,7 +13,7 @@ export interface SubmissionsOptions {
 
 const NOT_SENT = { title: "Not sent", detail: "It is nested too deeply to be sent." };
 
-/** The messages of one search run's agent to the service, sent one at a time, each once. */
+/** The messages to the service from the agent of one search run. Each message is sent once, one after the other. */
 export class Submissions {
   readonly #options: SubmissionsOptions;
   #last: Promise<unknown> = Promise.resolve();
@@ -23,7 +23,7 @@ export class Submissions {
     this.#options = options;
   }
 
-  /** Sends the message after the previous one is answered. Does not reject. */
+  /** Sends the message as soon as the previous message is answered. Does not reject. */
   say(type: SubmissionType, value: object): Promise<ServiceAnswer> {
     const answered = this.#last.then(() => this.#send(type, value));
     this.#last = answered;

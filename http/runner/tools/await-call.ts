@@ -2,11 +2,11 @@ import type { Clock } from "../../../runtime/clock.js";
 import type { PendingCall, ToolCalls, ToolResult, ToolWish } from "./tool-calls.js";
 
 /**
- * Interval of progress messages to clients that support them, in milliseconds: clients give up after a minute of
- * silence.
+ * Interval of progress messages to clients that support progress, in milliseconds. Clients give up after a minute
+ * without a message.
  */
 export const PROGRESS_EVERY_MS = 15_000;
-/** Maximum wait of any other client, in milliseconds: less than the minute after which it gives up. */
+/** Maximum wait of a client without progress support, in milliseconds. Such a client gives up after a minute. */
 export const ANSWER_WITHIN_MS = 50_000;
 
 /** A client's request for a call. */

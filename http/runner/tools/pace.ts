@@ -5,12 +5,15 @@ import type { Clock } from "../../../runtime/clock.js";
 const BYTES_OF_A_MESSAGE = 1_024;
 /** Limits for each client of a run, regardless of the other clients, in messages: a burst, then a rate per second. */
 const OWN = { atOnce: 200, aSecond: 50 };
-/** Limits for all clients of a run together, in messages. Only messages beyond a client's own limit count. */
+/** Limits for all clients of a run together, in messages. Only messages that exceed a client's own limit count. */
 const TOGETHER = { atOnce: 2_000, aSecond: 1_000 };
 
 const NEWLINE = "\n".charCodeAt(0);
 
-/** Limits the rate at which the runner reads a run's clients, so that other runs and other clients are not blocked. */
+/**
+ * Limits the rate at which the runner reads messages from a run's clients, so that other runs and other clients are not
+ * blocked.
+ */
 export class Pace {
   readonly #clock: Clock;
   readonly #together: Allowance;

@@ -36,7 +36,10 @@ export interface RunToolsOptions {
   readonly room: (signal: AbortSignal) => Promise<void>;
 }
 
-/** The tools of a run while its agent works: MCP servers on sockets, and the file that describes how to start each. */
+/**
+ * The tools of a run while its agent works: MCP servers on sockets, and the file that describes how to start each
+ * server.
+ */
 export class RunTools {
   readonly #sockets: readonly ToolSocket[];
 
@@ -84,7 +87,7 @@ function toServers(offered: readonly OfferedTool[], options: RunToolsOptions): M
   return servers;
 }
 
-/** Converts a tool whose calls the service makes. */
+/** Converts a tool of the job to an MCP tool. The service makes the calls of this tool. */
 function toServed({ server, name, description, schema }: OfferedTool, options: RunToolsOptions): ServedTool {
   const { calls, clock, mask, room } = options;
   return {

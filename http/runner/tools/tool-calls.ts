@@ -27,7 +27,7 @@ export interface ToolResult {
 export interface Waiter {
   /** Called with the reason for the wait (`the assignee's approval`), or with null when the call continues. */
   readonly waits: (what: string | null) => void;
-  /** Called at most once. */
+  /** Called with the result of the call, at most once. */
   readonly answered: (result: ToolResult) => void;
 }
 
@@ -55,11 +55,14 @@ export interface ToolCallsOptions {
   /** The prefix of all request ids. */
   readonly prefix: string;
   readonly send: (message: Omit<ToolCalled, "runId" | "fence"> | Omit<ToolCancelled, "runId" | "fence">) => void;
-  /** Called with true when the first call starts to wait for a person, and with false when none waits any more. */
+  /**
+   * Called with true when the first call starts to wait for a person, and with false when no call waits for a person
+   * any more.
+   */
   readonly paused: (isPaused: boolean) => void;
 }
 
-/** Maximum number of results that no request has received yet. The oldest are dropped. */
+/** Maximum number of results that no request has received yet. If there are more, the oldest result is dropped. */
 const MAX_STORED_ANSWERS = 32;
 
 const STOPPING: ToolResult = { text: "The run is being stopped.", isError: true };
@@ -71,9 +74,9 @@ const TOO_MANY: ToolResult = {
 /**
  * The tool calls of one run's agent, from its clients' requests to the service and back.
  *
- * 1. A request attaches to an abandoned call with the same tool and inputs, or gets that call's result at once. Each
- *    result goes to one request.
- * 2. Any other request goes to the service, which makes equal calls once (rule 5 of `run-tools.ts`).
+ * 1. If no request waits for a call any more, a new request with the same tool and inputs attaches to that call. If
+ *    the call has a result, the request gets it at once. Each result goes to one request.
+ * 2. Any other request goes to the service, which makes equal calls once (rule 5 of `actors/runners/run-tools.ts`).
  * 3. Open calls and undelivered results are limited.
  */
 export class ToolCalls {
@@ -116,8 +119,8 @@ export class ToolCalls {
   }
 
   /**
-   * Like {@link ToolCalls.detach}, but also tells the service, which ends the call if it has not started. Call it when
-   * the client cancels its request.
+   * Detaches the waiting request like {@link ToolCalls.detach}, and tells the service, which ends the call if the call
+   * has not started. Call it when the client cancels its request.
    */
   cancel(pending: PendingCall): void {
     const call = this.#find(pending);
@@ -187,8 +190,8 @@ export class ToolCalls {
   }
 
   /**
-   * Handles the withdrawal of a cancelled call that had not started. Removes the call. If a request has attached to the
-   * call since, sends the call again instead.
+   * Handles the service's report that a cancelled call ended before it started. Removes the call. If a request has
+   * attached to the call since the cancellation, sends the call again instead.
    */
   #withdrawn(call: Call): void {
     if (call.waiter === null) this.#calls.delete(call);

@@ -18,7 +18,7 @@ import type { Pace } from "./pace.js";
 const MAX_PATH_BYTES = 100;
 /** Maximum number of concurrent clients of one socket. */
 const MAX_CLIENTS = 32;
-/** Maximum size of a client's message, in bytes. A longer one ends the client's connection. */
+/** Maximum size of a client's message, in bytes. A longer message ends the client's connection. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 /** Maximum number of bytes that a client may leave unread while it sends more. */
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
@@ -129,7 +129,10 @@ class SocketTransport implements Transport {
     if (this.#unreadBytes > MAX_MESSAGE_BYTES) void this.close();
   }
 
-  /** Drops a line that is no message, as the library does. Rejects a call whose inputs it cannot read exactly. */
+  /**
+   * Drops a line that is no message, as the library does. Rejects a tool call if it cannot read the call's inputs
+   * exactly.
+   */
   #read(line: string): void {
     try {
       const message = parseJSONRPCMessage(JSON.parse(line));
@@ -155,7 +158,10 @@ const NEWLINE = "\n".charCodeAt(0);
 
 const TOO_LARGE = `with whole numbers beyond 2^53 they may nest ${MAX_DEPTH} levels deep, with ${MAX_DIGITS} digits in each`;
 
-/** Returns the message with a tool call's inputs as `readJson` reads them. Returns null if it cannot read them. */
+/**
+ * Returns the message, but with a tool call's inputs as `readJson` reads them. Returns null if `readJson` cannot read
+ * them.
+ */
 function withExactInputs(message: JSONRPCMessage, line: string): JSONRPCMessage | null {
   if (!mayRound(line) || !("params" in message)) return message;
   try {
@@ -171,7 +177,7 @@ function findArguments(value: unknown): unknown {
   return typeof params === "object" && params !== null && "arguments" in params ? params.arguments : undefined;
 }
 
-/** Binds the socket. For a path that is too long, it uses a short temporary symlink to the path's folder. */
+/** Binds the socket. If the path is too long, binds it through a short temporary symlink to the path's folder. */
 async function bind(server: Server, path: string): Promise<void> {
   if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return listen(server, path);
   const [temporary = "/tmp"] = [tmpdir(), "/tmp"].sort((one, other) => one.length - other.length);
