@@ -33,7 +33,7 @@ export interface KillingReport {
    * got the resource when they repeated the request.
    */
   readonly unanswered: number;
-  /** Every broken promise; empty if all hold. */
+  /** Violated guarantees; empty if there are none. */
   readonly complaints: readonly string[];
 }
 
@@ -126,7 +126,7 @@ export class Killing {
     };
   }
 
-  /** Runs one client. It takes keys until the process is gone, or until no keys and no kills are left. */
+  /** Runs one client. It sends requests until one request gets no answer, or until no keys and no kills are left. */
   async #work(): Promise<void> {
     for (;;) {
       const name = this.#open.shift() ?? (this.#killAtSend === Infinity ? undefined : this.#anyAcknowledged());
@@ -194,8 +194,8 @@ export class Killing {
   }
 
   /**
-   * Checks that the sequence of changes has no gap, because a change that was rolled back must not use a number. Also
-   * checks that the doctor finds nothing.
+   * Checks that the sequence of changes has no gap: a change that was rolled back must not use up a number. Also checks
+   * that the doctor finds nothing.
    */
   async #checkSequence(): Promise<void> {
     const { folder } = this.#options;

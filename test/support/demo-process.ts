@@ -10,15 +10,15 @@ import type { Test } from "tap";
 /** The path of the demo's program. */
 export const demoProgram = fileURLToPath(new URL("../../http/demo/main.js", import.meta.url));
 
-/** What the demo prints at its end, for looking around. */
+/** The link and the commands that the demo prints at its end for the person who tries it. */
 export interface Sights {
   /** The link that signs in and opens a task's page. */
   readonly link: string;
-  /** The commands, in the words of a shell. */
+  /** The commands, as a person types them into a shell. */
   readonly commands: readonly string[];
 }
 
-/** The demo in a separate process, with its own folder, also for temporary files. */
+/** The demo in a separate process. It has its own folder, which also contains its temporary files. */
 export class Demo {
   readonly child: ChildProcess;
   readonly temporary: string;
@@ -66,8 +66,8 @@ export class Demo {
   }
 
   /**
-   * Sends the signal as soon as the demo has printed the text, without pausing the demo. Returns the exit code; null
-   * after a signal that killed the demo.
+   * Sends the signal as soon as the demo has printed the text. The demo does not pause for that. Returns the exit code,
+   * or null if a signal killed the demo.
    */
   async endAt(text: string, signal: NodeJS.Signals): Promise<number | null> {
     const closed = once(this.child, "close");

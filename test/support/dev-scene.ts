@@ -35,7 +35,9 @@ export interface Dev {
   end(): Promise<Ran>;
 }
 
-/** The settings of each start: any free port, so that tests share none. */
+/**
+ * The settings of each start. With port 0 the service picks a free port, so that parallel tests do not share a port.
+ */
 const ENV = { PORT: "0" };
 
 /** Creates a repository named `project` with one commit. */

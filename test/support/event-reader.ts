@@ -65,7 +65,7 @@ export class EventReader {
     }
   }
 
-  /** Waits for the end; returns whether the response was complete. */
+  /** Waits until the stream ends; returns whether the response was complete. */
   async ended(): Promise<boolean> {
     while (!this.incoming.closed) await this.#more();
     return this.incoming.complete;

@@ -17,8 +17,11 @@ export interface HandStyle {
 }
 
 /**
- * A piece of a file. A `value` is an attribute value of the marked station, a `gap` a place where attributes may be
- * added, and `fixed` everything else.
+ * A piece of a file:
+ *
+ * - `value`: an attribute value of the marked station.
+ * - `gap`: a position at which attributes may be added.
+ * - `fixed`: all other text.
  */
 export interface Piece {
   readonly kind: "fixed" | "value" | "gap";
@@ -123,7 +126,10 @@ export class HandPrinter {
     });
   }
 
-  /** Returns a value, over several lines if its form allows that. Comments can follow the lines of a judge. */
+  /**
+   * Returns a value as HCL text. Heredocs, judges and some lists have several lines. In a judge, a line can end with a
+   * comment.
+   */
   #value(value: HclValue, indent: string, name: string): string {
     const { newline, heredocs } = this.#style;
     if (typeof value === "string" && heredocs !== null && isHeredocText(value, newline)) {

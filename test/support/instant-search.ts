@@ -55,7 +55,7 @@ export interface InstantScript {
   readonly budget: { readonly iterations: number; readonly perIteration: number; readonly repeats: number };
   copy(copy: InstantCopy): { readonly succeeded: boolean; readonly amount: number };
   readonly objective: Objective;
-  /** Returns the names of the candidates that the agent proposes when this many are admitted. */
+  /** Returns the names of the candidates that the agent proposes after `admitted` candidates were admitted. */
   propose(admitted: number): readonly string[];
   agentAmount(iteration: number): number;
 }
