@@ -63,7 +63,7 @@ async function scene(t: Test): Promise<Scene> {
 
 const toIntegrations = ({ teamId }: Scene) => `/api/resources/teams/${teamId}/integrations`;
 
-/** One event per item of a body; all raised fields contain the item's number. */
+/** Raises one event for each item of a body. All fields of the event contain the item's number. */
 const events = (url: string) => [
   {
     forEach: expr("body.items"),

@@ -73,7 +73,7 @@ class Simulation {
     return this.#over([]);
   }
 
-  /** Performs one random step; returns false when none is possible. */
+  /** Performs one random step; returns false when no step is possible. */
   #step(): boolean {
     const scene = this.#scene;
     const chance = this.#chance;
@@ -111,7 +111,7 @@ class Simulation {
       case 4:
         return this.#changeLine([line.stations[1]]);
       default:
-        // Send the message again, or without a change of the line.
+        // Send the message `station.left`, although the line has not changed.
         scene.send(searchRef(workspaceId, SEARCH_ID), { type: "station.left" });
     }
   }
@@ -189,7 +189,7 @@ class Simulation {
     }
   }
 
-  /** Records when the ceiling is reached. */
+  /** When the counted amount first reaches the ceiling, records the amount, the time and the runs in progress. */
   #watch(): void {
     const { purse } = this.#scene;
     if (purse === undefined || this.#reached !== null) return;
@@ -232,9 +232,12 @@ class Simulation {
   }
 
   /**
-   * Returns the runs that started after the ceiling was reached and were not in progress then. Excludes copies that
-   * lost their runner. Such a copy counts its whole share of the ceiling, which alone may reach the ceiling, and may
-   * start again.
+   * Returns the runs that started after the ceiling was reached, except these:
+   *
+   * - runs that were in progress when the ceiling was reached
+   * - copies that lost their runner. Such a copy counts its whole share of the ceiling, which may be enough to reach
+   *   the
+   * ceiling. The copy may start again afterwards.
    */
   #overspent(counted: Fraction): readonly string[] {
     if (this.#reached === null) return [];

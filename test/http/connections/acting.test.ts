@@ -30,7 +30,9 @@ interface ActingScene extends ConnectionScene {
   recorded(): Promise<readonly unknown[]>;
 }
 
-/** Opens an integration whose tool asks the host for the acting account, and a line whose agents call it. */
+/**
+ * Opens an integration with a tool that asks the host for the acting account, and a line whose agents call this tool.
+ */
 async function open(t: Test): Promise<ActingScene> {
   const scene = await openScene(t);
   const { service, host, owner, workspaceId, teamId } = scene;

@@ -84,7 +84,7 @@ export async function startCiMachine(t: Test, options: CiMachineOptions): Promis
   };
 }
 
-/** Runs a step in a shell like GitHub. Returns its exit code and the output of both streams. */
+/** Runs a step in a shell, as GitHub does. Returns the step's exit code and the output of both streams. */
 function runStep(
   t: Test,
   script: string,

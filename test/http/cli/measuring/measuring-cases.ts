@@ -37,7 +37,7 @@ async function findFinished(scene: CommandScene): Promise<string> {
   return String((await listSearches(scene)).find(({ state }) => state === "finished")?.id);
 }
 
-/** What a person reads about the finished search. */
+/** Matches the output about the finished search without `--json`. */
 export const foundConfig =
   /best: careful, 100 % against 0 % on held-out tasks, \+100 points \[100, 100\], 2 tasks, 0\.06 against 0\.04 USD per run, too few/;
 
