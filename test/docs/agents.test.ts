@@ -45,7 +45,10 @@ async function readSteps(client: Client): Promise<Readonly<Record<string, string
   return texts;
 }
 
-/** Resolves with the inbox of `signalbox dev` when it has an item of this kind, or with an empty one for null. */
+/**
+ * Resolves when the inbox of `signalbox dev` has an item of this kind. For null, resolves when the service returns the
+ * inbox.
+ */
 function untilInbox(reader: Reader, kind: "question" | "approval" | null): Promise<unknown> {
   return until(`the inbox to have ${kind ?? "an answer"}`, async () => {
     try {

@@ -95,7 +95,7 @@ async function failOnce(scene: DocsScene, port: string | undefined): Promise<voi
   await findEnded(scene, "wrong");
 }
 
-/** What a block has to do: each entry applies to the blocks that contain its text. */
+/** Checks of the page's blocks. Each check applies to the blocks that contain the check's key. */
 type Checks = Readonly<Record<string, (end: BlockEnd) => unknown>>;
 
 function listChecks(t: Test, scene: DocsScene, ports: Readonly<Record<string, string>>): Checks {

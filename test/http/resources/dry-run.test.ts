@@ -14,7 +14,7 @@ async function tryChanges(client: Client, workspaceId: string | null, changes: r
   return client.request("POST", `${base}/dry-run`, { workspaceId, changes });
 }
 
-/** Returns the refusals of a dry run without their indexes, or the whole reply if it has none. */
+/** Returns the refusals of a dry run without their indexes, or the whole reply if it has no refusals. */
 async function refusalsOf(client: Client, workspaceId: string | null, changes: readonly object[]) {
   const reply = await tryChanges(client, workspaceId, changes);
   if (reply.status !== 200) return reply;

@@ -63,7 +63,8 @@ t.test(
     await tokens();
     clock.advance(30_000);
     const [refused, unused] = await tokens();
-    // The service removes the first tokens when they expire. The next sweep is a minute later.
+    // The first tokens expire now, and the service removes them. The second tokens expire before the next sweep, which
+    // is a minute later.
     clock.advance(HOUR_MS - 30_000);
     await ada.request("POST", "/api/sign-in", { email: "settled@x.example" });
     clock.advance(30_000);

@@ -54,7 +54,7 @@ const keeper = probe(
   { rowViews: [held] },
 );
 
-/** An actor that writes rows that the keeper's row view is built from, and other rows. */
+/** An actor that writes two kinds of rows: rows from which the keeper's row view is built, and other rows. */
 const writer = probe("writer", {
   count: (_context, { id, n }, turn) => counts.put(turn, turn.self.partition, String(id), Number(n)),
   rule: (_context, { kind, n }, turn) => rules.put(turn, turn.self.partition, [String(kind), 1], Number(n)),

@@ -13,7 +13,7 @@ import { startTestService } from "../../../support/service.js";
 const keys: readonly IssuerKey[] = await makeKeys(["ES256"]);
 const HOUR_MS = 60 * 60_000;
 
-/** Opens a service with a runner trust that admits this host, and the file with the host's token. */
+/** Opens a service with a runner trust that admits this host. Also creates the file with the host's token. */
 async function openYard(t: Test, pools: readonly string[] = ["main"]) {
   const issuer = await startIssuer(t, keys);
   const clock = new ManualClock();

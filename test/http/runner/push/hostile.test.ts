@@ -178,7 +178,10 @@ function descendants(): ReadonlySet<string> {
   return new Set([...parents.keys()].filter(isOurs));
 }
 
-/** Returns the machine's processes, with the content of one of their readable `/proc` files. */
+/**
+ * Returns each process of the machine with the text of its `/proc/<pid>/<file>`. Skips processes whose file cannot be
+ * read.
+ */
 function processes(file: string): { readonly pid: string; readonly text: string }[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
