@@ -177,7 +177,7 @@ t.test("a reader verifies requests in each language, refuses a run, adds a note,
   });
 });
 
-/** Returns the rows of the page's table whose first header is `header`, as cells by header. */
+/** Returns the rows of the page's table whose first header is `header`. Each row has its cells by the cell's header. */
 function readTable(header: string): readonly Readonly<Record<string, string>>[] {
   const lines = readFileSync(PAGE, "utf8").split("\n");
   const from = lines.findIndex((line) => line.startsWith(`| ${header} |`));

@@ -174,7 +174,7 @@ const collections = [
   ...["runner-pools", "runner-trusts", "workspace-runners"],
 ];
 
-/** Reads up to 20 resources of each kind, exports, lists, metrics and streams. */
+/** Reads up to 20 resources of each kind. Also reads exports, lists, metrics and streams. */
 async function readEverything({ canaries, owner, service, within, teamId }: Office): Promise<void> {
   const send = canaries.watch(owner);
   const get = (path: string) => send({ method: "GET", path });

@@ -12,8 +12,8 @@ const base = "/api/resources";
 const body = JSON.stringify({ key: "late", name: "Late" });
 
 /**
- * Starts a create by sending its head and the first 10 bytes of its body. Returns a function that sends the rest and
- * reads the answer.
+ * Starts a create: sends the head of the request and the first 10 bytes of the body. Returns a function that sends the
+ * rest and reads the answer.
  */
 async function begun(service: TestService, client: Client, path: string) {
   const connection = await RawConnection.open(service.port);

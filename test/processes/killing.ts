@@ -43,8 +43,8 @@ interface Secret {
 }
 
 /**
- * The kill comes at a random time after a request, at most this many milliseconds later, so that it interrupts requests
- * in any phase.
+ * The kill comes at a random time after a request, at most this many milliseconds later. So kills interrupt requests in
+ * any phase.
  */
 const LATEST_KILL_MS = 12;
 

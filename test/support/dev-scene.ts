@@ -139,7 +139,7 @@ export async function readDiff({ client }: Dev, taskId: string): Promise<string>
 }
 
 /**
- * Returns the status of the response that a call fails with; null if it succeeds, NaN if it fails without a response.
+ * Returns the status of a failed call's response: null if the call succeeds, NaN if the call fails without a response.
  */
 export async function statusOf(call: Promise<unknown>): Promise<number | null> {
   try {

@@ -11,7 +11,7 @@ export interface HandStyle {
   readonly heredocs: "<<" | "<<-" | null;
   /** How to write a line's stations. */
   readonly stations: "objects" | "one-line objects" | "blocks";
-  /** Whether object elements end with commas where line breaks are enough. */
+  /** Whether a comma follows each element of an object, even where a line break is enough. */
   readonly hasCommas: boolean;
   readonly isSorted: boolean;
 }

@@ -39,8 +39,8 @@ const types: ReadonlyMap<string, ActorType> = new Map(
 );
 
 /**
- * A replay copy: the name of its config (`seed`, or the name that the agent gave the candidate), the index of its task
- * in the set, and its repeat number.
+ * A replay copy. Its config is `seed`, or the name that the agent gave the candidate. Also has the index of the copy's
+ * task in the set, and the copy's repeat number.
  */
 export interface InstantCopy {
   readonly candidate: string;

@@ -3,7 +3,10 @@ import { readFileSync } from "node:fs";
 const PATIENCE_MS = 5_000;
 const LOOK_MS = 2;
 
-/** Objects whose functions a test could replace. Not `process`: tap replaces its functions. */
+/**
+ * Objects whose functions a test could replace. `process` is not in this list, because tap replaces functions of
+ * `process`.
+ */
 const shared = { Date, Math, JSON, Object, Promise, performance, console };
 
 /** Names under which libraries store global state. */
@@ -42,8 +45,8 @@ export function picture(): ProcessPicture {
 }
 
 /**
- * Returns the differences from an earlier snapshot as text; empty if there are none. Waits for resources that are
- * closing, so that late errors still count for the file.
+ * Returns the differences between an earlier snapshot and now, as text; empty if there are no differences. Waits for
+ * resources that are closing, so that late errors still count for the file.
  */
 export async function leftBehind(before: ProcessPicture, patienceMs = PATIENCE_MS): Promise<readonly string[]> {
   const endMs = performance.now() + patienceMs;

@@ -27,7 +27,7 @@ export function directedRows<Rows extends Writing>(rows: Rows): Rows & DirectedW
   });
 }
 
-/** Returns a generator of bytes that are the same in every run with the same seed. */
+/** Returns a generator of bytes. Two generators with the same seed return the same bytes. */
 export function seededBytes(seed: number): (count: number) => Uint8Array {
   let state = seed >>> 0;
   return (count) =>

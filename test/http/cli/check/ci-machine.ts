@@ -130,7 +130,10 @@ async function serveTokens(
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/token`;
 }
 
-/** Returns a folder with an `npm` whose global install links the command of a package folder. */
+/**
+ * Creates a folder with a fake `npm`, and returns the folder. `npm install --global` only links the command of the
+ * given package folder.
+ */
 function installableNpm(folder: string): string {
   const bin = join(folder, "bin");
   mkdirSync(bin);
