@@ -59,7 +59,7 @@ interface Firing {
   readonly attempts: readonly { readonly status: number | null; readonly requestBody: string }[];
 }
 
-/** Resolves with the newest firing of a hook on a real event, once it has ended. */
+/** Resolves with the newest firing of a hook on a real event, once the firing has ended. */
 async function findEnded({ ada, teamId }: DocsScene, hook: string): Promise<Firing> {
   return until(`a firing of ${hook}`, async () => {
     const path = `/api/teams/${teamId}/hook-occurrences?limit=200&hook=${hook}`;

@@ -5,7 +5,7 @@ import { type Client, startTestService, type TestService } from "../support/serv
 
 /**
  * Tests that a caller must be authorized twice: when the first byte of a request arrives, and when the last byte
- * arrives. Between the two, the body can take long.
+ * arrives. The body can take a long time to arrive.
  */
 
 const base = "/api/resources";

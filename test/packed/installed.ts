@@ -33,7 +33,10 @@ function measure(): ReadonlyMap<string, number> {
   return sizes;
 }
 
-/** Starts the installed service, and drains it. Returns the service's log and the headers of one of its responses. */
+/**
+ * Starts the installed service, sends a request, and drains the service. Returns the service's log and the response's
+ * headers.
+ */
 async function serve(): Promise<{ readonly log: string; readonly headers: Headers }> {
   const data = mkdtempSync(join(tmpdir(), "signalbox-installed-"));
   const child = spawn(process.execPath, [join(root, "http/cli/signalbox.mjs"), "serve"], {

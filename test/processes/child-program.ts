@@ -62,7 +62,8 @@ export class ChildProgram {
   }
 
   /**
-   * Sends the program a signal and waits until it ends. Returns the exit code, or null if a signal killed the program.
+   * Sends the program a signal, and waits until the program ends. Returns the exit code, or null if a signal killed the
+   * program.
    */
   end(signal: NodeJS.Signals): Promise<number | null> {
     this.signal(signal);

@@ -30,7 +30,7 @@ export interface KillingReport {
   readonly replayed: number;
   /**
    * Number of resources that were created although no answer arrived, because the process was killed first. The clients
-   * got the resource when they repeated the request.
+   * got each of these resources when they repeated its request.
    */
   readonly unanswered: number;
   /** Violated guarantees; empty if there are none. */
@@ -51,9 +51,9 @@ const LATEST_KILL_MS = 12;
 /**
  * Creates a secret under each key. Meanwhile, the real process is repeatedly killed and started on the same data.
  *
- * A client whose request is cut repeats the request under its key. Once every key is answered, clients keep repeating
- * answered requests until the last kill. At the end, there must be one resource per key. Its id must be in every 201
- * answer for that key.
+ * If a kill interrupts a client's request, a client repeats the request under its key. When every key is answered,
+ * clients repeat answered requests until the last kill. At the end, there must be one resource per key, and every 201
+ * answer for this key must have the resource's id.
  */
 export class Killing {
   readonly #options: KillingOptions;
@@ -95,7 +95,7 @@ export class Killing {
     return new Killing(options, service, { cookie, workspaceId: String(workspace.body?.id) });
   }
 
-  /** Kills the current process. Returns null if the signal ended it; otherwise its exit code. */
+  /** Kills the current process. Returns null if the signal ended the process; otherwise the exit code. */
   end(): Promise<number | null> {
     return this.#service.end("SIGKILL");
   }

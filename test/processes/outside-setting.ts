@@ -123,7 +123,7 @@ export class OutsideSetting {
     );
   }
 
-  /** Resolves with the task with this title, once `isSo` returns true for it. */
+  /** Waits until `isSo` returns true for the task with this title; resolves with the task. */
   async task(title: string, isSo: (task: TaskView) => boolean = () => true): Promise<TaskView> {
     return until(async () => {
       const tasks = await this.list<TaskView>(`/api/teams/${this.setting.teamId}/tasks?limit=200`);

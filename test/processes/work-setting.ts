@@ -20,7 +20,7 @@ export interface Setting {
   readonly folder: string;
   readonly gate: string;
   service: ServiceProcess;
-  /** Kills the service with SIGKILL and starts it again on its store. Calls `meanwhile` while no service runs. */
+  /** Kills the service with SIGKILL and starts it again on the same store. Calls `meanwhile` while no service runs. */
   readonly restart: (meanwhile?: () => void) => Promise<void>;
   readonly cookie: Record<string, string>;
   readonly token: string;

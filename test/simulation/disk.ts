@@ -82,7 +82,9 @@ export class SimulatedDisk {
     this.#failing = true;
   }
 
-  /** Simulates a crash. A random number of unflushed batches become durable, in order; the others are lost. */
+  /**
+   * Simulates a crash. The first unflushed batches become durable; their number is random. All later batches are lost.
+   */
   crash(): void {
     const survives = this.#chance.between(0, this.#unflushed.length);
     for (const changes of this.#unflushed.slice(0, survives)) this.#apply(changes);

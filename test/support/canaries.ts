@@ -11,7 +11,7 @@ export interface Sighting {
   readonly where: string;
 }
 
-/** Values used as secrets, and everything that the service output while they were in use. */
+/** Values that are used as secrets, and all output of the service while these values were in use. */
 export class Canaries {
   readonly #labels = new Map<string, string>();
   readonly #seen: { readonly where: string; readonly text: string }[] = [];

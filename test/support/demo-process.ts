@@ -25,7 +25,7 @@ export class Demo {
   readonly #folder: string;
   #out = "";
 
-  /** `program` holds the arguments of Node: the demo's program, or a program that starts it. */
+  /** `program` holds the arguments of Node: the path of the demo's program, or of a program that starts the demo. */
   constructor(t: Test, args: readonly string[] = [], program: readonly string[] = [demoProgram]) {
     this.#folder = mkdtempSync(join(tmpdir(), "signalbox-demo-test-"));
     this.temporary = join(this.#folder, "temporary");
@@ -48,7 +48,7 @@ export class Demo {
     return this.#out;
   }
 
-  /** Resolves once the demo has printed the text; rejects if it exits first. */
+  /** Resolves when the demo has printed the text. Rejects if the demo exits first. */
   printed(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => this.#out.includes(text) && resolve();

@@ -8,7 +8,7 @@ import { inRepository, layRepository } from "./repository.js";
 import { openSignalbox, type Ran, type RunOptions, type Signalbox } from "./signalbox.js";
 import { until } from "./until.js";
 
-/** A git repository with one commit, and the command line of a person in it. */
+/** A git repository with one commit, and a person who uses the command line in this repository. */
 export interface DevScene {
   readonly signalbox: Signalbox;
   readonly repository: string;
@@ -31,7 +31,7 @@ export interface Dev {
   readonly teamId: string;
   /** Interrupts the command, like Ctrl+C. */
   interrupt(): void;
-  /** Interrupts the command, and resolves when it has ended. */
+  /** Interrupts the command, and resolves when the command has ended. */
   end(): Promise<Ran>;
 }
 

@@ -11,7 +11,7 @@ export interface StreamEvent {
   readonly message: StreamMessage;
 }
 
-/** A reader of server-sent events, with what it received. */
+/** A reader of server-sent events. It stores the events that it received. */
 export class EventReader {
   readonly incoming: IncomingMessage;
   readonly events: StreamEvent[] = [];

@@ -23,8 +23,8 @@ export interface GeneratedModule {
   /** The exported files, by path. */
   readonly exported: ReadonlyMap<string, string>;
   /**
-   * The station `plan` of the line `web` of the team `core`, and a station that differs in every attribute that may
-   * change.
+   * `live` is the station `plan` of the line `web` of the team `core`. `wanted` is a station that differs from `live`
+   * in every attribute that may change.
    */
   readonly live: StationBody;
   readonly wanted: StationBody;

@@ -61,8 +61,8 @@ export interface InstantScript {
 }
 
 /**
- * Steps the real machines of a search and its iterations in memory. Replays finish and agents end as soon as they are
- * ordered; copies have no runs.
+ * Steps the real machines of a search and its iterations in memory. A replay finishes, and an agent's run ends, as soon
+ * as the search requests it. Copies have no runs.
  */
 export class InstantSearch {
   readonly #script: InstantScript;

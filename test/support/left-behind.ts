@@ -68,8 +68,8 @@ function childrenNow(): string[] {
 }
 
 /**
- * Describes child processes that do not keep this process alive: Node does not list them as active resources, but they
- * still run. Returns an empty list if there are none.
+ * Describes the new child processes that do not keep this process alive. Node does not list them as active resources,
+ * but they still run. Returns an empty list if there are no such processes.
  */
 function startedSince(before: ProcessPicture, now: ProcessPicture): string[] {
   const more = now.children.filter((id) => !before.children.includes(id)).length;

@@ -37,7 +37,7 @@ export async function nameServer(t: Cleaning, names: Readonly<Record<string, str
   return { address: `127.0.0.1:${socket.address().port}`, asked };
 }
 
-/** Reads the queried name, and where it ends. */
+/** Reads the queried name, and the position at which the question ends. */
 function readQuestion(query: Buffer): { readonly name: string; readonly end: number } {
   const labels: string[] = [];
   let at = 12;

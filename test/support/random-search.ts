@@ -39,7 +39,10 @@ class Simulation {
    * reached.
    */
   #reached: { readonly counted: Fraction; readonly running: ReadonlySet<string> } | null = null;
-  /** A factor of the costs of all runs. It changes at random, so that later runs may cost more than the seed's runs. */
+  /**
+   * All costs are multiplied by this factor. The factor changes at random, so later runs may cost more than the seed's
+   * runs.
+   */
   #dearness = 5;
   /** Runs that never find a runner. */
   readonly #unclaimed = new Set<string>();

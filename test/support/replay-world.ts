@@ -94,7 +94,7 @@ export class ReplayWorld {
     return world;
   }
 
-  /** Kills the process and writes rows, then starts another process and connects the runner to it. */
+  /** Kills the process and writes rows. Then starts another process, and connects the runner to the new process. */
   async write(work: (rows: ReturnType<typeof memoryRows>) => void): Promise<void> {
     this.harness.crash();
     await this.#commit((rows) => work(rows));

@@ -62,7 +62,7 @@ export interface Expected {
   readonly resource?: ModelResource;
 }
 
-/** A requested create: it determines the new resource's address. */
+/** A requested create. The address of the new resource follows from these fields. */
 export interface Wanted {
   readonly kind: ModelKind;
   readonly team: ModelResource | null;

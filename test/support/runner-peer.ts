@@ -161,7 +161,7 @@ export class RunnerPeer {
     return (await this.message("run.handover-answered", from)).refused;
   }
 
-  /** Requests a handover, and ends the run with it. */
+  /** Requests a handover, and ends the run with this handover. */
   async handOver(claim: Claim, to: string, note = ""): Promise<void> {
     const refused = await this.askHandover(claim, to, note);
     if (refused !== null) throw new Error(refused);

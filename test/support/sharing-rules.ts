@@ -71,7 +71,7 @@ export class SharingRules {
   }
 }
 
-/** How a module's own code can share a process, and which of the examined modules it imports. */
+/** The sharing that a module's own code allows, and the examined modules that the module imports. */
 interface Module {
   readonly does: Sharing;
   readonly imports: readonly string[];

@@ -142,7 +142,10 @@ export class SteppedSearch {
     this.#take(box.to, message);
   }
 
-  /** Delivers messages, always from the first mailbox, until all are empty and no wake-up is due. */
+  /**
+   * Delivers messages until all mailboxes are empty and no wake-up is due. Always takes a message from the first
+   * mailbox.
+   */
   settle(): void {
     for (;;) {
       this.wakeDue();

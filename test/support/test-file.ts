@@ -51,8 +51,8 @@ export interface SharedRun {
 }
 
 /**
- * Runs test files one after another in one Node process with its own process group. Afterwards it kills the group,
- * including everything that the files left running. It never rejects because of a file.
+ * Runs test files one after another in one Node process with its own process group. Afterwards, kills the group,
+ * including all processes that the files left running. Does not reject if a file fails.
  *
  * The process ends at the first file that fails. The result of the file that started last says how the process ended.
  */

@@ -234,7 +234,7 @@ export function shelfRoutes({ runtime }: { readonly runtime: Runtime }): readonl
 }
 `;
 
-/** Adds the first read endpoint of a new area that declares nothing else. */
+/** Adds a new area with one read endpoint and no other declarations. */
 export function addFirstEndpoint({ add, insert }: SourceCopy): void {
   add("actors/shelves/shelf.view.ts", shelfView);
   insert("actors/areas.ts", '  [defineArea({ name: "shelves" })],', "] as const;");

@@ -24,8 +24,8 @@ interface ActingScene extends ConnectionScene {
   /** Opens a person's task, whose agent calls the tool; resolves with the call's outcome and text. */
   callFor(person: Client): Promise<{ readonly outcome: string; readonly text: string }>;
   /**
-   * Returns the calls of the last run: for each call, the user that it acted as, and its failure code. The code is null
-   * if the call succeeded.
+   * Returns the calls of the last run. Each call has the user for whom the tool acted, and the failure code; the code
+   * is null if the call succeeded.
    */
   recorded(): Promise<readonly unknown[]>;
 }

@@ -45,7 +45,7 @@ const expected: Readonly<Record<string, Found>> = {
   inviteId: { kind: "invite", path: "/w/acme/people" },
 };
 
-/** Kinds that every caller in the workspace may read; only some callers may read the others. */
+/** Kinds that every caller in the workspace may read. Only some callers may read the other kinds. */
 const readByAll: readonly string[] = [
   ...[
     "workspace",

@@ -14,7 +14,7 @@ import { openReplayScene, openSet, type ReplayScene, sceneLine, workTask } from 
 import type { Reply } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
-/** Tests replays that a model judges over HTTP while a runner works on them. */
+/** Tests replays whose results a model judges over HTTP. A runner works on the replays at the same time. */
 
 const ceiling = { amount: 100, currency: "EUR" };
 const judge = { rubric: "Is it well made?", scale: "yes-no" };

@@ -3,7 +3,7 @@ import { join } from "../../support/people.js";
 import { bearer, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, type Reply, startTestService } from "../../support/service.js";
 
-/** A dry run refuses the same writes as the real request, with the same problems. It changes nothing. */
+/** A dry run refuses the same writes as the real request, with the same problems. A dry run changes nothing. */
 
 const base = "/api/resources";
 const skill = { key: "careful", name: "Careful", files: [{ path: "SKILL.md", content: "# Careful\n" }] };

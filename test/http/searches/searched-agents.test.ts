@@ -37,8 +37,8 @@ const work = {
 const toWord = (n: number) => `canary-${"abcde"[n]}${n}x`;
 
 /**
- * Returns an agent. In a search's run, it copies all files that it finds to `dump`, and proposes three candidates. In
- * other runs, it writes its prompt and the task's title to `note.txt`.
+ * Returns an agent. In a run of a search, the agent copies all files that it finds to `dump`, and proposes three
+ * candidates. In other runs, the agent writes its prompt and the task's title to `note.txt`.
  */
 const toAgent = (dump: string) => `
 if [ -n "$SIGNALBOX_SEARCH" ]; then

@@ -77,7 +77,10 @@ async function started(idleCells = 100) {
   return { harness, ask, write };
 }
 
-/** Returns the number of builds since the last call. The comparison with the rows adds one build per turn. */
+/**
+ * Returns the number of builds since the last call of this function. The runtime compares the view with the rows, which
+ * adds one build per turn.
+ */
 function builds(): number {
   const times = built;
   built = 0;

@@ -38,7 +38,10 @@ export interface Item {
   isEdited: boolean;
 }
 
-/** A folder as a person edits it: the export of a workspace, in blocks, and what a plan of the edits must show. */
+/**
+ * The export of a workspace as a folder of blocks, which a test edits like a person. Also knows what a plan of the
+ * edits must show.
+ */
 export class EditedFolder {
   items: Item[];
   /** Blocks other than resources and imports. */

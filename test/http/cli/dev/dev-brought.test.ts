@@ -10,7 +10,8 @@ import { inRepository } from "../../../support/repository.js";
 const RUNNING = { pid: process.pid, started: startTime(process.pid) };
 
 /**
- * Commits all files of a repository, including files that git ignores, and clones it. Returns the folder of the clone.
+ * Commits all files of a repository, including files that git ignores, and clones the repository. Returns the folder of
+ * the clone.
  */
 function cloneOf({ repository }: DevScene): string {
   inRepository(repository, "add", "--force", ".");
@@ -20,7 +21,7 @@ function cloneOf({ repository }: DevScene): string {
   return clone;
 }
 
-/** Starts a server that records the credentials it receives. Returns its address and the credentials. */
+/** Starts a server that records the credentials of all requests. Returns the server's address and the credentials. */
 async function startThief(t: Test) {
   const received: unknown[] = [];
   const server = createServer(({ url, headers: { authorization, cookie } }, response) => {

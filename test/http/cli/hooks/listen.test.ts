@@ -35,7 +35,8 @@ function listenTo({ signalbox }: CommandHookScene, url: string, ...options: read
 
 t.test("each firing goes to the address too, signed with the printed secret, and answers change nothing", async (t) => {
   const scene = await openCommandHookScene(t);
-  // `local` fails the first request, refuses the second and redirects the third to `elsewhere`.
+  // `local` answers the first request with an error, refuses the second request, and redirects the third request to
+  // `elsewhere`.
   const elsewhere = await hookReceiver(t, ok);
   const local = await hookReceiver(t, (response, n) => {
     response.writeHead([500, 200, 307][n - 1] ?? 200, { location: elsewhere.url });

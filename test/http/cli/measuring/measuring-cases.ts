@@ -4,8 +4,8 @@ import type { CommandCase, CommandScene } from "../../../support/command-cases.j
 import { listItems } from "../../../support/resources.js";
 
 /*
- * The scene has a replay set `Measured`, with a finished replay of its runs under the prompt of `better.md`. It also
- * has a finished search of the set, with a candidate `careful`.
+ * The scene has a replay set `Measured`, with two results: a finished replay of the set's runs under the prompt of
+ * `better.md`, and a finished search with a candidate `careful`.
  */
 
 let made = 0;

@@ -22,7 +22,7 @@ import { carried, changeScene, listPaths, put, toBytes } from "./change-scene.js
 
 /**
  * Tests unusual folders, as people and agents leave them. The snapshot contains everything that git can store, and
- * names the rest.
+ * lists the names of all other files.
  */
 
 t.test("a repository inside is taken as its files, at any depth, with or without commits", async (t) => {

@@ -134,7 +134,7 @@ t.test("a runner admitted by a trust comes back by itself when what it was admit
         heard = resolve;
       });
       if (said.at(-1)?.includes("lost the service, retrying")) {
-        // The connection logs this line before it starts the wait, so let the wait start first.
+        // The connection logs this line just before it starts to wait. So let the wait start first.
         await new Promise((resolve) => setImmediate(resolve));
         clock.advance(250);
       }

@@ -50,7 +50,9 @@ interface Scene {
   readonly be: (more: Partial<Hello>) => void;
 }
 
-/** Opens a connection. Its random number is 0.5, so it waits three quarters of the maximum wait. */
+/**
+ * Opens a connection. The connection's random number is always 0.5, so each wait is three quarters of the maximum wait.
+ */
 async function scene(t: Test, token = "pool-token", at: string | null = null): Promise<Scene> {
   const service = await ProtocolService.start(t);
   const clock = new WatchedClock();

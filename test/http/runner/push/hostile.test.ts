@@ -166,8 +166,8 @@ function holding(folder: string, text: string): string[] {
 }
 
 /**
- * Returns the descendants of this process. Processes of other tests do not count, although they push under the same
- * names at the same time.
+ * Returns the descendants of this process. Other processes do not count: other tests may push at the same time, with
+ * processes of the same names.
  */
 function descendants(): ReadonlySet<string> {
   const parents = new Map(processes("status").map(({ pid, text }) => [pid, /^PPid:\s*(\d+)/m.exec(text)?.[1] ?? ""]));
