@@ -20,9 +20,8 @@ const USAGE = `npm test -- [FILE …] [--jobs N] [--limit 180] [--together N] [-
  * Options:
  *
  * - `--together N`: how many files may share a process, if {@link SharingRules} allows that.
- * - `--jobs N`: the number of concurrent processes. The default is one more than there are processors, because files
- *   also
- * wait.
+ * - `--jobs N`: the number of concurrent processes. Default: the number of processors plus 1, because files also
+ *   wait.
  * - `--limit N`: the time limit of each file, in seconds.
  * - `--seed N`: runs the files in an order derived from this number.
  *

@@ -85,7 +85,7 @@ export class OutsideSetting {
     return new OutsideSetting(setting, tracker, codeHost, { id: String(id), deliveriesUrl: String(deliveriesUrl) });
   }
 
-  /** Starts a runner of the pool `main`; it stops with the test. */
+  /** Starts a runner of the pool `main`. At the end of the test, the runner stops. */
   async runner(t: Test): Promise<RunnerProcess> {
     const { folder, service, token } = this.setting;
     const runner = new RunnerProcess({

@@ -123,7 +123,7 @@ export async function addLine(
   if (made.status !== 201) throw new Error(`the line answered ${made.status}`);
 }
 
-/** Starts a runner; it stops with the test. */
+/** Starts a runner. At the end of the test, the runner stops. */
 export function runner(t: Test, setting: Setting, name: string, more: readonly string[] = []): RunnerProcess {
   const started = new RunnerProcess({
     url: setting.service.baseUrl,

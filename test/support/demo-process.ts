@@ -89,7 +89,7 @@ export class Demo {
     return { link: links[0] ?? "", commands };
   }
 
-  /** Types a command into a shell in the demo's folder; returns its output. */
+  /** Types a command into a shell in the demo's folder; returns the command's output. */
   async type(command: string): Promise<string> {
     const options = { cwd: this.#folder, env: { PATH: process.env.PATH ?? "", HOME: this.#folder, NO_COLOR: "1" } };
     return (await promisify(execFile)("sh", ["-c", command], options)).stdout;

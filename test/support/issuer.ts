@@ -29,7 +29,7 @@ export async function makeKeys(algorithms: readonly string[]): Promise<IssuerKey
   return keys;
 }
 
-/** Starts an issuer that publishes the keys; it stops with the test. */
+/** Starts an issuer that publishes the keys. At the end of the test, the issuer stops. */
 export async function startIssuer(t: Cleaning, keys: readonly IssuerKey[]): Promise<TestIssuer> {
   const server = new OAuth2Server();
   for (const key of keys) await server.issuer.keys.add({ ...key });

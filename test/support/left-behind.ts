@@ -99,7 +99,7 @@ function toGrown(what: string, before: ReadonlyMap<string, number>, now: Readonl
   });
 }
 
-/** Returns an object's own members. */
+/** Returns an object's own members. The name of each member starts with `name`. */
 function listMembers(name: string, of: object): [string, unknown][] {
   return Reflect.ownKeys(of).map((key) => [
     `${name}.${String(key)}`,

@@ -235,12 +235,11 @@ class Simulation {
   }
 
   /**
-   * Returns the runs that started after the ceiling was reached, except these:
+   * Returns the runs that started after the ceiling was reached. Excludes these runs:
    *
-   * - runs that were in progress when the ceiling was reached
-   * - copies that lost their runner. Such a copy counts its whole share of the ceiling, which may be enough to reach
-   *   the
-   * ceiling. The copy may start again afterwards.
+   * - A run that was in progress when the ceiling was reached.
+   * - A copy that lost its runner. The copy counts its whole share of the ceiling, which may reach the ceiling. Then
+   *   it may start again.
    */
   #overspent(counted: Fraction): readonly string[] {
     if (this.#reached === null) return [];

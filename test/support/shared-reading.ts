@@ -50,8 +50,8 @@ export class SharedReading {
   }
 
   /**
-   * Reads the next line, without its line break. If the line marks the start of a file, returns the report of the file
-   * before it; otherwise null.
+   * Reads the next line, without its line break. If the line marks the start of a file, returns the report of the
+   * previous file. Otherwise returns null.
    */
   take(line: string): FileReport | null {
     const mark = this.#mark.exec(line);

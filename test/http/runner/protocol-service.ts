@@ -104,7 +104,7 @@ export class ProtocolService {
     this.send({ frame: "welcome", runnerId: "runner_1", received: 0, leaseSeconds: 60, claims: [], ...more });
   }
 
-  /** Sends the next numbered message; returns its number. */
+  /** Sends the message with the next number; returns this number. */
   tell(message: ServiceMessage, ack = 0): number {
     this.#n += 1;
     this.send({ frame: "message", n: this.#n, ack, message });
