@@ -7,7 +7,7 @@ import { partitions } from "./rows.js";
 import { accountIds } from "./system.js";
 import type { World } from "./world.js";
 
-/** The outcomes that clients received. The rows must still agree with these outcomes at the end of the simulation. */
+/** The outcomes that clients received. The durable rows must never contradict these outcomes. */
 export interface Told {
   /** Acknowledged operations, each with its partition. */
   readonly done: Map<string, string>;
