@@ -66,7 +66,7 @@ t.test("links and anchors are read as GitHub shows them", async (t) => {
   t.same([...anchors], ["a-bts-c", "same", "same-1"]);
 });
 
-/** `test/http/resources/` and `test/deploy/` follow these pages in their own way. */
+/** Other tests follow these pages: `test/http/resources/` and `test/deploy/`. */
 const FOLLOWED_ELSEWHERE = /^docs\/(deploy|integrations)\//;
 
 t.test("a test in test/docs/ follows each page with commands", async (t) => {

@@ -70,8 +70,8 @@ t.test("files that share a process have each its own checks, and one that fails 
 const { on, off, chdir, umask, cwd } = process;
 
 /**
- * Ways in which a file can leave something behind, by the expected report. Each function leaves something, and returns
- * a function that removes it.
+ * Ways in which a file can leave something behind. The keys are the expected reports. Each function leaves something
+ * behind, and returns a function that removes it.
  */
 const leaving: Readonly<Record<string, () => () => unknown>> = {
   "keeps up: 1 × Timeout": () => {

@@ -17,9 +17,14 @@ const USAGE = `npm test -- [FILE …] [--jobs N] [--limit 180] [--together N] [-
 
 /**
  * `npm test` runs every test file. `npm test -- FILE…` runs the named files of dist, each in a separate process.
- * `--together N` sets how many files may share a process, where they can ({@link SharingRules}). `--jobs N` sets the
- * number of concurrent processes; the default is one more than there are processors, because files also wait. `--limit
- * N` sets the time limit of each file in seconds, and `--seed N` runs the files in an order derived from this number.
+ * Options:
+ *
+ * - `--together N`: how many files may share a process, if {@link SharingRules} allows that.
+ * - `--jobs N`: the number of concurrent processes. Default: the number of processors plus 1, because files also
+ *   wait.
+ * - `--limit N`: the time limit of each file, in seconds.
+ * - `--seed N`: runs the files in an order derived from this number.
+ *
  * The last line is always "N passed, N failed". Exits with 1 if a file failed.
  */
 const { values, positionals } = readArguments(USAGE, {
@@ -96,7 +101,10 @@ async function runAll(names: readonly string[]): Promise<FileResult[]> {
   return results;
 }
 
-/** Returns the requested number of files per process; by default, named files each get their own process. */
+/**
+ * Returns the requested number of files per process. By default, each file that is named as an argument gets its own
+ * process.
+ */
 function together(): Dealing["together"] {
   const asked = values.together ?? (positionals.length > 0 ? "1" : undefined);
   return asked === undefined ? TOGETHER : { most: Number(asked), least: Number(asked) };
@@ -131,7 +139,7 @@ function reportFailed(result: FileResult): void {
   for (const line of [...output, ...result.errors]) console.log(`    | ${line}`);
 }
 
-/** Returns the number of failed checks; a file that failed without a failed check counts as one. */
+/** Returns the number of failed checks. If a file failed without a failed check, returns 1. */
 function toFailures(result: FileResult): number {
   return isPassed(result) ? 0 : Math.max(result.tap.failed, 1);
 }

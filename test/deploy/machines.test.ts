@@ -7,8 +7,8 @@ import { startTestService } from "../support/service.js";
 import { example, HOST, PORT, readRunner, readSettings, release } from "./deployment.js";
 
 /**
- * Compares the systemd units, the proxies' files and the pages with the product. `peers.ts` tests them with the real
- * programs.
+ * Compares the systemd units, the proxies' configuration files and the pages with the product. `peers.ts` tests the
+ * same units and files with the real programs.
  */
 
 /** Returns the values of all lines with this name in a unit. */

@@ -14,9 +14,9 @@ import { until } from "../support/until.js";
 import { example, HOST, PORT } from "./deployment.js";
 
 /**
- * Tests the deployment examples with the programs that they configure: nginx and Caddy from Debian, and systemd. npm
- * does not provide these programs, so `.ci/run` installs them and starts this file. A program that is not on PATH is
- * skipped.
+ * Tests the deployment examples with the programs that the examples configure: nginx and Caddy from Debian, and
+ * systemd. npm does not provide these programs, so `.ci/run` installs the programs and then starts this file. A program
+ * that is not on PATH is skipped.
  */
 
 function isInstalled(program: string): boolean {

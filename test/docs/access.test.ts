@@ -16,7 +16,10 @@ const sections = readSections(readFileSync(PAGE, "utf8"));
 const names = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
 const keys = await makeKeys(["ES256"]);
 
-/** Waits for a line of the log after the first `from` lines. Returns the first group of the pattern. */
+/**
+ * Waits for a matching line of the log, and ignores the first `from` lines. Returns the text of the pattern's first
+ * group.
+ */
 function findLogged({ logLines }: TestService, pattern: RegExp, from: number): Promise<string> {
   return until(String(pattern), () =>
     logLines

@@ -15,7 +15,9 @@ import { openWorkplace } from "../support/workplace.js";
 
 const PAGE = "docs/agents.md";
 
-/** A stand-in for a coding agent: it takes a prompt on standard input, edits a file and prints what it does. */
+/**
+ * A program that replaces a coding agent. It takes a prompt on standard input, edits a file and prints what it does.
+ */
 const CODING_AGENT = `#!/bin/sh
 prompt=$(cat)
 printf '%s\\n' "$prompt" | grep '^# Task'
@@ -28,7 +30,7 @@ function toClient({ home, repository }: Reader): Client {
   return createClient({ baseUrl, cookie });
 }
 
-/** Returns the texts of all steps of all runs in the service, by the title of the task. */
+/** Returns one text for each task title: the task's state, then the texts of all steps of the task's runs. */
 async function readSteps(client: Client): Promise<Readonly<Record<string, string>>> {
   const texts: Record<string, string> = {};
   for (const { id: workspaceId } of (await client.get("/api/resources/workspaces")).items) {
@@ -45,7 +47,10 @@ async function readSteps(client: Client): Promise<Readonly<Record<string, string
   return texts;
 }
 
-/** Resolves with the inbox of `signalbox dev` when it has an item of this kind, or with an empty one for null. */
+/**
+ * Resolves when the inbox of `signalbox dev` has an item of this kind. For null, resolves when the service returns the
+ * inbox.
+ */
 function untilInbox(reader: Reader, kind: "question" | "approval" | null): Promise<unknown> {
   return until(`the inbox to have ${kind ?? "an answer"}`, async () => {
     try {

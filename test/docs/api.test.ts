@@ -18,7 +18,7 @@ function shownAfter(line: number): string {
   return next?.language === "text" ? next.code : "";
 }
 
-/** What each block does, by a text that only this block has. */
+/** Checks the result of each block. Each key is a text that only this block contains. */
 const promises: Readonly<Record<string, (t: Test, out: string, line: number) => void>> = {
   "token create": (t, out) => t.match(JSON.parse(out), { items: [{ slug: "acme" }] }),
   "as_person()": (t, out) => t.match(JSON.parse(out), { email: "you@example.com" }),

@@ -12,7 +12,7 @@ import { until } from "../support/until.js";
 const PAGE = "docs/checks.md";
 const WORSE = "Do as little as you can.";
 
-/** Works on all copies until the test ends. All copies succeed, except those under the prompt {@link WORSE}. */
+/** Works on all copies until the test ends. Copies under the prompt {@link WORSE} fail; all other copies succeed. */
 function workChecks({ peer }: ReplayScene): void {
   const next = async (): Promise<void> => {
     const job = await peer.job();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import t from "tap";
 
-/** The page of concepts defines each word once, and links to the page about it. */
+/** The page `docs/concepts.md` defines each word of the product once, and links to the page about the word. */
 
 const page = readFileSync("docs/concepts.md", "utf8");
 

@@ -9,7 +9,10 @@ const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON
   readFileSync("package.json", "utf8"),
 );
 
-/** Scripts that run commands of the product, which other pages describe, or that npm runs by itself. */
+/**
+ * Scripts that the page does not list: npm runs them by itself, or they run commands of the product, which other pages
+ * describe.
+ */
 const OTHERS = [
   ...["start", "runner", "check", "backup", "restore", "dead-letters", "doctor", "compact", "rebuild-directory"],
   ...["recount-bodies", "prepack"],

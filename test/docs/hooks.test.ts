@@ -59,7 +59,7 @@ interface Firing {
   readonly attempts: readonly { readonly status: number | null; readonly requestBody: string }[];
 }
 
-/** Resolves with the newest firing of a hook on a real event, once it has ended. */
+/** Resolves with the newest firing of a hook on a real event, once the firing has ended. */
 async function findEnded({ ada, teamId }: DocsScene, hook: string): Promise<Firing> {
   return until(`a firing of ${hook}`, async () => {
     const path = `/api/teams/${teamId}/hook-occurrences?limit=200&hook=${hook}`;
@@ -95,7 +95,7 @@ async function failOnce(scene: DocsScene, port: string | undefined): Promise<voi
   await findEnded(scene, "wrong");
 }
 
-/** What a block has to do: each entry applies to the blocks that contain its text. */
+/** Checks of the page's blocks. Each check applies to the blocks that contain the check's key. */
 type Checks = Readonly<Record<string, (end: BlockEnd) => unknown>>;
 
 function listChecks(t: Test, scene: DocsScene, ports: Readonly<Record<string, string>>): Checks {
@@ -177,7 +177,7 @@ t.test("a reader verifies requests in each language, refuses a run, adds a note,
   });
 });
 
-/** Returns the rows of the page's table whose first header is `header`, as cells by header. */
+/** Returns the rows of the page's table whose first header is `header`. Each row has its cells by the cell's header. */
 function readTable(header: string): readonly Readonly<Record<string, string>>[] {
   const lines = readFileSync(PAGE, "utf8").split("\n");
   const from = lines.findIndex((line) => line.startsWith(`| ${header} |`));

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import t from "tap";
 import { listSteps, openDocsScene } from "../support/docs-scene.js";
 
-/** An agent that shows what it gets. Its first review sends the task back. */
+/**
+ * An agent that prints its arguments, variables, skills and tools. When it reviews a task for the first time, it sends
+ * the task back.
+ */
 const AGENT = `#!/bin/sh
 echo "$SIGNALBOX_STATION: $* $LOG_LEVEL $NPM_TOKEN"
 if [ "$SIGNALBOX_STATION" = review ] && ! grep -q 'Not yet' "$SIGNALBOX_TASK_FILE"; then

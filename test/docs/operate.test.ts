@@ -81,7 +81,7 @@ t.test("an operator checks, backs up, looks into a copy, and repairs the store o
   t.match(all, /compacted \S+: \d+ bytes before/);
 });
 
-/** Log lines that turns do not report. The test only checks that the page has them. */
+/** Log lines that are not reports of turns. The test only checks that the page contains these lines. */
 const OTHER_LINES = ["starting", "a mail was not sent"];
 
 t.test("the page has each line that the service logs about work, with its level", async (t) => {

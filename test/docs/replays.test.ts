@@ -20,7 +20,10 @@ const SOLVED = 2;
 /** Returns a diff of one line. */
 const toDiff = (text: string): string => `diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+${text}\n`;
 
-/** Works on all replay runs until the test ends. The live config has no prompt; other prompts solve every task. */
+/**
+ * Works on all replay runs until the test ends. The live config, which has no prompt, solves only the first {@link
+ * SOLVED} tasks. Every other config solves all tasks.
+ */
 function workReplays({ peer }: ReplayScene, jobs: Job[]): void {
   const next = async (): Promise<void> => {
     const job = await peer.job();

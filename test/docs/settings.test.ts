@@ -60,8 +60,8 @@ t.test("the page has each environment variable that the command line reads", asy
     .map((name) => join("http/cli", name))
     .filter((path) => path.endsWith(".ts") && path !== AGENT);
   const read = new Set(sources.flatMap((path) => listRead(readFileSync(path, "utf8"))));
-  // These variables are no settings of the command line: it reads `PATH` for an error message, and `signalbox dev`
-  // replaces `DATA_DIR` with the folder of its own store.
+  // These variables are no settings of the command line. The command line reads `PATH` only for an error message, and
+  // `signalbox dev` replaces `DATA_DIR` with the folder of its own store.
   for (const name of ["PATH", "DATA_DIR"]) read.delete(name);
   const listed = rows("Configure the command line").flatMap(([cell]) => names(cell).map((name) => name.split("<")[0]));
   t.same(listed.sort(), [...read].sort());

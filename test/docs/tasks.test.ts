@@ -10,7 +10,10 @@ interface Act {
   act(): Promise<void> | void;
 }
 
-/** Returns what the agents of the page's first task do, by the last command of a block. */
+/**
+ * Returns the actions of the agents on the page's first task. Each key is the last command of a block, and the action
+ * follows this command.
+ */
 async function playAgents(place: DocsScene): Promise<Readonly<Record<string, Act>>> {
   const peer = await place.runner({ slots: 100 });
   let job = await Promise.resolve({ runId: "", fence: 0 });
@@ -55,11 +58,11 @@ async function playAgents(place: DocsScene): Promise<Readonly<Record<string, Act
     "task close": {
       state: "closed",
       act: async () => {
-        // The run that the move started.
+        // Get the run that started when the task was moved.
         job = await peer.job();
       },
     },
-    // Works the whole task while the reader follows it.
+    // This action starts before its block. The agents work on the whole task while the block runs.
     "run diff": {
       state: "done",
       act: async () => {
@@ -75,7 +78,7 @@ async function playAgents(place: DocsScene): Promise<Readonly<Record<string, Act
   };
 }
 
-/** Follows the page as far as its tasks; returns what each block printed, by its last command. */
+/** Follows the page and plays its agents. Returns what each block printed; each key is the last command of a block. */
 async function followPage(t: Test, place: DocsScene): Promise<Readonly<Record<string, string>>> {
   const { reader, ada, teamId, values } = place;
   const acts = await playAgents(place);

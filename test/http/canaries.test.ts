@@ -24,7 +24,10 @@ interface Office {
   readonly teamId: string;
 }
 
-/** Waits for a mail to an address. Returns the text after `marker` in the last mail, or an empty text. */
+/**
+ * Waits for a mail to an address. Returns the text after `marker` in the last such mail; empty if the mail lacks the
+ * marker.
+ */
 async function linkTo({ mails }: Pick<Office, "mails">, address: string, marker: string): Promise<string> {
   const mine = () => mails.received.filter(({ to }) => to.includes(address));
   await mails.until(() => mine().length > 0);
@@ -61,7 +64,7 @@ async function putChosen({ canaries, owner, within, teamId }: Office, receiver: 
   for (const { status, text } of await Promise.all(made)) if (status !== 201) throw new Error(text);
 }
 
-/** Requests tokens and pool tokens, which the service issues and shows once, in a header. */
+/** Creates workspace tokens and pool tokens. The service shows each of them once, in a response header. */
 async function drawIssued({ canaries, owner, within }: Office): Promise<void> {
   const send = canaries.watch(owner);
   const issue = async (path: string, body: unknown, header: string, label: string) => {
@@ -70,7 +73,7 @@ async function drawIssued({ canaries, owner, within }: Office): Promise<void> {
     const value = (await send(request)).headers[header];
     if (value === undefined) throw new Error(`no ${header} came`);
     canaries.add(label, value);
-    // A repeated request gets the same answer without the value.
+    // The answer to a repeated request is the same, but does not contain the secret value.
     await send({ method: "POST", path, body, headers: { "idempotency-key": key } });
   };
   for (const n of numbers(150)) {
@@ -171,7 +174,7 @@ const collections = [
   ...["runner-pools", "runner-trusts", "workspace-runners"],
 ];
 
-/** Reads up to 20 resources of each kind, exports, lists, metrics and streams. */
+/** Reads up to 20 resources of each kind. Also reads exports, lists, metrics and streams. */
 async function readEverything({ canaries, owner, service, within, teamId }: Office): Promise<void> {
   const send = canaries.watch(owner);
   const get = (path: string) => send({ method: "GET", path });

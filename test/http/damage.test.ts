@@ -82,7 +82,7 @@ t.test("only who may see a resource is told that it is damaged", async (t) => {
   }
 });
 
-/** Returns rows of the fixture, which is migrated but not started. */
+/** Returns rows of the fixture's store. The store is migrated, but no service runs on it. */
 async function storedRows({ folder, manifest }: ReturnType<typeof unpackFixture>, ...read: string[]) {
   const store = await openStore({ folder, log: { info: () => undefined }, nowMs: () => manifest.madeAtMs });
   const found = store.reading.range<{ id: string; address: string }>({

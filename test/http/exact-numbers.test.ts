@@ -9,7 +9,7 @@ import type { Reply } from "../support/service.js";
 import { until } from "../support/until.js";
 import { openWorkplace, type Workplace } from "../support/workplace.js";
 
-/** Integers that a double rounds; the last two exceed 64 bits. */
+/** Integers that lose digits when they are converted to a double. The last two have more than 64 bits. */
 const NUMBERS = ["9007199254740993", "-9007199254740993", "18446744073709551617", "-18446744073709551617"];
 
 const fitsInt64 = (digits: string) => BigInt.asIntN(64, BigInt(digits)) === BigInt(digits);
@@ -63,7 +63,7 @@ async function scene(t: Test): Promise<Scene> {
 
 const toIntegrations = ({ teamId }: Scene) => `/api/resources/teams/${teamId}/integrations`;
 
-/** One event per item of a body; all raised fields contain the item's number. */
+/** Raises one event for each item of a body. All fields of the event contain the item's number. */
 const events = (url: string) => [
   {
     forEach: expr("body.items"),

@@ -5,15 +5,15 @@ import { type Client, startTestService, type TestService } from "../support/serv
 
 /**
  * Tests that a caller must be authorized twice: when the first byte of a request arrives, and when the last byte
- * arrives. Between the two, the body can take long.
+ * arrives. The body can take a long time to arrive.
  */
 
 const base = "/api/resources";
 const body = JSON.stringify({ key: "late", name: "Late" });
 
 /**
- * Starts a create by sending its head and the first 10 bytes of its body. Returns a function that sends the rest and
- * reads the answer.
+ * Starts a create: sends the head of the request and the first 10 bytes of the body. Returns a function that sends the
+ * rest and reads the answer.
  */
 async function begun(service: TestService, client: Client, path: string) {
   const connection = await RawConnection.open(service.port);

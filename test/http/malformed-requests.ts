@@ -14,8 +14,8 @@ export interface AnyRequest {
 }
 
 /**
- * Values for path parameters: by the parameter's name, or for `{id}` by the preceding collection. The generated paths
- * use each value for its own parameter, and sometimes for another parameter.
+ * Values for path parameters. The key is the parameter's name, or for `{id}` the name of the preceding collection. The
+ * generated paths use each value for its own parameter, and sometimes for another parameter.
  */
 export type Known = Readonly<Record<string, string>>;
 

@@ -11,7 +11,8 @@ t.comment(`seed ${seed}`);
 
 const FRAMES = 300;
 /**
- * Signalbox's close codes, and those of the WebSocket protocol for frames that are not text, not UTF-8, or too long.
+ * Signalbox's close codes, and three codes of the WebSocket protocol: for frames that are not text, for invalid UTF-8,
+ * and for frames that are too long.
  */
 const REFUSED = [1003, 1007, 1009, 4400, 4409, 4503];
 

@@ -58,7 +58,7 @@ function problemFault(type: unknown, status: number, text: string): string | nul
   return errors.every(isError) ? null : "an error without a path or a message";
 }
 
-/** Fills the workplace with resources for the requests to find. Also returns the senders of the requests. */
+/** Opens a workplace, and creates resources that the requests can find. Also returns the senders of the requests. */
 async function populate(t: Test, transport: string) {
   const { service, ada, workspaceId, teamId, open } = await openWorkplace(t, {
     settings: { ...exampleSettings, TRANSPORT: transport },

@@ -22,7 +22,9 @@ import { until } from "../support/until.js";
 
 const toolClient = fileURLToPath(new URL("../../http/demo/tool-client.js", import.meta.url));
 
-/** An agent that reads the issue, comments on it, moves it after a person's approval, and changes a file. */
+/**
+ * An agent that reads the issue, comments on the issue, moves the issue after a person's approval, and changes a file.
+ */
 const AGENT = `
 import { writeFileSync } from "node:fs";
 import { ToolClient } from ${JSON.stringify(toolClient)};

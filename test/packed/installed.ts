@@ -7,10 +7,10 @@ import { join, sep } from "node:path";
 import { createInterface } from "node:readline";
 
 /**
- * `node dist/test/packed/installed.js <prefix>` checks a package that npm installed globally below that folder. Ends
- * with an error at the first check that fails:
+ * `node dist/test/packed/installed.js <prefix>` checks a package that npm installed globally below the folder
+ * `<prefix>`. Ends with an error at the first check that fails:
  *
- * 1. Prints the bytes of each installed package. Together, they must be at most 150 MB.
+ * 1. Prints the bytes of each installed package. The total must be at most 150 MB.
  * 2. Starts the service, which must use uWebSockets.js if this machine can load the binary.
  * 3. Starts the service without the binary, so that it must use node:http.
  */
@@ -33,7 +33,10 @@ function measure(): ReadonlyMap<string, number> {
   return sizes;
 }
 
-/** Starts the installed service, and drains it. Returns the service's log and the headers of one of its responses. */
+/**
+ * Starts the installed service, sends a request, and drains the service. Returns the service's log and the response's
+ * headers.
+ */
 async function serve(): Promise<{ readonly log: string; readonly headers: Headers }> {
   const data = mkdtempSync(join(tmpdir(), "signalbox-installed-"));
   const child = spawn(process.execPath, [join(root, "http/cli/signalbox.mjs"), "serve"], {
@@ -61,7 +64,10 @@ async function serve(): Promise<{ readonly log: string; readonly headers: Header
 
 const WITHOUT = /cannot load uWebSockets\.js here; using node:http instead/;
 
-/** Whether the binaries work here, as the table of settings says: glibc 2.27 for Node 20, 2.38 for Node 22 and 24. */
+/**
+ * Whether the binaries work on this machine. The table of settings gives the minimum version of glibc: 2.27 for Node
+ * 20, 2.38 for Node 22 and 24.
+ */
 function hasNative(): boolean {
   const { header } = process.report.getReport() as { readonly header: { readonly glibcVersionRuntime?: string } };
   const minor = Number(header.glibcVersionRuntime?.split(".")[1] ?? 0);

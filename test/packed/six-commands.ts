@@ -8,9 +8,9 @@ import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 
 /**
- * `node dist/test/packed/six-commands.js <signalbox>` runs the commands of the section "Try it" in README.md. It uses
- * an installed package, an empty home folder and a small repository. It prints the seconds of each step, and ends with
- * an error at the first step that fails.
+ * `node dist/test/packed/six-commands.js <signalbox>` runs the commands of the section "Try it" in README.md, with an
+ * installed package, an empty home folder and a small repository. Prints the seconds of each step, and ends with an
+ * error at the first step that fails.
  *
  * The steps: `signalbox dev`, a finished task, an answered question, an applied diff and a compared replay.
  */

@@ -26,7 +26,7 @@ async function begin(t: Test, leaseSeconds: number): Promise<Scene> {
 const findTask = async ({ setting, taskId }: Scene) =>
   (await setting.service.request("GET", `/api/tasks/${taskId}`, { headers: setting.cookie })).body;
 
-/** Resolves with the task's pending approval, once a run other than `than` requests one. */
+/** Resolves with the task's pending approval when a run other than `than` requests approval. */
 const asked = (scene: Scene, than = ""): Promise<Asked> =>
   until(async () => {
     const [first] = ((await findTask(scene))?.approvals ?? []) as Asked[];

@@ -1,19 +1,19 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 
-/** The running programs, so that a program that exits can stop them. */
+/** The programs that were started and have not ended yet. A process that exits early can kill these programs. */
 export const livingPrograms = new Set<ChildProgram>();
 
 /** A program that a test has started, with its output. */
 export class ChildProgram {
   readonly #child: ChildProcess;
   readonly #lines: string[] = [];
-  /** Resolves with the program's exit code, or with null after a signal that killed the program. */
+  /** Resolves with the program's exit code, or with null if a signal killed the program. */
   readonly ended: Promise<number | null>;
 
   constructor(child: ChildProcess) {
     this.#child = child;
-    // Every wait adds a listener for the program's end.
+    // Many waits at once are allowed. Each wait adds a listener for the program's exit.
     child.setMaxListeners(100);
     let rest = "";
     const hear = (chunk: Buffer) => {
@@ -45,8 +45,8 @@ export class ChildProgram {
   }
 
   /**
-   * Resolves with the match in the last matching line, once there is one. Rejects with the program's output if the
-   * program ends first.
+   * Waits until a line of the output matches. Resolves with the match in the last such line. Rejects with the program's
+   * output if the program ends first.
    */
   async said(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
@@ -62,7 +62,8 @@ export class ChildProgram {
   }
 
   /**
-   * Sends the program a signal and waits until it ends. Returns the exit code, or null if a signal killed the program.
+   * Sends the program a signal, and waits until the program ends. Returns the exit code, or null if a signal killed the
+   * program.
    */
   end(signal: NodeJS.Signals): Promise<number | null> {
     this.signal(signal);

@@ -20,7 +20,7 @@ const open = (t: Test) => openFixture(t, NAME);
 const FIRST_WAIT_MS = 2_000;
 const LEASE_MS = 30_000;
 
-/** Warnings of later releases that the fixture's release did not give. */
+/** Warnings that later releases give, but the fixture's release did not give. */
 const LATER_WARNINGS: readonly unknown[] = [
   {
     path: "station.runners",
@@ -29,7 +29,7 @@ const LATER_WARNINGS: readonly unknown[] = [
   },
 ];
 
-/** Warnings of the fixture's release about features that work now. */
+/** Warnings that the fixture's release gave about features that now work. */
 const ENDED_WARNINGS: readonly unknown[] = [
   { path: "actions", message: "actions are not run yet", severity: "warning" },
   { path: "tools", message: "tools are not called yet", severity: "warning" },
@@ -145,8 +145,8 @@ t.test("what an agent asked is answered, and its run is lost with the runner tha
     approvals: { length: 0 },
   });
   const { runnerId } = (await ada.request("GET", run)).body ?? {};
-  // The service handles this wake-up late, so the runner gets another lease. The new lease ends exactly `LEASE_MS` from
-  // now.
+  // The clock skips the end of the lease, so the service handles the lease's timer late and gives the runner another
+  // lease. The new lease ends exactly `LEASE_MS` from now.
   clock.advance(2 * LEASE_MS);
   const lease = [
     GLOBAL_PARTITION,
@@ -202,8 +202,8 @@ async function moveHooks({ ada, manifest }: OpenFixture, url: string): Promise<v
 }
 
 /**
- * Whether the reference library computes the same signature. The library's own verification would reject requests as
- * old as those of the fixture.
+ * Whether the reference library computes the signature that the request has. The test does not use the library's
+ * verification, because the fixture's requests are too old for it.
  */
 function isSigned({ headers, text }: HookRequest): boolean {
   const at = new Date(Number(headers["webhook-timestamp"]) * 1_000);

@@ -13,7 +13,7 @@ interface Told {
   readonly title: string;
 }
 
-/** A tracker whose answers for a path the test can hold back. */
+/** A tracker in the test's process. The test can delay its answers to requests for a path. */
 export class HeldTracker {
   readonly #secret = randomBytes(20).toString("hex");
   readonly #held = new Map<string, { readonly over: Promise<void>; readonly end: () => void }>();
@@ -69,7 +69,7 @@ export class HeldTracker {
     return this.#api.arrived(new RegExp(` ${path}$`), before + 1);
   }
 
-  /** Sends a delivery with its title as key; resolves with whether it was accepted. */
+  /** Sends a delivery whose key is the title; resolves with whether the service accepted the delivery. */
   async tell(address: string, told: Told): Promise<boolean> {
     const body = JSON.stringify(told);
     const signature = createHmac("sha256", this.#secret).update(body).digest("hex");

@@ -30,10 +30,10 @@ export interface KillingReport {
   readonly replayed: number;
   /**
    * Number of resources that were created although no answer arrived, because the process was killed first. The clients
-   * got the resource when they repeated the request.
+   * got each of these resources when they repeated its request.
    */
   readonly unanswered: number;
-  /** Every broken promise; empty if all hold. */
+  /** Violated guarantees; empty if there are none. */
   readonly complaints: readonly string[];
 }
 
@@ -43,17 +43,17 @@ interface Secret {
 }
 
 /**
- * The kill comes at a random time after a request, at most this many milliseconds later, so that it interrupts requests
- * in any phase.
+ * The kill comes at a random time after a request, at most this many milliseconds later. So kills interrupt requests in
+ * any phase.
  */
 const LATEST_KILL_MS = 12;
 
 /**
  * Creates a secret under each key. Meanwhile, the real process is repeatedly killed and started on the same data.
  *
- * A client whose request is cut repeats the request under its key. Once every key is answered, clients keep repeating
- * answered requests until the last kill. At the end, there must be one resource per key. Its id must be in every 201
- * answer for that key.
+ * If a kill interrupts a client's request, a client repeats the request under its key. When every key is answered,
+ * clients repeat answered requests until the last kill. At the end, there must be one resource per key, and every 201
+ * answer for this key must have the resource's id.
  */
 export class Killing {
   readonly #options: KillingOptions;
@@ -95,7 +95,7 @@ export class Killing {
     return new Killing(options, service, { cookie, workspaceId: String(workspace.body?.id) });
   }
 
-  /** Kills the current process. Returns null if the signal ended it; otherwise its exit code. */
+  /** Kills the current process. Returns null if the signal ended the process; otherwise the exit code. */
   end(): Promise<number | null> {
     return this.#service.end("SIGKILL");
   }
@@ -126,7 +126,7 @@ export class Killing {
     };
   }
 
-  /** Runs one client. It takes keys until the process is gone, or until no keys and no kills are left. */
+  /** Runs one client. It sends requests until one request gets no answer, or until no keys and no kills are left. */
   async #work(): Promise<void> {
     for (;;) {
       const name = this.#open.shift() ?? (this.#killAtSend === Infinity ? undefined : this.#anyAcknowledged());
@@ -194,8 +194,8 @@ export class Killing {
   }
 
   /**
-   * Checks that the sequence of changes has no gap, because a change that was rolled back must not use a number. Also
-   * checks that the doctor finds nothing.
+   * Checks that the sequence of changes has no gap: a change that was rolled back must not use up a number. Also checks
+   * that the doctor finds nothing.
    */
   async #checkSequence(): Promise<void> {
     const { folder } = this.#options;

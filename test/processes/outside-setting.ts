@@ -85,7 +85,7 @@ export class OutsideSetting {
     return new OutsideSetting(setting, tracker, codeHost, { id: String(id), deliveriesUrl: String(deliveriesUrl) });
   }
 
-  /** Starts a runner of the pool `main`; it stops with the test. */
+  /** Starts a runner of the pool `main`. At the end of the test, the runner stops. */
   async runner(t: Test): Promise<RunnerProcess> {
     const { folder, service, token } = this.setting;
     const runner = new RunnerProcess({
@@ -123,7 +123,7 @@ export class OutsideSetting {
     );
   }
 
-  /** Resolves with the task with this title, once `isSo` returns true for it. */
+  /** Waits until `isSo` returns true for the task with this title; resolves with the task. */
   async task(title: string, isSo: (task: TaskView) => boolean = () => true): Promise<TaskView> {
     return until(async () => {
       const tasks = await this.list<TaskView>(`/api/teams/${this.setting.teamId}/tasks?limit=200`);

@@ -11,7 +11,9 @@ t.test("service and runner killed while they work with the outside do nothing tw
   const poll = `/api/integrations/${integration.id}/poll`;
   const tell = (title: string, kind: "issue" | "other" = "issue") =>
     tracker.tell(integration.deliveriesUrl, { kind, title });
-  /** Holds the next matching request until the returned function is called. */
+  /**
+   * Delays the code host's answer to the next request that matches `on`, until the test calls the returned function.
+   */
   const holdThere = (on: RegExp) => {
     let letGo = (): void => undefined;
     const after = new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { arrange, listRuns, openTask, runner, type Setting, SHORT_LEASE, until } from "./work-setting.js";
 
-/** An agent that reports its messages until a message tells it to end. */
+/** An agent that reports each message that it receives. It ends when a message tells it to end. */
 const listening = `
 tr -d '\\n' < "$SIGNALBOX_CONTEXT_FILE"; echo
 while read -r line; do

@@ -12,7 +12,7 @@ const USAGE = `npm run kills -- [--keys 1000] [--parallel 64] [--kills 50]
 
 /**
  * `npm run kills` creates 1,000 resources, 64 at once, while the process is killed 50 times; `--keys`, `--parallel` and
- * `--kills` change the numbers. Exits with 1 if a promise was broken.
+ * `--kills` change the numbers. Exits with 1 if a guarantee was violated.
  */
 const { values } = readArguments(USAGE, {
   options: {

@@ -15,8 +15,8 @@ export class ServiceProcess extends ChildProgram {
   #baseUrl = "";
 
   /**
-   * Starts the service and waits until it listens. With `port` 0, the service picks a free port. `nodeArguments` come
-   * before the program. If the service exits, rejects with its output.
+   * Starts the service and waits until it listens. With `port` 0, the service picks a free port. `nodeArguments` are
+   * options of Node, such as a memory limit. If the service exits first, rejects with the service's output.
    */
   static async start(
     dataFolder: string,

@@ -20,7 +20,7 @@ export interface Setting {
   readonly folder: string;
   readonly gate: string;
   service: ServiceProcess;
-  /** Kills the service with SIGKILL and starts it again on its store. Calls `meanwhile` while no service runs. */
+  /** Kills the service with SIGKILL and starts it again on the same store. Calls `meanwhile` while no service runs. */
   readonly restart: (meanwhile?: () => void) => Promise<void>;
   readonly cookie: Record<string, string>;
   readonly token: string;
@@ -46,8 +46,8 @@ export interface SettingWish {
   /** The agent, as a shell script. */
   readonly agent?: string;
   /**
-   * How long a runner may be away, in seconds: `SHORT_LEASE` for tests that lose a runner permanently, else
-   * `LONG_LEASE`.
+   * The lease of a runner, in seconds. Use `SHORT_LEASE` in tests that lose a runner permanently, and `LONG_LEASE` in
+   * all others.
    */
   readonly leaseSeconds?: number;
   readonly settings?: Readonly<Record<string, string>>;
@@ -58,7 +58,7 @@ export const SHORT_LEASE = 5;
 /** A lease in seconds that is longer than any test: a runner keeps its runs, however slowly the service restarts. */
 export const LONG_LEASE = 600;
 
-/** Starts the service and configures it. With the test, the service stops and its folder is removed. */
+/** Starts the service and configures it. At the end of the test, the service stops and its folder is removed. */
 export async function arrange(
   t: Test,
   { station = {}, repository = {}, agent, leaseSeconds = LONG_LEASE, settings: more = {} }: SettingWish = {},
@@ -123,7 +123,7 @@ export async function addLine(
   if (made.status !== 201) throw new Error(`the line answered ${made.status}`);
 }
 
-/** Starts a runner; it stops with the test. */
+/** Starts a runner. At the end of the test, the runner stops. */
 export function runner(t: Test, setting: Setting, name: string, more: readonly string[] = []): RunnerProcess {
   const started = new RunnerProcess({
     url: setting.service.baseUrl,

@@ -40,7 +40,7 @@ async function warm() {
   t.same(await ask("total"), { total: 3, puts: 2 });
   t.same(things.get(runtime.reading, partition, "a"), { n: 1 });
   t.equal(things.list(runtime.reading, partition).length, 2);
-  /** Writes a batch into the store as if another node had committed it, and reports it to the runtime. */
+  /** Writes a batch into the store as if another node had committed it, and reports the batch to the runtime. */
   const lay = async (changes: readonly Change[]) => {
     const committed = harness.disk.open().commit(changes);
     await harness.advance();

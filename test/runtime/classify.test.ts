@@ -16,8 +16,8 @@ import { type Note, probe } from "../support/probe.js";
  * The message of the scales, a test machine. `classify` turns the message into one of three events:
  *
  * - `put.light` moves the scales up.
- * - `put.heavy` moves them down. By default, a weight of 3 or more is heavy.
- * - `put.nothing` does not move them.
+ * - `put.heavy` moves the scales down. By default, a weight of 3 or more is heavy.
+ * - `put.nothing` does not move the scales.
  */
 interface Put extends Message {
   readonly type: "put";

@@ -59,7 +59,7 @@ t.test("a wait is as long as it was before a crash", async (t) => {
   harness.crash();
   await harness.start({ effects: [placed(one).effect], actors: [worker] });
   await harness.advance();
-  // Either effect may begin first now. The other effect waits.
+  // Now one of the two effects can start, and the other effect waits. The order is not defined.
   const [after] = [lookUpWait("e1"), lookUpWait("e2")].filter((wait) => wait !== null);
   t.match(after, { bound: "target", target: "x" });
   t.ok((after?.sinceMs ?? Number.POSITIVE_INFINITY) <= (before?.sinceMs ?? 0));

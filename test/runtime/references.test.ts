@@ -51,8 +51,8 @@ t.test("an effect's request, its implementation and its result go by its name", 
 });
 
 /**
- * The common code of all snippets: two message types that a door takes (one with an answer), a third type, and an
- * effect.
+ * The code that all snippets start with: three message types and an effect. The door takes the first two message types,
+ * and answers one of these.
  */
 const given = `
 import { setup } from "xstate";

@@ -55,12 +55,16 @@ interface AccountContext {
   readonly paying: Readonly<Record<string, number>>;
 }
 
-/** The number of attempts for each `stumbling` message. This map is deliberately not part of an actor's state. */
+/**
+ * Number of attempts for each `stumbling` message. This map is not part of an actor's state, so a failed turn does not
+ * reset it.
+ */
 export type Tries = Map<string, number>;
 
 /**
- * An account of the simulated system. Its money must neither appear nor vanish. Its turns use every kind of intent
- * (message, effect, timer and others). The account has one state. A guard rejects debits that exceed the balance.
+ * An account of the simulated system. The total money of all accounts must neither grow nor shrink without a reason.
+ * The account's turns use every kind of intent (message, effect, timer and others). The account has one state. A guard
+ * rejects debits that exceed the balance.
  */
 export function accountMachine(tries: Tries) {
   type AccountEvent = Delivered<AccountMessage & Answered<string>>;

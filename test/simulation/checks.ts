@@ -104,7 +104,7 @@ function checkMoney(durable: Reading, outside: Outside): string[] {
   for (const partition of partitions) {
     for (const { value } of operations.entries(durable, partition)) created += value.created;
     for (const { key, value } of durable.range<CellRecord>({ prefix: [partition, actorSpace, "account"] })) {
-      // An account has no state yet if it crashed before its first turn and has been suspended since then.
+      // The account crashed before its first turn ended, and has been suspended since then. So it has no state.
       if (value.state === undefined) continue;
       const account = value.state.context as Account;
       held += account.balance;

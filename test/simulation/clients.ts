@@ -7,7 +7,7 @@ import { partitions } from "./rows.js";
 import { accountIds } from "./system.js";
 import type { World } from "./world.js";
 
-/** The outcomes that clients received. They must stay true. */
+/** The outcomes that clients received. The durable rows must never contradict these outcomes. */
 export interface Told {
   /** Acknowledged operations, each with its partition. */
   readonly done: Map<string, string>;
@@ -22,7 +22,10 @@ interface Ask {
   readonly message: Operation;
 }
 
-/** Sends operations one after another. Repeats each operation under the same message id until the outcome is known. */
+/**
+ * Sends operations one after another. Repeats an operation under the same message id until the client knows the
+ * operation's outcome.
+ */
 export class Client {
   readonly #name: string;
   readonly #world: World;
@@ -52,7 +55,7 @@ export class Client {
     }
   }
 
-  /** Repeats the ask until it has an outcome. */
+  /** Repeats the ask until the process returns an outcome. */
   async #until({ to, message }: Ask): Promise<void> {
     for (;;) {
       const { runtime, over } = await this.#process.life();

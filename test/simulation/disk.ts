@@ -25,8 +25,8 @@ interface Row {
 const LONGEST_FLUSH_MS = 30;
 
 /**
- * A disk that survives the process. Each batch becomes durable as a whole, some time after its commit. A crash can come
- * before or after this time. Rows are stored as bytes.
+ * A disk that survives the process. A batch becomes durable as a whole, some time after its commit. The process can
+ * crash before or after the batch becomes durable. Rows are stored as bytes.
  */
 export class SimulatedDisk {
   readonly #world: World;
@@ -77,12 +77,14 @@ export class SimulatedDisk {
     };
   }
 
-  /** Makes the commits of this process fail, both those in progress and later ones. */
+  /** Makes all commits of this process fail: the commits in progress and all later commits. */
   fail(): void {
     this.#failing = true;
   }
 
-  /** Simulates a crash. A random number of unflushed batches become durable, in order; the others are lost. */
+  /**
+   * Simulates a crash. The first unflushed batches become durable; their number is random. All later batches are lost.
+   */
   crash(): void {
     const survives = this.#chance.between(0, this.#unflushed.length);
     for (const changes of this.#unflushed.slice(0, survives)) this.#apply(changes);

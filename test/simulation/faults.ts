@@ -15,7 +15,7 @@ export interface Fault {
   readonly name: string;
   /** Whether the disk acknowledges a batch before it is durable. */
   readonly answersEarly: boolean;
-  /** Returns the changes of a batch that the disk really writes. */
+  /** Returns the changes that the disk writes when it receives the batch `changes`. */
   readonly write: (changes: readonly Change[], chance: Chance) => readonly Change[];
 }
 
@@ -38,7 +38,10 @@ export const faults: readonly Fault[] = [
   dropping("a disk that loses single rows", (change) => change.op === "put" && change.key[1] === rowSpace, 30),
 ];
 
-/** Creates a fault that drops these changes from a batch, with a chance of one in `times` per batch. */
+/**
+ * Creates a fault that affects one batch in `times` on average. The disk does not write the changes of this batch for
+ * which `drops` returns true.
+ */
 function dropping(name: string, drops: (change: Change) => boolean, times: number): Fault {
   return {
     name,

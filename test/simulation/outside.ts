@@ -10,12 +10,18 @@ import type { World } from "./world.js";
 /** Maximum duration of each part of an effect, in milliseconds. */
 const LONGEST_MS = 200;
 
-/** The outside world of the simulation. It recognizes each idempotency id and does nothing twice. */
+/**
+ * The outside world of the simulation. It records each payment by its idempotency id, so a repeated payment has no
+ * second result.
+ */
 export class Outside {
   /** Amounts that were paid out, by idempotency id. */
   readonly ledger = new Map<string, number>();
   readonly complaints: string[] = [];
-  /** The effects that have begun, by owner and id. An effect that begins again must have `mayHaveBegun`. */
+  /**
+   * The effects that were started, by owner and id. If an effect is started again, its context must have
+   * `mayHaveBegun`.
+   */
   readonly #begun = new Set<string>();
   readonly #world: World;
   readonly #chance: Chance;
@@ -28,8 +34,8 @@ export class Outside {
   }
 
   /**
-   * Returns the effects for a process. If the process dies while an effect runs, the effect's work may or may not be
-   * done.
+   * Returns the effects for a process. If the process dies while an effect runs, the effect may or may not have done
+   * its work.
    */
   effects(): readonly Effect[] {
     return [

@@ -25,7 +25,10 @@ interface Life {
   readonly end: () => void;
 }
 
-/** The process under test. The simulation kills it, fails its disk, stops it, and restarts it on the same disk. */
+/**
+ * The process under test. The simulation kills or stops the process, makes its disk fail, and restarts the process on
+ * the same disk.
+ */
 export class SimulatedProcess {
   /** Errors about row views that differ from their rows. */
   readonly complaints: string[] = [];

@@ -34,7 +34,7 @@ export interface SimulationResult {
 
 const CLIENTS = 8;
 const OPERATIONS_EACH = 15;
-/** Maximum number of steps of a run. A run that is still active then counts as failed. */
+/** Maximum number of steps of a run. A run that is still active after these steps fails. */
 const MOST_STEPS = 60_000;
 /** Number of steps between two checks of the cached reads. Runs with a faulty disk skip these checks. */
 const READ_EVERY_STEPS = 5;
@@ -42,8 +42,8 @@ const READ_EVERY_STEPS = 5;
 const OPERATOR_EVERY_MS = 3_000;
 
 /**
- * Runs the real runtime on a simulated disk, clock and outside world. Kills and stops it at random times, and returns
- * the failed checks.
+ * Runs the real runtime on a simulated disk, clock and outside world. Kills and stops the process at random times.
+ * Returns the failed checks.
  */
 export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
   const chance = createChance(options.seed);

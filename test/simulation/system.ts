@@ -20,7 +20,10 @@ type Review = Message & {
 };
 type Audit = Message & { readonly type: "audit"; readonly op: string };
 
-/** Answers a review depending on its amount: immediately, late but in time, too late, or never. Agrees or refuses. */
+/**
+ * Agrees to a review or refuses it. The amount decides the answer and its time: immediately, late but before the
+ * timeout, after the timeout, or never.
+ */
 const keeperMachine = setup({
   types: { events: {} as Delivered<Review> | Delivered<Woken> },
   actions: {

@@ -16,8 +16,8 @@ interface Timed extends Happening {
 const DRIFT_MS = 40;
 
 /**
- * Simulated time and order. All possible next events are in one list, and a random one happens next. Time passes when
- * no event is ready, and sometimes a little in between.
+ * Simulated time and order. One list contains all events that can happen next, and each step picks a random event of
+ * the list. Time passes when no event is ready. Sometimes a little time also passes between two events.
  */
 export class World {
   nowMs = Date.parse("2026-01-01T00:00:00.000Z");
@@ -49,7 +49,7 @@ export class World {
     this.#at({ atMs: this.nowMs + ms, run, volatile: true });
   }
 
-  /** Waits outside the process; the wait continues if the process dies. */
+  /** Waits outside of the process. If the process dies, the wait continues. */
   pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       this.#at({ atMs: this.nowMs + ms, run: resolve, volatile: false });
@@ -62,13 +62,13 @@ export class World {
     this.#timed = this.#timed.filter((happening) => !happening.volatile);
   }
 
-  /** Sets the clock back, as if it had been ahead. Pending events keep their remaining time. */
+  /** Sets the clock back, as when a fast clock is corrected. Pending events keep their remaining time. */
   setBack(ms: number): void {
     this.nowMs -= ms;
     for (const timed of this.#timed) timed.atMs -= ms;
   }
 
-  /** Runs one event. Returns false if none is left. */
+  /** Runs one event. Returns false if no event is left. */
   async step(): Promise<boolean> {
     this.steps += 1;
     if (this.#ready.length === 0 || this.#chance.onceIn(8)) this.#passTime();
@@ -90,7 +90,7 @@ export class World {
         await new Promise((resolve) => setImmediate(resolve));
         continue;
       }
-      // Let events that wait for the test's own promises become ready.
+      // Let the test's own promises settle, so that events that wait for these promises become ready.
       await new Promise((resolve) => setImmediate(resolve));
       if (this.#ready.length > 0) continue;
       const nextMs = this.#timed.reduce((earliest, { atMs }) => Math.min(earliest, atMs), Number.POSITIVE_INFINITY);

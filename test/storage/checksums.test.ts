@@ -60,7 +60,7 @@ t.test("the checksum of a value is the one that earlier releases wrote", async (
   }
 });
 
-/** FNV-1a of a key, part by part, as in stored values. */
+/** Returns the FNV-1a hash of a key, computed part by part. A stored value contains this hash of its key. */
 function toHash(key: Key): number {
   const units = key.flatMap((part) => [
     ...Array.from(String(part), (unit) => unit.charCodeAt(0)),

@@ -125,7 +125,7 @@ t.test("reads of rows whose page was overwritten fail as damaged", async (t) => 
   const bytes = readFileSync(toFile(folder));
   for (let at = 2 * PAGE; at < bytes.length; at += PAGE) {
     const page = bytes.subarray(at, at + PAGE);
-    // Opening the store reads the page with the format's row.
+    // When the store is opened, it reads the page with the format's row. So do not damage this page.
     if (page.includes("xxxxxxxxxx") && !page.includes("format")) page.fill(0);
   }
   writeFileSync(toFile(folder), bytes);

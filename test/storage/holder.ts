@@ -3,10 +3,11 @@ import { openLmdbStore } from "../../storage/lmdb-store.js";
 import { shapes } from "./shapes.js";
 
 /**
- * Serves a store until its parent process disconnects. At the start, it starts a child process that outlives it, and
- * sends the child's process id to the parent.
+ * Serves a store until the parent process disconnects. At its start, this process starts a child process, and sends the
+ * child's process id to the parent. The child outlives this process.
  *
- * On any message, it writes records of many shapes, and kills itself with SIGKILL as soon as they are durable.
+ * On any message, this process writes records of many shapes. It kills itself with SIGKILL as soon as the records are
+ * durable.
  */
 const [folder = ""] = process.argv.slice(2);
 const store = await openLmdbStore({ folder });

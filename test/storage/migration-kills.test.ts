@@ -12,8 +12,8 @@ const migrator = fileURLToPath(new URL("./migrator.js", import.meta.url));
 const LIVES = [1, 2, 3, 8, 21, 40];
 
 /**
- * Starts a process that migrates the folder, and kills it when it reports commit number `killAt`. Returns the signal
- * that ended it; null if it exited by itself.
+ * Starts a process that migrates the folder. Kills the process when it reports the commit with the number `killAt`.
+ * Returns the signal that ended the process; null if the process exited by itself.
  */
 async function migrateIn(folder: string, killAt: number): Promise<NodeJS.Signals | null> {
   const child = fork(migrator, [folder]);

@@ -92,8 +92,8 @@ const range: fc.Arbitrary<Range> = fc
   }));
 
 /**
- * Adds the contract's tests. `open` opens an empty store. `reopen` closes a store and opens it again; it is null for a
- * store that loses its rows when it is closed.
+ * Adds the contract's tests. `open` opens an empty store. `reopen` closes a store and opens it again. `reopen` is null
+ * if the store loses its rows when it is closed.
  */
 export function storeContract(
   t: Test,

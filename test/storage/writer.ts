@@ -1,8 +1,8 @@
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 
 /**
- * Writes batches of one marker and five rows into a store until it is killed, and prints the number of each durable
- * batch.
+ * Writes batches into a store until this process is killed. Each batch has one marker and five rows. Prints the number
+ * of each durable batch.
  */
 const [folder = "", size = "small", rights = "own"] = process.argv.slice(2);
 /** The user `nobody`, who can only write where everyone can. */

@@ -30,7 +30,7 @@ export const toSpent = (calls: number, amount = calls * CALL, isEstimate = false
 interface Given {
   readonly settings?: Partial<ModelSettings>;
   readonly timeoutMs?: number;
-  /** The model's answer to requests after its queue is empty. */
+  /** The answer of the model when its queue of scripted answers is empty. */
   readonly usual?: Scripted;
 }
 

@@ -23,7 +23,7 @@ export interface IssuedTokens {
  */
 export interface AuthorizationServerPeer {
   readonly url: string;
-  /** `host:port`, in the form that integrations and secrets list hosts. */
+  /** `host:port`: the form in which integrations and secrets list hosts. */
   readonly host: string;
   /** All token answers, in order. */
   readonly issued: readonly IssuedTokens[];
@@ -35,13 +35,13 @@ export interface AuthorizationServerPeer {
   visit(authorizeUrl: string, as: { readonly account: string; readonly denies?: boolean }): Promise<URL>;
   /** The account that a real browser signs in as. */
   signInAs(account: string): void;
-  /** Revokes the grant of a refresh token, like a person at the host. */
+  /** Revokes the grant to which a refresh token belongs, as a person can do at the host. */
   endGrant(refreshToken: string): Promise<void>;
   /** Whether an access token is valid at the host. */
   admits(accessToken: string): Promise<boolean>;
   /**
-   * Sets the token endpoint's further answers: a status, or no answer for "silence". Null restores the server's own
-   * answers.
+   * Makes the token endpoint answer all further requests with this status, or not at all ("silence"). Null restores the
+   * normal answers.
    */
   failWith(status: number | "silence" | null): void;
 }
@@ -62,8 +62,8 @@ export async function startAuthorizationServer(t: Cleaning): Promise<Authorizati
         client_id: CLIENT.id,
         client_secret: CLIENT.secret,
         grant_types: ["authorization_code", "refresh_token"],
-        // A native client's loopback address is valid with any port (RFC 8252). A browser returns to the service's real
-        // port.
+        // If a native client redirects to a loopback address, any port is valid (RFC 8252). So the redirect can use the
+        // service's real port.
         application_type: "native",
         redirect_uris: [REDIRECT_URI, "http://127.0.0.1/api/oauth/callback"],
         response_types: ["code"],

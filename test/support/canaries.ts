@@ -5,13 +5,13 @@ import type { Client, Reply } from "./service.js";
 /** Number of characters at the end of a canary that identify it. */
 const NEEDLE = 16;
 
-/** A place that contains a canary and must not. */
+/** A canary that was found in the service's output. Each sighting is an error. */
 export interface Sighting {
   readonly canary: string;
   readonly where: string;
 }
 
-/** Values used as secrets, and everything that the service output while they were in use. */
+/** Values that are used as secrets, and all output of the service while these values were in use. */
 export class Canaries {
   readonly #labels = new Map<string, string>();
   readonly #seen: { readonly where: string; readonly text: string }[] = [];
@@ -33,8 +33,8 @@ export class Canaries {
   }
 
   /**
-   * Records the bytes of all files in a folder. `plain` is text that at least one file must contain. If none does,
-   * rejects, because the search would not find canaries either.
+   * Records the bytes of all files in a folder. Rejects if no file contains the text `plain`, because the search would
+   * then miss canaries too.
    */
   async sawFiles(folder: string, plain: string): Promise<void> {
     let isThere = false;
@@ -48,8 +48,9 @@ export class Canaries {
   }
 
   /**
-   * Returns a client that records all answers. `shown` returns the values that an answer may contain. One occurrence of
-   * each value is not recorded, so a second occurrence is found.
+   * Returns a client that records all answers. `shown` returns the values that an answer may contain once. The first
+   * occurrence of such a value is removed before the answer is recorded, so only a second occurrence counts as a
+   * sighting.
    */
   watch(client: Client): (request: WatchedRequest) => Promise<Reply> {
     return async ({ method, path, body, headers, shown }) => {

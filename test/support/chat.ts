@@ -35,11 +35,14 @@ export interface Chat {
   /** Text that mentions the app. */
   readonly mention: string;
   readonly messages: readonly ChatMessage[];
-  /** Enters the request URL, like the app's settings page; resolves with the answer to the challenge. */
+  /**
+   * Registers `address` as the request URL, as a person does on the app's settings page. Resolves with the service's
+   * answer to the challenge.
+   */
   subscribe(address: string): Promise<SentDelivery & { readonly challenge: string }>;
   /** Posts a person's message in a channel or a thread; resolves with the answers to the resulting events. */
   say(channel: string, said: Said): Promise<{ readonly ts: string; readonly sent: readonly SentDelivery[] }>;
-  /** Sends the last event again, as after a late answer. */
+  /** Sends the last event again, as the chat does when an answer is late. */
   repeat(): Promise<SentDelivery>;
 }
 

@@ -74,8 +74,8 @@ export function toCheck(world: ReplayWorld, id: string): ReplayCheckRow {
 }
 
 /**
- * Works on all jobs that the runner has now, and returns their number. `fails` returns whether the agents of a replay
- * fail.
+ * Works on all jobs that the runner has now, and returns the number of jobs. `fails` decides whether the agents of a
+ * replay fail.
  */
 export async function workJobs(
   world: ReplayWorld,

@@ -8,7 +8,7 @@ export const acmeOrg: HostedAccount = { id: 9_001, login: "acme-inc", type: "Org
 export const adaThere: HostedAccount = { id: 9_002, login: "ada-there", type: "User" };
 export const bobThere: HostedAccount = { id: 9_003, login: "bob-there", type: "User" };
 
-/** Installs the app on an account. If the account is an organisation, Ada is its admin. */
+/** Installs the app on an account. If the account is an organisation, Ada becomes an admin of the organisation. */
 export function install(codeHost: CodeHost, id: number, account: HostedAccount = acmeOrg): HostedInstallation {
   const installation = { id, account, suspended_at: null, updated_at: "2026-09-01T10:00:00Z" };
   codeHost.installations.set(id, installation);

@@ -80,7 +80,7 @@ t.test("a token reaches its repositories, with its permissions, over git too", a
   await git("commit", "--quiet", "-am", "two");
   await git("push", "--quiet", at(pushing), "HEAD:refs/heads/fix");
   t.match(await app.files((await app.head("fix")) ?? ""), { "a.txt": "two" });
-  // The host sends the event after its answer.
+  // The host sends the event after it has answered the push.
   await until("the push is told", () => host.work.events.length > 0);
   t.match(host.work.events.at(-1), { event: "push", payload: { ref: "refs/heads/fix", installation: { id: 7 } } });
   const onlyRead = host.installationToken(7, { repositories, permissions: { contents: "read" } });

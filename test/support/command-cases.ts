@@ -7,7 +7,7 @@ import { openSignalbox, type Signalbox } from "./signalbox.js";
 export interface CommandScene {
   readonly service: TestService;
   readonly signalbox: Signalbox;
-  /** The same person over HTTP. */
+  /** An HTTP client that is signed in as the person. */
   readonly person: Client;
   readonly workspaceId: string;
   readonly teamId: string;
@@ -17,11 +17,14 @@ export interface CommandScene {
 export interface CommandCase<Scene extends CommandScene = CommandScene> {
   /** The name with its group, such as `task open`. */
   readonly name: string;
-  /** The arguments of a call that succeeds. Called once for people and once for `--json`. */
+  /**
+   * Returns the arguments of a call that succeeds. The test calls this function separately for each call of the
+   * command.
+   */
   readonly args: (scene: Scene) => Promise<readonly string[]> | readonly string[];
-  /** What a person reads on standard output. */
+  /** Must match the standard output without `--json`. */
   readonly prints: RegExp;
-  /** Parts of what `--json` prints. */
+  /** Fields that the output with `--json` must have. */
   readonly json: object;
   /** Wrong arguments. */
   readonly wrong: readonly string[];
@@ -31,7 +34,7 @@ export interface CommandCase<Scene extends CommandScene = CommandScene> {
   readonly input?: string;
   /** The folder that the command runs in. */
   readonly folder?: () => string;
-  /** Interrupts the command when it has printed a line, because it does not end by itself. */
+  /** The command does not end by itself. The test interrupts the command when it has printed a line. */
   readonly isInterrupted?: true;
 }
 
@@ -57,8 +60,8 @@ export async function openCommandScene(
 const LISTS = /(list|log|inbox)$/;
 
 /**
- * Checks at several widths that no line of the output is wider than the terminal, and that no id of `whole` is missing
- * or shortened.
+ * Checks the output at several terminal widths. No line may be wider than the terminal. Every id in `whole` must be in
+ * the output, and not shortened.
  */
 async function testWidths(t: Test, { run }: Signalbox, words: readonly string[], whole: string): Promise<void> {
   const ids = whole.match(/\b[a-z]+_[0-9A-Z]{26}(-\w{8})?\b/g) ?? [];
@@ -78,7 +81,7 @@ async function testWidths(t: Test, { run }: Signalbox, words: readonly string[],
 }
 
 /**
- * Runs each command for people (without a terminal, with `NO_COLOR`), with `--json`, with `--help` and with wrong
+ * Runs each command four times: without a terminal and with `NO_COLOR`, with `--json`, with `--help`, and with wrong
  * arguments. Checks the outputs and the exit codes.
  */
 export async function testCommands<Scene extends CommandScene>(
@@ -98,8 +101,8 @@ export async function testCommands<Scene extends CommandScene>(
       const people = await run([...words, ...(await args(scene))], { NO_COLOR: "1" });
       t.equal(people.code, code, people.err);
       t.match(people.out, prints);
-      // Every color starts with an escape character. A regular expression with this character would violate a rule of
-      // biome.
+      // Every color starts with an escape character. The check uses `includes`, because biome forbids this character in
+      // a regular expression.
       t.notOk(people.out.includes("\u001b"), "no colour");
       const program = await run([...words, ...(await args(scene)), "--json"]);
       t.equal(program.code, code, program.err);

@@ -10,7 +10,7 @@ export interface CommandHookScene extends CommandScene {
   /** The receiver of the team's hooks. */
   readonly receiver: HookReceiver;
   readonly addHook: (fields: Record<string, unknown>) => Promise<string>;
-  /** Opens a task; resolves with its id once one of its firings has this state. */
+  /** Opens a task. Resolves with the task's id when one of the task's hook firings has the state `state`. */
   readonly openTask: (state?: string) => Promise<string>;
 }
 

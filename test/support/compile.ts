@@ -2,9 +2,9 @@ import { join } from "node:path";
 import ts from "typescript";
 
 /**
- * Compiles small files that import the product, for example `../../runtime/turns/turn.js`. Returns the compiler
- * messages of each file by its name, joined to one text. The text is empty for a file that compiles. The files are not
- * on disk, but compile as if they were in the tests' folder.
+ * Compiles small files that import the product, for example `../../runtime/turns/turn.js`. Returns one text for each
+ * file name: all compiler messages about the file, or an empty text if the file compiles. The files are not on disk.
+ * They compile as if they were in the tests' folder.
  */
 export function compileSnippets(snippets: Readonly<Record<string, string>>): Record<string, string> {
   const root = process.cwd();

@@ -106,7 +106,7 @@ export async function connect(
   return comeBack(client, sentTo);
 }
 
-/** Polls the integration's connections as a person sees them until they match; returns them. */
+/** Polls the integration's connections, as `client` sees them, until the connections match; returns the connections. */
 export async function ownOnce(
   { at }: Pick<ConnectionScene, "at">,
   client: Client,
@@ -124,7 +124,7 @@ export function ownState(seen: Readonly<Record<string, unknown>>): string {
   return String((seen.own as { readonly state?: unknown } | null)?.state ?? "none");
 }
 
-/** Waits until the host has this many requests to a path. */
+/** Waits until the host has received this number of requests to a path. */
 export async function askedTimes({ asked }: AuthorizationServerPeer, path: string, times: number): Promise<void> {
   while (asked.filter((each) => each === path).length < times) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -88,7 +88,10 @@ export const kept = (actor: Stepping, holder = "usr_ada"): IntegrationConnection
 export const listEffects = ({ started }: { readonly started: readonly { readonly name: string }[] }) =>
   started.map(({ name }) => name);
 
-/** Steps a connection to a state with messages. Returns the id of the effect in progress, empty if there is none. */
+/**
+ * Creates a connection and sends it messages until it is in the given state. Also returns the id of the effect in
+ * progress; empty if there is none.
+ */
 export function inState(state: State): { readonly actor: Stepping; readonly effectId: string } {
   const actor = connection();
   if (state === "none") return { actor, effectId: "" };

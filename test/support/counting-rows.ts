@@ -7,7 +7,9 @@ interface Count {
   reset(): void;
 }
 
-/** Returns a reading that counts the rows it returns. A lookup counts as one row, found or not. */
+/**
+ * Returns a reading that counts the rows it returns. A lookup of one row counts as one, even if the row does not exist.
+ */
 export function countingReading(under: Reading): Reading & Count {
   let read = 0;
   return {

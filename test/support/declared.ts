@@ -4,14 +4,16 @@ import { listProblems } from "../../http/openapi/operation.js";
 import { type Answer, type Outcome, type Route, toAnswers, toSuccess } from "../../http/wire/route.js";
 
 /**
- * Describes how an outcome differs from its route's declaration, or returns null. Differences are an undeclared status,
- * problem or header, and a body that does not match its schema, including a body with an additional field.
+ * Describes how an outcome differs from its route's declaration; null if it does not. These are differences:
+ *
+ * - a status, problem or header that the route does not declare
+ * - a body that does not match its schema, for example a body with an additional field
  */
 export function differenceFrom(route: Route, outcome: Outcome): string | null {
   const name = `${route.method} ${route.path}`;
   if (isRefusal(outcome) || "refused" in outcome) {
     const { refused } = outcome;
-    // A bug can cause a 500 on any route, so all routes declare it.
+    // A bug can cause a 500 on any route, so all routes declare the status 500.
     return listProblems(route).includes(refused) ? null : `${name} refuses with ${refused}, which it does not declare`;
   }
   return answerDifference(route, outcome, name);
@@ -30,7 +32,7 @@ function answerDifference(route: Route, answer: Answer, name: string): string | 
   if (body === null) {
     return answer.body === undefined && answer.text === undefined ? null : `${name} has a body but declares none`;
   }
-  // The body is a stream: the test that reads it compares it with the schema.
+  // The body is a stream. The test that reads the stream compares the body with the schema.
   if (answer.stream !== undefined) return null;
   const isCompressed = answer.headers?.["content-encoding"] !== undefined;
   const text =

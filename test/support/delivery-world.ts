@@ -23,10 +23,10 @@ import { INTEGRATION, integrationRows, TEAM, WORKSPACE } from "./integration-row
 import { plainLane } from "./plain-effect.js";
 import { putLine } from "./work.js";
 
-/** The tasks raised, in order: one row each time a raise arrived. */
+/** One row for each message that raised a task, in the order in which the messages arrived. */
 const raises = table<RaiseTask>("test-raise");
 
-/** A team's marks actor that only records raises and answers them. */
+/** Replaces the team's marks actor. It only records raises and answers them. */
 const recordingMarks = defineActor(reference<RaiseTask>(teamMarksRef.kind), {
   version: 1,
   machine: setup({ types: { events: {} as Delivered<RaiseTask> } }).createMachine({
@@ -46,7 +46,7 @@ function record(turn: Delivered<RaiseTask>["turn"], message: RaiseTask): void {
   turn.send(answerTo, answer);
 }
 
-/** Returns the fields of a lookup's result that differ from a successful answer. */
+/** Returns the result of a lookup request. Only fields that differ from a successful answer are necessary. */
 export type Lookup = (input: IntegrationRequestInput) => Partial<IntegrationRequestResult>;
 
 const answered: IntegrationRequestResult = {
@@ -72,7 +72,7 @@ export interface DeliveryWorld {
   readonly rows: Reading;
   readonly looked: IntegrationRequestInput[];
   lookup: Lookup;
-  /** Sends a delivery to the intake without waiting for its answer. */
+  /** Sends a delivery to the intake. Does not wait for the intake's answer. */
   send(delivery?: Sent): Promise<unknown>;
   /** Sends several deliveries in one message. */
   sendTogether(deliveries: readonly Sent[]): Promise<unknown>;

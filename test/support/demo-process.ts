@@ -10,22 +10,22 @@ import type { Test } from "tap";
 /** The path of the demo's program. */
 export const demoProgram = fileURLToPath(new URL("../../http/demo/main.js", import.meta.url));
 
-/** What the demo prints at its end, for looking around. */
+/** The link and the commands that the demo prints at its end for the person who tries it. */
 export interface Sights {
   /** The link that signs in and opens a task's page. */
   readonly link: string;
-  /** The commands, in the words of a shell. */
+  /** The commands, as a person types them into a shell. */
   readonly commands: readonly string[];
 }
 
-/** The demo in a separate process, with its own folder, also for temporary files. */
+/** The demo in a separate process. It has its own folder, which also contains its temporary files. */
 export class Demo {
   readonly child: ChildProcess;
   readonly temporary: string;
   readonly #folder: string;
   #out = "";
 
-  /** `program` holds the arguments of Node: the demo's program, or a program that starts it. */
+  /** `program` holds the arguments of Node: the path of the demo's program, or of a program that starts the demo. */
   constructor(t: Test, args: readonly string[] = [], program: readonly string[] = [demoProgram]) {
     this.#folder = mkdtempSync(join(tmpdir(), "signalbox-demo-test-"));
     this.temporary = join(this.#folder, "temporary");
@@ -48,7 +48,7 @@ export class Demo {
     return this.#out;
   }
 
-  /** Resolves once the demo has printed the text; rejects if it exits first. */
+  /** Resolves when the demo has printed the text. Rejects if the demo exits first. */
   printed(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => this.#out.includes(text) && resolve();
@@ -66,8 +66,8 @@ export class Demo {
   }
 
   /**
-   * Sends the signal as soon as the demo has printed the text, without pausing the demo. Returns the exit code; null
-   * after a signal that killed the demo.
+   * Sends the signal as soon as the demo has printed the text. The demo does not pause for that. Returns the exit code,
+   * or null if a signal killed the demo.
    */
   async endAt(text: string, signal: NodeJS.Signals): Promise<number | null> {
     const closed = once(this.child, "close");
@@ -89,7 +89,7 @@ export class Demo {
     return { link: links[0] ?? "", commands };
   }
 
-  /** Types a command into a shell in the demo's folder; returns its output. */
+  /** Types a command into a shell in the demo's folder; returns the command's output. */
   async type(command: string): Promise<string> {
     const options = { cwd: this.#folder, env: { PATH: process.env.PATH ?? "", HOME: this.#folder, NO_COLOR: "1" } };
     return (await promisify(execFile)("sh", ["-c", command], options)).stdout;

@@ -128,8 +128,8 @@ function toNode(value: unknown): Node {
 }
 
 /**
- * Resolves a node: follows its reference, or uses the only other choice of a nullable schema. The node's own fields
- * override those of the target. A node with its own description is returned unchanged.
+ * Resolves a node. If the node is a reference, follows it. If the node is a nullable schema with one other choice, uses
+ * this choice. Fields of the node override fields of the target. A node with its own description is returned unchanged.
  */
 function resolve(document: Node, node: Node): Node {
   const { $ref, ...own } = node;

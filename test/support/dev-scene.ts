@@ -8,7 +8,7 @@ import { inRepository, layRepository } from "./repository.js";
 import { openSignalbox, type Ran, type RunOptions, type Signalbox } from "./signalbox.js";
 import { until } from "./until.js";
 
-/** A git repository with one commit, and the command line of a person in it. */
+/** A git repository with one commit, and a person who uses the command line in this repository. */
 export interface DevScene {
   readonly signalbox: Signalbox;
   readonly repository: string;
@@ -31,11 +31,13 @@ export interface Dev {
   readonly teamId: string;
   /** Interrupts the command, like Ctrl+C. */
   interrupt(): void;
-  /** Interrupts the command, and resolves when it has ended. */
+  /** Interrupts the command, and resolves when the command has ended. */
   end(): Promise<Ran>;
 }
 
-/** The settings of each start: any free port, so that tests share none. */
+/**
+ * The settings of each start. With port 0 the service picks a free port, so that parallel tests do not share a port.
+ */
 const ENV = { PORT: "0" };
 
 /** Creates a repository named `project` with one commit. */
@@ -137,7 +139,7 @@ export async function readDiff({ client }: Dev, taskId: string): Promise<string>
 }
 
 /**
- * Returns the status of the response that a call fails with; null if it succeeds, NaN if it fails without a response.
+ * Returns the status of a failed call's response: null if the call succeeds, NaN if the call fails without a response.
  */
 export async function statusOf(call: Promise<unknown>): Promise<number | null> {
   try {

@@ -14,7 +14,10 @@ const LINE = { key: "main", name: "Main" };
 /** A service in this process, and a person who is signed in there and follows pages of `docs/`. */
 export interface DocsScene extends Workplace {
   readonly reader: Reader;
-  /** The replacements for {@link Reader.follow}: the service's address. A test adds its own. */
+  /**
+   * The values for {@link Reader.follow}: texts of the pages and their replacements. Contains the service's address. A
+   * test adds its own values.
+   */
   readonly values: Record<string, string>;
 }
 

@@ -14,8 +14,8 @@ export class DrivenScheduler implements Scheduler {
   }
 
   /**
-   * Runs the work that was deferred before, like the event loop: everything that one item resumes runs before the next
-   * item.
+   * Runs the work that was deferred before this call. After each item, waits until the promises that the item resolved
+   * have run their callbacks, like the event loop.
    */
   async turn(): Promise<void> {
     for (const work of this.#deferred.splice(0)) {
@@ -25,7 +25,7 @@ export class DrivenScheduler implements Scheduler {
   }
 }
 
-/** Resolves when everything that waited only for promises has run. */
+/** Resolves when all code that waits only for promises has run. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -28,14 +28,14 @@ const bearer = {
   trust: null,
 } as const;
 
-/** The body and headers of a request, and the signal of its client's disconnect. */
+/** The body and headers of a request, and the signal that aborts when the client disconnects. */
 interface Sent {
   readonly body?: string | Error;
   readonly headers?: Record<string, string>;
   readonly signal?: AbortSignal;
 }
 
-/** Creates handlers over the test's own routes, and records what they reported. */
+/** Creates handlers for the test's own routes, and records what the handlers report. */
 export function edge(routes: readonly Route[], scheduler: Scheduler = createEventLoopScheduler()) {
   let elapsedMs = 0;
   const served: ServedRequest[] = [];
@@ -143,7 +143,7 @@ export function answering(handle: Route["handle"], more: Partial<Route> = {}): R
   };
 }
 
-/** Checks that the answer is this problem; returns its body. */
+/** Checks that the answer is a problem with this status and slug; returns the answer's body. */
 export function problem(t: Test, answer: WholeAnswer, status: number, slug: string): Record<string, unknown> {
   t.equal(answer.status, status);
   t.equal(answer.headers["content-type"], "application/problem+json");

@@ -11,7 +11,7 @@ export interface StreamEvent {
   readonly message: StreamMessage;
 }
 
-/** A reader of server-sent events, with what it received. */
+/** A reader of server-sent events. It stores the events that it received. */
 export class EventReader {
   readonly incoming: IncomingMessage;
   readonly events: StreamEvent[] = [];
@@ -65,7 +65,7 @@ export class EventReader {
     }
   }
 
-  /** Waits for the end; returns whether the response was complete. */
+  /** Waits until the stream ends; returns whether the response was complete. */
   async ended(): Promise<boolean> {
     while (!this.incoming.closed) await this.#more();
     return this.incoming.complete;

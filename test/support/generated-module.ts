@@ -23,8 +23,8 @@ export interface GeneratedModule {
   /** The exported files, by path. */
   readonly exported: ReadonlyMap<string, string>;
   /**
-   * The station `plan` of the line `web` of the team `core`, and a station that differs in every attribute that may
-   * change.
+   * `live` is the station `plan` of the line `web` of the team `core`. `wanted` is a station that differs from `live`
+   * in every attribute that may change.
    */
   readonly live: StationBody;
   readonly wanted: StationBody;
@@ -98,8 +98,8 @@ function toFields(chance: Chance, hasJudge: boolean): Record<string, unknown> {
 }
 
 /**
- * Returns a station that differs from another in everything that may change. If the other station has a judge, this
- * station has a judge too.
+ * Returns a station that differs from `live` in every attribute that may change. If `live` has a judge, the returned
+ * station also has a judge.
  */
 function otherThan(chance: Chance, live: StationBody): StationBody {
   const change = Object.fromEntries(
@@ -115,8 +115,8 @@ function otherThan(chance: Chance, live: StationBody): StationBody {
 }
 
 /**
- * Generates a workspace of a few resources. One workspace in five is exported as a whole. In the others, each line is
- * exported alone.
+ * Generates a workspace with a few resources. One workspace in five is exported as a whole. In the other workspaces,
+ * each line is exported alone.
  */
 export function generateModule(chance: Chance): GeneratedModule {
   const rows = memoryRows();
@@ -192,8 +192,8 @@ function listBlocks(row: ResourceRow, refers: boolean): readonly Block[] {
 }
 
 /**
- * How a person may write the same values differently: without defaults, with texts inlined instead of in files, with
- * tools by name.
+ * How a person may write the same values in a different form: defaults are omitted, texts are inline instead of in
+ * files, and tools are given by name.
  */
 export interface HandWords {
   readonly omitsDefaults: boolean;
@@ -201,7 +201,7 @@ export interface HandWords {
   readonly namesTools: boolean;
 }
 
-/** Returns the same blocks as a person would write them. */
+/** Returns the module's blocks with the same values, in the form that `words` describes. */
 export function inWords({ blocks, exported }: GeneratedModule, words: HandWords): readonly Block[] {
   // Do not treat `passes_to` as a default: if a config omits it, the service fills it in.
   const { key: _key, name: _name, kind: _kind, passesTo: _passesTo, ...defaults } = toStation({});

@@ -11,7 +11,7 @@ import { World } from "../simulation/world.js";
 /** The partition that {@link Harness.to} addresses. */
 export const partition = "ws_1";
 
-/** Long enough for all flushes and turns in progress, in milliseconds. */
+/** A time in milliseconds in which all flushes and turns in progress end. */
 const SOON_MS = 500;
 
 /** A log entry of the runtime, without details that vary between runs. */
@@ -41,14 +41,17 @@ export class Harness {
   readonly fatal: unknown[] = [];
   /** The committed batches, in order. */
   readonly batches: (readonly Change[])[] = [];
-  /** While set, commits wait for it before they reach the disk. */
+  /** While this promise is set, a commit waits until it resolves, and only then reaches the disk. */
   held: Promise<void> | null = null;
   /**
-   * Kills the process at a commit, counted from the start of the harness. Neither that commit nor a later one returns.
-   * With `after`, the batch of that commit is on the disk. The test must still call {@link crash}.
+   * Kills the process at the commit with this number, counted from the start of the harness. This commit and all later
+   * commits never return. With `after`, the disk has the batch of this commit; with `before`, it does not. The test
+   * must still call {@link crash}.
    */
   killAt: { readonly commit: number; readonly when: "before" | "after" } | null = null;
-  /** Called twice per batch: before the batch is on the disk, and once it is on the disk but not yet acknowledged. */
+  /**
+   * Called twice per batch: first before the batch reaches the disk, then after that but before the acknowledgement.
+   */
   onCommit: (() => void) | null = null;
   /** While set, every read of the disk throws. */
   readsFail = false;
@@ -71,7 +74,10 @@ export class Harness {
     return this.disk.reading;
   }
 
-  /** Starts a process on the current disk. `catalogue` simulates a later release; `resting` is the runtime's option. */
+  /**
+   * Starts a process on the current disk. A `catalogue` simulates a process of a later release. `resting` is passed to
+   * the runtime.
+   */
   async start(
     catalogue: Partial<Catalogue> = this.#options.catalogue,
     { resting }: Pick<RuntimeOptions, "resting"> = {},
@@ -110,7 +116,7 @@ export class Harness {
     return address(partition, kind, id);
   }
 
-  /** Asks an actor, and advances time until it can have answered. Throws if there is no answer then. */
+  /** Asks an actor, and advances time by {@link SOON_MS}. Throws if the actor has not answered by then. */
   async ask(to: Address, message: Message, options?: { readonly messageId?: string }): Promise<unknown> {
     const answer = settled(this.runtime.ask(to, message, options));
     await this.advance(SOON_MS);
@@ -156,7 +162,10 @@ export class Harness {
   }
 }
 
-/** Returns the outcome of a promise as a value, so that an early rejection is not unhandled. */
+/**
+ * Returns a promise that resolves with the value or the error of `promise`. So Node never reports an early rejection as
+ * unhandled.
+ */
 export function settled(promise: Promise<unknown>): Promise<{ readonly value: unknown } | { readonly error: unknown }> {
   return promise.then(
     (value) => ({ value }),

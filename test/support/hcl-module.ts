@@ -52,7 +52,10 @@ export async function readModule(files: readonly ModuleFile[], kinds: readonly K
   };
 }
 
-/** Creates all resources of a module, like its provider. `valueFor` returns the variables' values. */
+/**
+ * Creates all resources of a module, like the Terraform provider. `valueFor` returns the values of the module's
+ * variables.
+ */
 export async function applyModule(
   module: HclModule,
   client: Client,

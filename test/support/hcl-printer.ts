@@ -11,14 +11,17 @@ export interface HandStyle {
   readonly heredocs: "<<" | "<<-" | null;
   /** How to write a line's stations. */
   readonly stations: "objects" | "one-line objects" | "blocks";
-  /** Whether object elements end with commas where line breaks are enough. */
+  /** Whether a comma follows each element of an object, even where a line break is enough. */
   readonly hasCommas: boolean;
   readonly isSorted: boolean;
 }
 
 /**
- * A piece of a file. A `value` is an attribute value of the marked station, a `gap` a place where attributes may be
- * added, and `fixed` everything else.
+ * A piece of a file:
+ *
+ * - `value`: an attribute value of the marked station.
+ * - `gap`: a position at which attributes may be added.
+ * - `fixed`: all other text.
  */
 export interface Piece {
   readonly kind: "fixed" | "value" | "gap";
@@ -123,7 +126,10 @@ export class HandPrinter {
     });
   }
 
-  /** Returns a value, over several lines if its form allows that. Comments can follow the lines of a judge. */
+  /**
+   * Returns a value as HCL text. Heredocs, judges and some lists have several lines. In a judge, a line can end with a
+   * comment.
+   */
   #value(value: HclValue, indent: string, name: string): string {
     const { newline, heredocs } = this.#style;
     if (typeof value === "string" && heredocs !== null && isHeredocText(value, newline)) {

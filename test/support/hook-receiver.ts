@@ -11,7 +11,7 @@ export const hookSecret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 export interface HookRequest {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body if the reference library verified it; else null. */
+  /** The body if the reference library verified the request; otherwise null. */
   readonly verified: Readonly<Record<string, unknown>> | null;
 }
 

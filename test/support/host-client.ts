@@ -23,8 +23,8 @@ export function reachHost(t: Test, peer: HostedPeer) {
 }
 
 /**
- * Returns the service's client of a test's code host, and the pauses between writes that it would make, in
- * milliseconds.
+ * Returns the service's client of a test's code host. The client does not pause between writes. Instead it adds the
+ * length of each pause to `pauses`, in milliseconds.
  */
 export function toClient(t: Test, peer: HostedPeer): { readonly codeHost: CodeHost; readonly pauses: number[] } {
   const { settings, outbound } = reachHost(t, peer);

@@ -39,8 +39,8 @@ const types: ReadonlyMap<string, ActorType> = new Map(
 );
 
 /**
- * A replay copy: the name of its config (`seed`, or the name that the agent gave the candidate), the index of its task
- * in the set, and its repeat number.
+ * A replay copy. Its config is `seed`, or the name that the agent gave the candidate. Also has the index of the copy's
+ * task in the set, and the copy's repeat number.
  */
 export interface InstantCopy {
   readonly candidate: string;
@@ -55,14 +55,14 @@ export interface InstantScript {
   readonly budget: { readonly iterations: number; readonly perIteration: number; readonly repeats: number };
   copy(copy: InstantCopy): { readonly succeeded: boolean; readonly amount: number };
   readonly objective: Objective;
-  /** Returns the names of the candidates that the agent proposes when this many are admitted. */
+  /** Returns the names of the candidates that the agent proposes after `admitted` candidates were admitted. */
   propose(admitted: number): readonly string[];
   agentAmount(iteration: number): number;
 }
 
 /**
- * Steps the real machines of a search and its iterations in memory. Replays finish and agents end as soon as they are
- * ordered; copies have no runs.
+ * Steps the real machines of a search and its iterations in memory. A replay finishes, and an agent's run ends, as soon
+ * as the search requests it. Copies have no runs.
  */
 export class InstantSearch {
   readonly #script: InstantScript;

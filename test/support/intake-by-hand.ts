@@ -35,7 +35,7 @@ export function intake(context: Partial<IntakeContext> = {}) {
     return { ...taken, answer: (taken.answer as typeof latest)[0] };
   };
   const id = (taken: ReturnType<typeof take>) => taken.answer?.id ?? "";
-  /** Ends a delivery, like its actor. */
+  /** Ends a delivery, as the delivery's actor does. */
   const end = (which: string, state: "done" | "failed" | "unrouted" = "done") => {
     const row = deliveries.get(rows, WORKSPACE, INTEGRATION, which);
     if (row !== undefined) deliveries.put(rows, WORKSPACE, row, { ...row, state, endedAt: "2026-01-01T00:00:00.000Z" });

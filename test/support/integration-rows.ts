@@ -51,7 +51,7 @@ export function writeSecret(rows: Writing, name: string, value: string, hosts: r
   put(rows, "secret", `sec_${name}`, { address: name, fields: { name, valueVersion: 1, hosts }, hidden });
 }
 
-/** Links an account to the integration: the team's, or that of a team member. */
+/** Links an account to the integration: the team's account, or the account of a team member. */
 export function linkAccount(
   rows: Writing,
   holder: string,

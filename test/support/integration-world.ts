@@ -6,14 +6,18 @@ import { effectSpace } from "../../storage/keys.js";
 import { Harness } from "./harness.js";
 import { integrationRows, sealer, WORKSPACE } from "./integration-rows.js";
 
-/** An integration's definition, the actors of each process, and the host that answers them. */
+/**
+ * The definition of the integration, the actors of each process, and `send`, which answers the integration's requests.
+ */
 export interface IntegrationWorldOptions {
   readonly definition: Readonly<Record<string, unknown>>;
   readonly actors: readonly ActorType[];
   readonly send: Outbound["send"];
 }
 
-/** Starts a simulated service on a store that contains an integration. After a crash, `start` starts it again. */
+/**
+ * Starts a simulated service on a store that contains an integration. After a crash, `start` starts the service again.
+ */
 export async function integrationWorld(t: Test, { definition, actors, send }: IntegrationWorldOptions) {
   const harness = new Harness({ catalogue: {} });
   const changes = integrationRows(definition)

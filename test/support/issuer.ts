@@ -8,11 +8,11 @@ export type Claims = Readonly<Record<string, unknown>>;
 /** An OIDC token issuer on the loopback interface, with discovery and keys like those of a CI platform. */
 export interface TestIssuer {
   readonly url: string;
-  /** The issuer's private keys, in the order given. */
+  /** The issuer's private keys, in the order in which they were added. */
   readonly keys: readonly IssuerKey[];
   /**
-   * Creates a token with these claims, signed with the key of `alg`. Unless they are given, adds `iss`, `aud`, `sub`
-   * and times around `nowMs`.
+   * Creates a token with these claims, signed with the key of `alg`. If the claims lack `iss`, `aud`, `sub` or a time,
+   * adds them. The times are around `nowMs`.
    */
   token(claims?: Claims, options?: { readonly alg?: string; readonly nowMs?: number }): Promise<string>;
   /** Publishes another key. */
@@ -21,7 +21,7 @@ export interface TestIssuer {
 
 export type IssuerKey = JWK & { readonly kid: string; readonly alg: string };
 
-/** Generates private keys. RSA is slow, so call it once per file. */
+/** Generates private keys. RSA keys take long, so call this function once per test file. */
 export async function makeKeys(algorithms: readonly string[]): Promise<IssuerKey[]> {
   const server = new OAuth2Server();
   const keys: IssuerKey[] = [];
@@ -29,7 +29,7 @@ export async function makeKeys(algorithms: readonly string[]): Promise<IssuerKey
   return keys;
 }
 
-/** Starts an issuer that publishes the keys; it stops with the test. */
+/** Starts an issuer that publishes the keys. At the end of the test, the issuer stops. */
 export async function startIssuer(t: Cleaning, keys: readonly IssuerKey[]): Promise<TestIssuer> {
   const server = new OAuth2Server();
   for (const key of keys) await server.issuer.keys.add({ ...key });

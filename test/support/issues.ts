@@ -70,7 +70,7 @@ const payloads = {
   commented: recordedPayload("issue_comment", "created"),
 };
 
-/** Starts the issues; `now` is the clock for their timestamps. */
+/** Starts the code host's issues; `now` is the clock for the timestamps of issues and deliveries. */
 export async function startIssues(t: Cleaning, now: () => number = Date.now): Promise<Issues> {
   const token = `github_pat_${randomBytes(20).toString("hex")}`;
   const secret = randomBytes(20).toString("hex");

@@ -19,8 +19,8 @@ import { memoryRows, type TurnTaken, withTurn } from "./turn.js";
 import { lineId, teamId, workspaceId } from "./work.js";
 
 /**
- * This file has the rows of replays with settled copies, and steps their judging turn by turn. The test answers for the
- * model.
+ * This file creates the rows of replays whose copies are settled, and steps the judging turn by turn. The test answers
+ * for the model.
  */
 
 type Rows = ReturnType<typeof memoryRows>;
@@ -42,7 +42,10 @@ export interface JudgedReplayOptions {
   readonly probe?: boolean;
   readonly pairedWith?: string | null;
   readonly terms?: ModelTerms | null;
-  /** The diff that the copies of each run left, by the run's position from 1; null if they left none. */
+  /**
+   * Returns the diff that the copies of a run left; null if they left none. `place` is the run's position, counted from
+   * 1.
+   */
   readonly diffOf?: (place: number) => string | null;
   readonly copy?: Partial<ReplayCopyRow>;
 }
@@ -74,13 +77,13 @@ export class JudgedReplay {
   now = Date.parse("2026-01-01T00:00:00.000Z");
   /** Questions that the model has not answered, by effect id. */
   readonly asked = new Map<string, ModelQuestion>();
-  /** When judging continues; null for never. */
+  /** The time of the next wake-up, at which judging continues; null if no wake-up is set. */
   wakeMs: number | null = null;
   terms: ModelTerms | null;
   #turns = 0;
   /**
-   * The effect whose result this turn handles; null if there is none. The turn may not start another effect with that
-   * id.
+   * The effect whose result the current turn handles; null if there is none. The turn must not start another effect
+   * with this id.
    */
   #ended: string | null = null;
 
@@ -175,7 +178,7 @@ export class JudgedReplay {
   }
 }
 
-/** Returns an answer with its cost in EUR; null for an unpriced answer. */
+/** Returns an answer of the model. `cost` is in EUR; it is null for an answer without a price. */
 export function answered(value: unknown, cost: number | null = 0.001): ModelOutcome {
   const money = cost === null ? null : { amount: cost, currency: "EUR" };
   return { state: "answered", value, model: "m", spent: { calls: 1, cost: money, isEstimate: false } };

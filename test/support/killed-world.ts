@@ -1,15 +1,17 @@
 import type { Test } from "tap";
 import { ReplayWorld, type ReplayWorldOptions } from "./replay-world.js";
 
-/** The idempotency key of a request that is repeated until answered. */
+/** The idempotency key of a request that the test repeats until the service answers. */
 export const idempotency = (key: string) => ({ scope: "usr_1", key, digest: "d" });
 /** Maximum number of rounds. Every scenario ends earlier, so a scenario that reaches the maximum fails. */
 const MAX_ROUNDS = 60;
 
-/** An action that is repeated until it has its effect. */
+/** An action that the test repeats until the action has its effect. */
 export type Act = (world: ReplayWorld) => Promise<void>;
 
-/** The commit at which to kill the process, counted from now, and whether its batch is on the disk. */
+/**
+ * The commit at which to kill the process, counted from now. Also says whether the disk gets the batch of this commit.
+ */
 interface Kill {
   readonly after: number;
   readonly when: "before" | "after";
@@ -27,8 +29,8 @@ export class KilledWorld {
   }
 
   /**
-   * Repeats `act` until `isSo` returns true. After the kill, continues in another process, to which the runner connects
-   * as a new runner.
+   * Repeats `act` until `isSo` returns true. When the process was killed, continues in another process, and connects
+   * the runner to this process as a new runner.
    */
   async until(isSo: (world: ReplayWorld) => boolean, act: Act): Promise<void> {
     const { world } = this;

@@ -3,7 +3,10 @@ import { readFileSync } from "node:fs";
 const PATIENCE_MS = 5_000;
 const LOOK_MS = 2;
 
-/** Objects whose functions a test could replace. Not `process`: tap replaces its functions. */
+/**
+ * Objects whose functions a test could replace. `process` is not in this list, because tap replaces functions of
+ * `process`.
+ */
 const shared = { Date, Math, JSON, Object, Promise, performance, console };
 
 /** Names under which libraries store global state. */
@@ -42,8 +45,8 @@ export function picture(): ProcessPicture {
 }
 
 /**
- * Returns the differences from an earlier snapshot as text; empty if there are none. Waits for resources that are
- * closing, so that late errors still count for the file.
+ * Returns the differences between an earlier snapshot and now, as text; empty if there are no differences. Waits for
+ * resources that are closing, so that late errors still count for the file.
  */
 export async function leftBehind(before: ProcessPicture, patienceMs = PATIENCE_MS): Promise<readonly string[]> {
   const endMs = performance.now() + patienceMs;
@@ -65,8 +68,8 @@ function childrenNow(): string[] {
 }
 
 /**
- * Describes child processes that do not keep this process alive: Node does not list them as active resources, but they
- * still run. Returns an empty list if there are none.
+ * Describes the new child processes that do not keep this process alive. Node does not list them as active resources,
+ * but they still run. Returns an empty list if there are no such processes.
  */
 function startedSince(before: ProcessPicture, now: ProcessPicture): string[] {
   const more = now.children.filter((id) => !before.children.includes(id)).length;
@@ -96,7 +99,7 @@ function toGrown(what: string, before: ReadonlyMap<string, number>, now: Readonl
   });
 }
 
-/** Returns an object's own members. */
+/** Returns an object's own members. The name of each member starts with `name`. */
 function listMembers(name: string, of: object): [string, unknown][] {
   return Reflect.ownKeys(of).map((key) => [
     `${name}.${String(key)}`,

@@ -19,7 +19,7 @@ export class ManualClock implements Clock {
     return () => this.#alarms.delete(alarm);
   }
 
-  /** Whether a timer is due after exactly this time. */
+  /** Whether a timer is due in exactly `ms` milliseconds. */
   awaits(ms: number): boolean {
     return [...this.#alarms].some(({ atMs }) => atMs === this.#nowMs + ms);
   }

@@ -7,9 +7,8 @@ const IN_MEMORY = "/dev/shm";
 const WANTED_BYTES = 4 * 1024 ** 3;
 
 /**
- * Places the temporary files of child processes in memory if there is enough space. On a disk, flushing and removing
- * them takes a fifth of the tests' time. Returns a function that removes the files. Without enough space, changes
- * nothing.
+ * Puts the temporary files of child processes into memory if there is enough space; otherwise changes nothing. On a
+ * disk, flushing and removing these files takes a fifth of the tests' time. Returns a function that removes the files.
  */
 export function useMemoryFolder(): () => void {
   if (!hasRoom()) return () => undefined;

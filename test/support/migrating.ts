@@ -48,7 +48,8 @@ export async function bringUp(store: Store, { steps, slice }: MigratingOptions):
 export async function bringUpThroughKills(store: Store, options: MigratingOptions): Promise<number> {
   for (let kills = 0; ; kills++) {
     try {
-      // Each process after the first writes the mark of a migration in progress again. So a batch is its second commit.
+      // The first commit of each later process marks the migration as in progress again. So the first batch of a later
+      // process is its second commit.
       await bringUp(killedAfter(store, kills === 0 ? 1 : 2), options);
       return kills;
     } catch (error) {

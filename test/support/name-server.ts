@@ -3,7 +3,7 @@ import type { Cleaning } from "./service.js";
 
 /** A real name server on the loopback interface. */
 export interface NameServer {
-  /** In the format of `node:dns`. */
+  /** The server's address, in the format of `node:dns`. */
   readonly address: string;
   /** The queried names, once per address type. */
   readonly asked: string[];
@@ -27,7 +27,8 @@ export async function nameServer(t: Cleaning, names: Readonly<Record<string, str
     head.writeUInt16BE(0x8180 | (known === undefined ? NOT_KNOWN : 0), 2);
     head.writeUInt16BE(hasAddress ? 1 : 0, 6);
     head.fill(0, 8, 12);
-    // A pointer to the question's name, then type, class, a time to live of 0, and 4 bytes of data.
+    // The answer record has these parts: a pointer to the question's name, the type, the class, a time to live of 0,
+    // and 4 bytes of data.
     const record = hasAddress ? [0xc0, 12, 0, IPV4, 0, 1, 0, 0, 0, 0, 0, 4, ...known.split(".").map(Number)] : [];
     socket.send(Buffer.concat([head, query.subarray(12, end + 4), Buffer.from(record)]), from.port, from.address);
   });
@@ -36,7 +37,7 @@ export async function nameServer(t: Cleaning, names: Readonly<Record<string, str
   return { address: `127.0.0.1:${socket.address().port}`, asked };
 }
 
-/** Reads the queried name, and where it ends. */
+/** Reads the queried name, and the position at which the question ends. */
 function readQuestion(query: Buffer): { readonly name: string; readonly end: number } {
   const labels: string[] = [];
   let at = 12;

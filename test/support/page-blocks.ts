@@ -18,8 +18,8 @@ export interface Block {
 }
 
 /**
- * Returns the fenced code blocks of a page in order, including those in lists. Throws on an indented block, which has
- * no language.
+ * Returns the fenced code blocks of a page in order, including blocks in lists. Throws if a code block is indented
+ * instead of fenced, because such a block has no language.
  */
 export function readBlocks(page: string, name: string): readonly Block[] {
   const blocks: Block[] = [];

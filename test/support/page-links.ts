@@ -20,7 +20,10 @@ export function readLinks(page: string): PageLinks {
   return { links, anchors };
 }
 
-/** Returns the anchor of a heading. A second heading with the same text gets `-1`, the next one `-2`. */
+/**
+ * Returns the anchor of a heading that is not in `taken`. The second heading with the same text gets the suffix `-1`,
+ * the third `-2`.
+ */
 function toFreeAnchor(taken: ReadonlySet<string>, heading: string): string {
   const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
   const anchor = plain.replace(/[^\p{L}\p{N}\p{M}\s_-]/gu, "").replace(/\s/g, "-");

@@ -24,7 +24,7 @@ export function loggedInvite(service: TestService, email: string): string {
   return last;
 }
 
-/** Invites an address to the workspace `acme`, signs in with it, and accepts. */
+/** Invites an email address to the workspace `acme`, signs in with this address, and accepts the invite. */
 export async function join(
   service: TestService,
   inviter: Client,

@@ -61,7 +61,9 @@ export class PickedWorld {
   kill: PickKill | null = null;
   /** Called repeatedly while a pull request is being opened. */
   onRound: () => void = () => undefined;
-  /** Awaited before each request to the code host, with its method and path. */
+  /**
+   * The world waits for this function before each request to the code host. `name` is the request's method and path.
+   */
   beforeSend: (name: string) => Promise<void> = async () => undefined;
   #live: { isDead: boolean } = { isDead: false };
   readonly #sent = new Set<Promise<unknown>>();
@@ -118,7 +120,10 @@ export class PickedWorld {
     void this.harness.runtime.ask(configPullRequestRef(workspaceId, candidateId), message).catch(() => undefined);
   }
 
-  /** Picks the candidate, again if the process is killed meanwhile, until its pull request is opened or refused. */
+  /**
+   * Picks the candidate, and waits until its pull request is opened or refused. If the process is killed meanwhile,
+   * picks the candidate again.
+   */
   async pick(key: string): Promise<ConfigPullRequestRow> {
     const { harness } = this;
     const attempts = (this.row?.attempts ?? 0) + 1;
@@ -186,7 +191,10 @@ export class PickedWorld {
     });
   }
 
-  /** Sends the requests of a living process. A killed process gets no answer, but requests that it sent take effect. */
+  /**
+   * Sends the requests of a living process. If the process was killed after it sent a request, the request takes
+   * effect, but the process gets no answer.
+   */
   #outbound(live: { isDead: boolean }): Pick<Outbound, "send"> {
     const never = () => new Promise<never>(() => undefined);
     const die = () => {
@@ -261,7 +269,10 @@ export const pickedConfig: PickedConfig = {
   },
 };
 
-/** Edits the single attribute in these sources. Other tests cover complete edits. */
+/**
+ * Replaces the station's attribute in the sources of this file. These sources have only one attribute to edit; other
+ * tests cover complete edits.
+ */
 async function editByHand(tree: SourceTree, { path: file, live, wanted }: WantedStation): Promise<EditOutcome> {
   const text = await tree.read(file);
   const refused = { attribute: "harness", expression: null, wanted: wanted.harness };

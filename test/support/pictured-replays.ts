@@ -119,7 +119,7 @@ export function copyRow(name: CopyName, picture: string): ReplayCopyRow {
 
 const unknown = { spent: null, steps: null, ms: null };
 
-/** Counts the copies as in the replay's row. */
+/** Counts the copies of each kind, in the form of the field `counts` of a replay's row. */
 export function toCounts(copies: readonly ReplayCopyRow[]): ReplayRow["counts"] {
   const count = (fits: (copy: ReplayCopyRow) => boolean) => copies.filter(fits).length;
   return {

@@ -13,7 +13,7 @@ import { candidateRow, searchInput, searchRow, seedRow } from "./search-rows.js"
 import { memoryRows } from "./turn.js";
 import { workspaceId } from "./work.js";
 
-/** A candidate with its replays in the notation of `pictured-replays.ts`. A missing replay was not ordered. */
+/** A candidate with its replays in the notation of `pictured-replays.ts`. A missing replay was never requested. */
 export interface PicturedCandidate {
   readonly name: string;
   readonly searched?: Pictured;
@@ -87,7 +87,7 @@ export function picturedSearch({ seed, heldOut, isSeedEnded = true, candidates =
   return { rows, search };
 }
 
-/** Returns the search as the API does, and checks it against its schema. */
+/** Returns the search in the form in which the API returns it. Checks the result against the API's schema. */
 export async function viewPictured(
   { rows, search }: { readonly rows: Reading; readonly search: SearchRow },
   memory = new SearchMemory(),

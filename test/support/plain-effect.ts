@@ -11,7 +11,7 @@ export function plainLane(places: number): LaneLimits {
   return { name: "plain", places, kept: 0, perClient: places, perTarget: places };
 }
 
-/** Returns an effect with this many concurrent runs. */
+/** Returns an effect that can run `places` times at once. */
 export function plainEffect(name: string, places: number, run: PlainRun): Effect {
   return effect<unknown, unknown>(name).implement(plainLane(places), run);
 }

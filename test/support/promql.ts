@@ -29,9 +29,9 @@ function tokenize(expression: string): Token[] {
 }
 
 /**
- * Lists the metrics of an expression. Each metric has the labels of its own matchers, and the labels of all `by` and
- * `on` clauses. A name that is neither a known function nor a keyword counts as a metric. Throws if brackets do not
- * match.
+ * Lists the metrics of an expression. A metric has the labels of its own matchers, and the labels of all `by` and `on`
+ * clauses of the expression. A name counts as a metric if it is neither a known function nor a keyword. Throws if
+ * brackets do not match.
  */
 export function listSelected(expression: string): Selected[] {
   const tokens = tokenize(expression);

@@ -28,7 +28,8 @@ const SLOW_MS = 20;
 /** Deviations from the scenario in which everything succeeds. */
 export interface Played {
   /**
-   * How often the code host refuses to open the pull request: first because of its rate limit, then with status 503.
+   * How often the code host refuses to open the pull request. The first refusal is a rate limit, the second has status
+   * 503.
    */
   readonly refusals?: 0 | 1 | 2;
   /** Number of rejected pushes. */
@@ -87,7 +88,7 @@ export class PullRequestWorld {
     await this.harness.start({ actors, subscribers, effects });
   }
 
-  /** Lets every participant act once, and repeat its earlier messages. */
+  /** Lets the user, the runner and the code host each act once, and repeat their earlier messages. */
   async round(): Promise<void> {
     const { durable, runtime } = this.harness;
     const open = {
@@ -138,7 +139,7 @@ export class PullRequestWorld {
     this.#told.push(this.pulls[0]);
   }
 
-  /** Handles a message to the runner, such as a job or a push order. Ignores a message that it has handled before. */
+  /** Handles a message to the runner, such as a job or a push order. Ignores a message that was handled before. */
   #obey(message: OutboxMessage): void {
     const { runId, fence } = message;
     const of = { runId, fence };
@@ -187,7 +188,7 @@ export class PullRequestWorld {
 }
 
 /**
- * Returns the rows of a pool, and of a line with one station on a repository that a connected installation can access.
+ * Returns the rows of a pool and of a line with one station. A connected installation can access the line's repository.
  */
 function rowsToBegin() {
   const rows = memoryRows();

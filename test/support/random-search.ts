@@ -39,7 +39,10 @@ class Simulation {
    * reached.
    */
   #reached: { readonly counted: Fraction; readonly running: ReadonlySet<string> } | null = null;
-  /** A factor of the costs of all runs. It changes at random, so that later runs may cost more than the seed's runs. */
+  /**
+   * All costs are multiplied by this factor. The factor changes at random, so later runs may cost more than the seed's
+   * runs.
+   */
   #dearness = 5;
   /** Runs that never find a runner. */
   readonly #unclaimed = new Set<string>();
@@ -73,7 +76,7 @@ class Simulation {
     return this.#over([]);
   }
 
-  /** Performs one random step; returns false when none is possible. */
+  /** Performs one random step; returns false when no step is possible. */
   #step(): boolean {
     const scene = this.#scene;
     const chance = this.#chance;
@@ -111,7 +114,7 @@ class Simulation {
       case 4:
         return this.#changeLine([line.stations[1]]);
       default:
-        // Send the message again, or without a change of the line.
+        // Send the message `station.left`, although the line has not changed.
         scene.send(searchRef(workspaceId, SEARCH_ID), { type: "station.left" });
     }
   }
@@ -189,7 +192,7 @@ class Simulation {
     }
   }
 
-  /** Records when the ceiling is reached. */
+  /** When the counted amount first reaches the ceiling, records the amount, the time and the runs in progress. */
   #watch(): void {
     const { purse } = this.#scene;
     if (purse === undefined || this.#reached !== null) return;
@@ -232,9 +235,11 @@ class Simulation {
   }
 
   /**
-   * Returns the runs that started after the ceiling was reached and were not in progress then. Excludes copies that
-   * lost their runner. Such a copy counts its whole share of the ceiling, which alone may reach the ceiling, and may
-   * start again.
+   * Returns the runs that started after the ceiling was reached. Excludes these runs:
+   *
+   * - A run that was in progress when the ceiling was reached.
+   * - A copy that lost its runner. The copy counts its whole share of the ceiling, which may reach the ceiling. Then
+   *   it may start again.
    */
   #overspent(counted: Fraction): readonly string[] {
     if (this.#reached === null) return [];

@@ -46,7 +46,9 @@ export class RawConnection {
     this.socket.write(bytes);
   }
 
-  /** Resolves with the next complete answer, including interim ones (100). Rejects if the connection ends first. */
+  /**
+   * Resolves with the next complete answer, which can be an interim answer (100). Rejects if the connection ends first.
+   */
   async answer(options: { readonly head?: boolean } = {}): Promise<RawAnswer> {
     const text = await this.#until((received) => {
       const end = received.indexOf("\r\n\r\n");
@@ -64,7 +66,7 @@ export class RawConnection {
     return { status: Number(first.split(" ")[1]), headers, body };
   }
 
-  /** Waits until the other side closes; returns the unread rest. */
+  /** Waits until the other side closes the connection; returns the received text that no answer contained. */
   async end(): Promise<string> {
     while (!this.#ended) await this.#more();
     return Buffer.concat(this.#chunks).toString("latin1");

@@ -20,11 +20,17 @@ export interface BlockEnd {
 
 /** What a test does while its reader follows a page. */
 export interface Following {
-  /** The heading of the section to follow, with the sections below it. By default, the whole page. */
+  /**
+   * The heading of the section to follow. The section includes its subsections. By default, the reader follows the
+   * whole page.
+   */
   readonly section?: string;
   /** Replacements for texts of the page, such as `<team id>` or the service's address. */
   readonly values?: Record<string, string>;
-  /** Called before each block of commands, for what happens in the meantime. It may add to `values`. */
+  /**
+   * Called before each block of commands. Tests use it for actions that a page expects between two blocks. It may add
+   * to `values`.
+   */
   readonly before?: (block: Block) => Promise<void> | void;
   /** Called after each block of commands, with its result. It may add to `values`. */
   readonly after?: (block: Block, end: BlockEnd) => Promise<void> | void;
@@ -116,7 +122,7 @@ interface Shell {
   run(commands: string): Promise<BlockEnd>;
   /** Starts commands in the background; resolves when they have printed a line, or ended. */
   start(commands: string): Promise<BlockEnd>;
-  /** Ends what {@link Shell.start} started, and waits for its end. */
+  /** Ends the programs that {@link Shell.start} started, and waits until they have ended. */
   endBackground(): Promise<void>;
   end(): Promise<void>;
 }
@@ -185,7 +191,7 @@ function readUntil(shell: ChildProcess, name: "stdout" | "stderr", mark: string)
 /** How long programs have to end after SIGTERM, in milliseconds. */
 const GRACE_MS = 5_000;
 
-/** Ends the shell, and everything that it and its programs in the background started. */
+/** Ends the shell, its background programs, and all processes that the shell or a background program started. */
 async function endGroups(
   child: ChildProcess,
   closed: Promise<unknown>,

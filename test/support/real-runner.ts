@@ -18,7 +18,7 @@ interface RealRunnerOptions {
   readonly slots?: number;
 }
 
-/** Starts a real runner in the test's process; it stops at the test's end. */
+/** Starts a real runner in the test's process. At the end of the test, the runner stops. */
 export async function startRealRunner(t: Cleaning, options: RealRunnerOptions): Promise<void> {
   const { url, token, gitUrl, command, slots = 1 } = options;
   const workFolder = await mkdtemp(join(tmpdir(), "signalbox-real-runner-"));

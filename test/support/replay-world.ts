@@ -41,7 +41,10 @@ export interface ReplayWorldOptions extends ActorSettings {
   readonly station?: object;
   /** Fields of the line that override the default. */
   readonly line?: object;
-  /** The model's reply to a request, after three seconds. Without it, no model is configured. */
+  /**
+   * Returns the model's reply to a request. The model replies after three seconds. Without this function, no model is
+   * configured.
+   */
   readonly model?: (request: ModelRequest) => ModelReply;
   /** Changes the rows of the past runs before the first process starts. */
   readonly prepare?: (rows: ReturnType<typeof memoryRows>) => void;
@@ -91,7 +94,7 @@ export class ReplayWorld {
     return world;
   }
 
-  /** Kills the process and writes rows, then starts another process and connects the runner to it. */
+  /** Kills the process and writes rows. Then starts another process, and connects the runner to the new process. */
   async write(work: (rows: ReturnType<typeof memoryRows>) => void): Promise<void> {
     this.harness.crash();
     await this.#commit((rows) => work(rows));
@@ -196,7 +199,7 @@ export class ReplayWorld {
     return this.say(job, { type: "run.started" });
   }
 
-  /** Completes the agent's run at this cost; null for none. */
+  /** Completes the agent's run at this cost. The cost is null if the agent reports no cost. */
   async end(job: GivenJob, amount: number | null = 1, report: EndReport = {}): Promise<void> {
     const spent = amount === null ? null : { amount, currency: "EUR" };
     const left = { failure: null, checkouts: [], check: null, spent, ending: { kind: "finish", note: "" } };
@@ -209,7 +212,7 @@ export class ReplayWorld {
     await this.end(job, amount, report);
   }
 
-  /** Works until there are no more jobs; returns their number. */
+  /** Works on jobs until there are no more jobs; returns the number of jobs. */
   async workAll(amount: number | null = 1): Promise<number> {
     let count = 0;
     for (let jobs = this.jobs(); jobs.length > 0; jobs = this.jobs()) {

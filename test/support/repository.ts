@@ -16,12 +16,12 @@ type Copy = ReadonlyMap<string, { readonly content: Buffer | null; readonly mode
 
 /** Copies of the repositories that this process has created, by their files. */
 const copies = new Map<string, Copy>();
-/** Maximum size of the files of a repository to keep a copy of, in bytes. */
+/** Maximum total size of a repository's files, in bytes. A copy of a larger repository is not kept. */
 const MAX_COPIED_BYTES = 64 * 1024;
 
 /**
  * Creates a git repository whose branch `main` has one commit with these files. Later calls with the same files copy
- * the first repository instead of running git, unless the files are too large to keep a copy of.
+ * the first repository instead of running git, unless the files are larger than {@link MAX_COPIED_BYTES} in total.
  */
 export function layRepository(
   folder: string,

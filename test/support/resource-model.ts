@@ -3,7 +3,7 @@
 export const modelKinds = ["team", "secret", "line", "hook"] as const;
 export type ModelKind = (typeof modelKinds)[number];
 
-/** A reduced body: one of a few keys, and its references. */
+/** A request body, reduced to the fields that the model distinguishes. */
 export interface ModelBody {
   readonly key: number;
   /** For a secret, its value version; for other kinds, a value that distinguishes bodies. */
@@ -24,7 +24,7 @@ export type ModelCommand =
       readonly body: ModelBody;
       readonly idempotency: number;
     }
-  /** Repeats an earlier create with the same key. */
+  /** Repeats an earlier create with its idempotency key. */
   | { readonly op: "repeat"; readonly of: number }
   | { readonly op: "read" | "import"; readonly of: number }
   | {
@@ -50,7 +50,10 @@ export interface ModelResource {
   isThere: boolean;
 }
 
-/** The expected answer of an operation: its status, and for a problem its slug and the first path. */
+/**
+ * The expected answer to an operation: the status. For a problem, also the problem's slug and the path of its first
+ * error.
+ */
 export interface Expected {
   readonly status: number;
   readonly slug?: string;
@@ -59,7 +62,7 @@ export interface Expected {
   readonly resource?: ModelResource;
 }
 
-/** A requested create: it determines the new resource's address. */
+/** A requested create. The address of the new resource follows from these fields. */
 export interface Wanted {
   readonly kind: ModelKind;
   readonly team: ModelResource | null;
@@ -77,7 +80,7 @@ export class ResourceModel {
     return this.made.filter((each) => each.kind === kind && each.isThere);
   }
 
-  /** Returns the resource at this index, modulo the number of resources; undefined if there is none. */
+  /** Returns the resource at this index, modulo the number of resources; undefined if no resource was created. */
   pick(place: number): ModelResource | undefined {
     return this.made.length === 0 ? undefined : this.made[place % this.made.length];
   }

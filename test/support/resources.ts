@@ -50,7 +50,7 @@ export async function workspaceWithTeam(
   return { workspaceId, teamId: team.id };
 }
 
-/** Creates a workspace token; returns a client that uses it. */
+/** Creates a workspace token; returns a client that uses this token. */
 export async function bearer(
   service: TestService,
   owner: Client,

@@ -103,12 +103,12 @@ export class RunnerPeer {
     await this.#until((frame) => (frame.frame === "ack" && frame.beat === beat ? frame : undefined));
   }
 
-  /** Resolves with the first frame of this name from index `from`. */
+  /** Resolves with the first frame of this name at or after index `from`. */
   frame<Name extends ServiceFrame["frame"]>(name: Name, from = 0): Promise<FrameOf<Name>> {
     return this.#until((frame) => (frame.frame === name ? (frame as FrameOf<Name>) : undefined), from);
   }
 
-  /** Resolves with the first message of this type from index `from`. */
+  /** Resolves with the first message of this type at or after index `from`. */
   message<Type extends ServiceMessage["type"]>(type: Type, from = 0): Promise<MessageOf<Type>> {
     return this.#until(
       (frame) =>
@@ -154,21 +154,21 @@ export class RunnerPeer {
     );
   }
 
-  /** Requests a handover; returns the refusal, or null. */
+  /** Requests a handover. Returns the reason of a refusal, or null if the service accepts the handover. */
   async askHandover({ runId, fence }: Claim, to: string, note = ""): Promise<string | null> {
     const from = this.frames.length;
     this.say({ type: "run.handover", runId, fence, id: `h-${from}`, to, note });
     return (await this.message("run.handover-answered", from)).refused;
   }
 
-  /** Requests a handover, and ends the run with it. */
+  /** Requests a handover, and ends the run with this handover. */
   async handOver(claim: Claim, to: string, note = ""): Promise<void> {
     const refused = await this.askHandover(claim, to, note);
     if (refused !== null) throw new Error(refused);
     this.end(claim, { ending: { kind: "handover", to, note } });
   }
 
-  /** Reports the end; by default completed, without a handover. */
+  /** Reports the end of a run. By default, the run is completed without a handover. */
   end({ runId, fence }: Claim, report: Partial<EndReport> = {}): void {
     const left = { failure: null, checkouts: [], check: null, spent: null };
     this.say({ type: "run.ended", runId, fence, outcome: "completed", ending: null, ...left, ...report });

@@ -47,7 +47,7 @@ export async function workUntilAgent(
   }
 }
 
-/** Opens a search of a set of five runs; returns it with the job of its first agent. */
+/** Opens a search of a set of five runs. Returns the search and the job of its first agent. */
 export async function openSearch(place: ReplayScene, terms: Parameters<typeof startSearch>[2] = {}) {
   const { set, runIds } = await fillSet(place, 5);
   const started = await startSearch(place, set.slice(set.lastIndexOf("/") + 1), terms);

@@ -36,7 +36,7 @@ export interface WorkedCopy {
 
 /** How the runner handles a search. */
 export interface SearchScript {
-  /** Whether a copy succeeds, its cost (null for an unreported cost), and its diff. */
+  /** Returns whether a copy succeeds, the copy's cost (null if it reports none), and its diff. */
   copy?(copy: WorkedCopy): { readonly succeeds: boolean; readonly amount?: number | null; readonly diff?: string };
   /** The agent's proposals in an iteration, one prompt per name. */
   propose?(iteration: SearchIterationRow): Readonly<Record<string, string>>;
@@ -184,7 +184,7 @@ export class SearchWorld {
     return { candidate, taskId: copy.taskId, repeat: copy.repeat };
   }
 
-  /** Works until there are no more jobs, or until `most` jobs; returns their number. */
+  /** Works on jobs until there are no more jobs, or until it has worked on `most` jobs. Returns the number of jobs. */
   async workAll(script: SearchScript = {}, most = 2_000): Promise<number> {
     let count = 0;
     for (let jobs = this.world.jobs(); jobs.length > 0; jobs = this.world.jobs()) {
@@ -228,7 +228,7 @@ export class SearchWorld {
     ];
   }
 
-  /** Returns the runs that no task owns and that have not ended: those of replays and of the search's agent. */
+  /** Returns the runs that have not ended and that belong to a replay or to the search's agent, not to a task. */
   runsUnderWay(): readonly RunRow[] {
     const all = runs.list(this.world.harness.durable, workspaceId);
     return all.filter(({ owner, state }) => owner.kind !== "task" && state !== "ended");

@@ -62,7 +62,7 @@ export interface TestServiceOptions {
   /** Additional environment settings. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
-  /** A store to use, which stays open; by default a store in the folder. */
+  /** The store to use; the service does not close it. By default, the service opens a store in the folder. */
   readonly store?: Store;
   /** Whether to use the store without changing it; the folder must hold a store. */
   readonly isReadOnly?: boolean;
@@ -82,8 +82,10 @@ export interface Cleaning {
 }
 
 /**
- * Starts the service for one test; stops it and removes its folder at the test's end. Compares every outcome of a route
- * with the route's declaration. After the first difference, the client's request throws, or the test's end fails.
+ * Starts the service for one test. At the end of the test, stops the service and removes its folder.
+ *
+ * Compares every outcome of a route with the route's declaration. After the first difference, the client's request
+ * throws, or the test fails at its end.
  */
 export async function startTestService(t: Cleaning, options: TestServiceOptions = {}): Promise<TestService> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "signalbox-test-")));
@@ -157,7 +159,7 @@ export async function startTestService(t: Cleaning, options: TestServiceOptions 
   };
 }
 
-/** Records the log, and resolves waits for a line. */
+/** Records the log lines, and resolves the promises that wait for a matching line. */
 class LogLines {
   readonly all: string[] = [];
   readonly #waiting = new Set<() => void>();

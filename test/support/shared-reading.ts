@@ -22,8 +22,8 @@ export interface FileReport {
 }
 
 /**
- * Reads the output of a process that runs several files. Output between the start marks of two files belongs to the
- * first of them.
+ * Reads the output of a process that runs several files. Output after the start mark of a file belongs to this file,
+ * until the start mark of the next file.
  */
 export class SharedReading {
   readonly #word: string;
@@ -38,7 +38,7 @@ export class SharedReading {
     this.#mark = new RegExp(`# .*${word} (begins|ends) (\\d+)$`);
   }
 
-  /** The file that started last, with its output so far; null before the first. */
+  /** The file that started last, with its output so far; null if no file has started. */
   get current(): FileReport | null {
     if (this.#index === null) return null;
     return { index: this.#index, tap: this.#reading.report(), isComplete: this.#hasEnded };
@@ -50,7 +50,8 @@ export class SharedReading {
   }
 
   /**
-   * Reads the next line, without its line break. Returns the previous file when the next one starts; otherwise null.
+   * Reads the next line, without its line break. If the line marks the start of a file, returns the report of the
+   * previous file. Otherwise returns null.
    */
   take(line: string): FileReport | null {
     const mark = this.#mark.exec(line);

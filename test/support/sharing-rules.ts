@@ -1,15 +1,18 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-/** Which other test files a file can share its process with, one after another. */
+/** The other test files with which a file can share a process. The files run one after another. */
 export type Sharing =
   /** No other file. */
   | "none"
-  /** Other files that start processes: forking takes longer, the more memory a process has. */
+  /**
+   * Only other files that start processes. These files need a process with little memory, because forking then is
+   * faster.
+   */
   | "starting"
   | "any";
 
-/** Code that affects later files or depends on earlier files, whatever a file cleans up at its end. */
+/** Code that affects later files or depends on earlier files, even if each file cleans up at its end. */
 const ownProcess: readonly RegExp[] = [
   /from "node:(cluster|worker_threads)"/,
   /\bglobalThis(\.\w+|\[[^\]]+\]) = /,
@@ -29,7 +32,8 @@ const programs = ["../http/runner/", "../http/demo/"];
 
 /**
  * Decides which test files can share a process. Looks for code that starts threads, replaces globals, measures memory
- * or starts processes. Searches the file, and the modules of the tests or of {@link programs} that it imports.
+ * or starts processes. Searches the file and its imports, also indirect imports, but only modules of the tests and of
+ * {@link programs}.
  */
 export class SharingRules {
   readonly #folders: readonly string[];
@@ -67,7 +71,7 @@ export class SharingRules {
   }
 }
 
-/** How a module's own code can share a process, and which of the examined modules it imports. */
+/** The sharing that a module's own code allows, and the examined modules that the module imports. */
 interface Module {
   readonly does: Sharing;
   readonly imports: readonly string[];

@@ -3,7 +3,7 @@ import type { Client } from "./service.js";
 
 /** A definition in `docs/integrations/`, as in its file. */
 export interface ShippedIntegration {
-  /** `tracker/integration.json` */
+  /** The definition's path in `docs/integrations/`, such as `tracker/integration.json`. */
   readonly file: string;
   readonly definition: Readonly<Record<string, unknown>>;
   /** The secrets that a reader of the integration's page creates, by name, each with its bound hosts. */
@@ -28,8 +28,8 @@ export function shippedText(file: string): string {
 }
 
 /**
- * Returns a shipped integration. `hosts` redirects some of its own hosts for this test: `api.linear.app` ->
- * `127.0.0.1:4000`. Everything else stays as in the file.
+ * Returns a shipped integration. `hosts` replaces hosts of the definition by hosts of the test, for example
+ * `api.linear.app` by `127.0.0.1:4000`. Everything else stays as in the file.
  */
 export function shippedIntegration(file: string, hosts: Readonly<Record<string, string>> = {}): ShippedIntegration {
   const moved = Object.entries(hosts).reduce(
@@ -45,7 +45,10 @@ export function shippedIntegration(file: string, hosts: Readonly<Record<string, 
   return { file, definition: distinct, secrets: Object.fromEntries(secrets) };
 }
 
-/** Creates the integration's secrets and the integration itself, like its page. Returns the created integration. */
+/**
+ * Creates the integration's secrets and the integration, as the integration's page describes. Returns the created
+ * integration.
+ */
 export async function createShipped(
   owner: Client,
   { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },

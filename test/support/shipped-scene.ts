@@ -18,7 +18,7 @@ export interface ShippedScene extends Workplace {
   readonly deliveriesUrl: string;
   /** Returns the tasks, newest first. */
   tasks(): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** Resolves with a task whose title matches, once there is one. */
+  /** Waits for a task whose title matches, and resolves with this task. */
   opened(title: RegExp): Promise<Readonly<Record<string, unknown>> & { readonly id: string }>;
   /** Calls a tool of the integration as a run's agent; resolves with the answer. */
   call(peer: RunnerPeer, claim: Claim, tool: string, inputs?: ToolInputs): ReturnType<typeof callTool>;

@@ -13,7 +13,7 @@ export interface CommandEnd {
   readonly err: string;
 }
 
-/** Runs `signalbox <args>` until it exits. */
+/** Runs `signalbox <args>` until the command exits. */
 export function runSignalbox(...args: readonly string[]): Promise<CommandEnd> {
   return new Promise((resolve) => {
     execFile(process.execPath, [signalbox, ...args], (error, out, err) =>

@@ -18,8 +18,8 @@ export interface Ran {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * The lines that the person types. The line of a promise is typed when the promise resolves. If omitted, there is no
-   * terminal.
+   * The lines that the person types. If a line is a promise, the person types it when the promise resolves. Without
+   * `answers`, the command has no terminal.
    */
   readonly answers?: Iterable<string | Promise<string>>;
   /** The text on standard input. */

@@ -142,7 +142,10 @@ export class SteppedSearch {
     this.#take(box.to, message);
   }
 
-  /** Delivers messages, always from the first mailbox, until all are empty and no wake-up is due. */
+  /**
+   * Delivers messages until all mailboxes are empty and no wake-up is due. Always takes a message from the first
+   * mailbox.
+   */
   settle(): void {
     for (;;) {
       this.wakeDue();
@@ -163,7 +166,10 @@ export class SteppedSearch {
     }
   }
 
-  /** Moves the clock to the next wake-up and puts it into its actor's mailbox; returns false if there is none. */
+  /**
+   * Moves the clock to the time of the next wake-up, and puts this wake-up into its actor's mailbox. Returns false if
+   * there is no wake-up.
+   */
   wakeNext(): boolean {
     const next = [...this.#timers.entries()].sort(([, a], [, b]) => a.dueMs - b.dueMs)[0];
     if (next === undefined) return false;
@@ -247,7 +253,8 @@ export class SteppedSearch {
     this.turns += 1;
     stepping.now = this.now;
     const taken = stepping.take(message);
-    // A run that has ended ignores messages from its runner and its owner, so this is not a fault.
+    // A run that has ended ignores messages from its runner and its owner. So an unhandled message to a run is not a
+    // fault.
     if (!taken.taken && to.kind !== "run")
       this.complaints.push(`${key} did not take ${JSON.stringify(message).slice(0, 200)}`);
     if (taken.replied) this.#answer = taken.answer;
@@ -258,7 +265,7 @@ export class SteppedSearch {
   #make(at: Address): Stepping {
     const type = types.get(at.kind);
     if (type === undefined) throw new Error(`nobody steps ${at.kind}`);
-    // Ids derive from the time and this number, so that they are unique and increase.
+    // Ids derive from the time and the number of turns, so that they are unique and increase.
     return stepByHand(type, at, { rows: directedRows(this.rows), now: this.now, seed: this.turns });
   }
 

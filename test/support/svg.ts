@@ -1,11 +1,12 @@
 import ts from "typescript";
 
 /**
- * Returns why a text is not well-formed XML, as far as pictures need it; an empty list if it is. TypeScript parses the
- * elements as JSX. JSX allows attributes without quotes or values, and checks no entities, so those are checked here.
+ * Returns the reasons why a text is not well-formed XML; empty if it is well-formed. Checks only the features that
+ * pictures use. TypeScript parses the elements as JSX. JSX allows attributes without quotes or values, and does not
+ * check entities, so this function checks both itself.
  */
 export function listSvgFaults(text: string): readonly string[] {
-  // Rules of a style sheet have braces, which would be expressions in JSX.
+  // JSX would read the braces of a style sheet as expressions, so the style sheets are removed before parsing.
   const styles = [...text.matchAll(/<style>([^<&]*)<\/style>/g)].length;
   const plain = text.replace(/(<style>)[^<&]*(<\/style>)/g, "$1$2");
   const faults = (plain.match(/<style/g) ?? []).length === styles ? [] : ["a style sheet has markup"];

@@ -29,8 +29,9 @@ interface Level {
 }
 
 /**
- * Parses the output of one test file: TAP version 14 as tap writes it. A test's inner results come before its own,
- * indented by four columns. Counts only innermost results. Ignores other lines, because a test may print.
+ * Parses the output of one test file: TAP version 14 as tap writes it. A test's inner results come before the result of
+ * the test, and are indented by four columns. Counts only innermost results. Ignores lines that are not TAP, because
+ * tests may print text.
  */
 export class TapReading {
   /** The file, then the open tests, outermost first. */

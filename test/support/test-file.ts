@@ -51,8 +51,8 @@ export interface SharedRun {
 }
 
 /**
- * Runs test files one after another in one Node process with its own process group. Afterwards it kills the group,
- * including everything that the files left running. It never rejects because of a file.
+ * Runs test files one after another in one Node process with its own process group. Afterwards, kills the group,
+ * including all processes that the files left running. Does not reject if a file fails.
  *
  * The process ends at the first file that fails. The result of the file that started last says how the process ended.
  */
@@ -90,9 +90,9 @@ export async function runTestFiles(files: readonly string[], options: TestFileOp
  */
 const LARGE_YOUNG_GENERATION = "--max-semi-space-size=64";
 /**
- * Makes V8 optimize only code that runs four times as much as usual. Most files end before optimized code pays for its
- * compilation, which takes a fifth of the time of files that start services. From Node 22 on, V8 has a cheaper compiler
- * in between, and later versions do not have this flag.
+ * Makes V8 optimize only code that runs four times as much as usual. Compiling optimized code takes a fifth of the time
+ * of files that start services, and most files end before that pays off. From Node 22 on, V8 has an additional, cheaper
+ * compiler, and later versions do not have this flag.
  */
 const LATE_OPTIMIZATION = Number.parseInt(process.versions.node, 10) < 22 ? ["--interrupt-budget=600000"] : [];
 

@@ -17,7 +17,8 @@ import { loadUnhookedTap } from "./unhooked-tap.js";
 const [word = "", ...files] = process.argv.slice(2);
 const rules = new SharingRules(resolve(import.meta.dirname, ".."));
 const t = await loadUnhookedTap();
-// Initialize both streams before the first file, which would otherwise seem to leave them behind.
+// Initialize both streams before the first file. Otherwise the first file would initialize them, and would seem to
+// leave something behind.
 t.pipe(process.stdout);
 process.stderr.write("");
 
@@ -35,7 +36,10 @@ for (const [index, file] of files.entries()) {
   if (isEnded || !t.passing()) process.exit(1);
 }
 
-/** Writes a mark as an empty test, before which tap writes all buffered output; resolves once it is written. */
+/**
+ * Writes a mark as an empty test. Tap writes all output that it has buffered before the mark. Resolves when the mark is
+ * written.
+ */
 async function mark(what: Mark["what"], index: number): Promise<void> {
   const name = toMark({ word, what, index });
   // An error outside of tests ends the root test, so no more tests can follow.

@@ -190,7 +190,10 @@ export class ToolCallScene {
     return this.calls().at(-1)?.id ?? "";
   }
 
-  /** Answers the latest question to the hooks about the call; null means no objection. */
+  /**
+   * Answers the latest question to the hooks about the call. `refused` is the reason of a refusal; null if the hooks
+   * allow the call.
+   */
   vet(callId: string, refused: string | null = null): TurnTaken {
     const asked = this.questions.findLast(({ of }) => of.id === callId);
     const { id = "", name = "" } = asked?.question ?? {};
@@ -281,7 +284,7 @@ export class ToolCallScene {
     return row;
   }
 
-  /** Returns the messages to the runner about calls, without the claim. */
+  /** Returns the messages about calls that were sent to the runner, without the claim and the call's id. */
   told(): readonly object[] {
     return this.sent.flatMap(({ to, message }) => {
       if (to.kind !== "runner" || !("message" in message)) return [];
@@ -290,7 +293,9 @@ export class ToolCallScene {
     });
   }
 
-  /** Returns what the run waits for, as it reported to the task, in order. */
+  /**
+   * Returns the run's reports to the task about what the run waits for, in order; null if the run waits for nothing.
+   */
   asks(): readonly (string | null)[] {
     return this.sent.flatMap(({ message }) => ("asks" in message ? [message.asks as string | null] : []));
   }

@@ -41,7 +41,7 @@ interface WorldOptions {
   /** Number of runs, by workspace. */
   readonly runs?: Readonly<Record<string, number>>;
   readonly limits?: Partial<RuntimeLimits>;
-  /** Milliseconds until the tracker answers; null for never. */
+  /** Returns the milliseconds until the tracker answers the request; null if the tracker never answers. */
   readonly answers?: (request: TrackerRequest) => number | null;
 }
 
@@ -87,7 +87,7 @@ export class ToolCallWorld {
     return { type: "run.tool-call", runId: run, fence: 1, id, server: "tracker", tool, inputs: JSON.stringify(inputs) };
   }
 
-  /** Answers a run's open approval as the assignee; a repeat is the same request. */
+  /** Answers a run's open approval as the assignee. A second call sends the same request again. */
   async approve(run = "run_1", more: object = {}): Promise<void> {
     const [approval] = this.approvals(run);
     if (approval?.callId === undefined) return;
@@ -105,7 +105,7 @@ export class ToolCallWorld {
     return toolCalls.list(this.harness.durable, workspace, [run]);
   }
 
-  /** Returns the messages that wait for the runner, which acknowledges nothing. */
+  /** Returns the messages that wait for the runner's acknowledgement. The runner never acknowledges a message. */
   outbox(workspace = workspaceId): readonly OutboxMessage[] {
     return outbox.list(this.harness.durable, workspace, [RUNNER]);
   }

@@ -8,7 +8,7 @@ export interface SourceCopy {
   readonly folder: string;
   /** Writes a new file. */
   add(path: string, text: string): void;
-  /** Inserts a line into a file before the first line that has `before`. */
+  /** Inserts a line into a file before the first line that contains the text `before`. */
   insert(path: string, line: string, before: string): void;
   /** Returns the files that a change adds or changes. */
   touchedBy(change: (copy: SourceCopy) => void): readonly string[];
@@ -234,7 +234,7 @@ export function shelfRoutes({ runtime }: { readonly runtime: Runtime }): readonl
 }
 `;
 
-/** Adds the first read endpoint of a new area that declares nothing else. */
+/** Adds a new area with one read endpoint and no other declarations. */
 export function addFirstEndpoint({ add, insert }: SourceCopy): void {
   add("actors/shelves/shelf.view.ts", shelfView);
   insert("actors/areas.ts", '  [defineArea({ name: "shelves" })],', "] as const;");

@@ -27,7 +27,7 @@ export function directedRows<Rows extends Writing>(rows: Rows): Rows & DirectedW
   });
 }
 
-/** Returns a generator of bytes that are the same in every run with the same seed. */
+/** Returns a generator of bytes. Two generators with the same seed return the same bytes. */
 export function seededBytes(seed: number): (count: number) => Uint8Array {
   let state = seed >>> 0;
   return (count) =>
@@ -39,7 +39,7 @@ export function seededBytes(seed: number): (count: number) => Uint8Array {
 
 /** The result of one turn, as data. */
 export interface TurnTaken {
-  /** False if the message was unhandled; everything below is empty then. */
+  /** False if the message was unhandled. Then all other fields are empty. */
   readonly taken: boolean;
   /** All intents, in order. */
   readonly intents: readonly Intent[];
@@ -105,7 +105,7 @@ export function stepByHand(type: ActorType, self: Address, options: SteppingOpti
   return stepping;
 }
 
-/** Runs a function within a turn of `self`, and returns what it recorded. */
+/** Runs a function within a turn of `self`, and returns what the function recorded in the turn. */
 export function withTurn(self: Address, work: (turn: Turn) => void, options: SteppingOptions = {}): TurnTaken {
   const hand = handTurn(self, options.rows ?? memoryRows(), options);
   return hand.run(hand.now, (turn) => work(turn) ?? true).taken;

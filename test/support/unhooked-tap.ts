@@ -5,11 +5,11 @@ import { syncBuiltinESMExports } from "node:module";
 const unhooked: asyncHooks.AsyncHook = { enable: () => unhooked, disable: () => unhooked };
 
 /**
- * Loads tap without the hook that finds the test of an unhandled error. The hook follows every promise from its
- * creation until its collection, which takes an eighth of the tests' time. Without the hook, an unhandled error ends
- * the process, and so fails the file that ran.
+ * Loads tap without the hook that finds the test of an unhandled error. The hook follows every promise until the
+ * promise is collected, and so takes an eighth of the tests' time. Without the hook, an unhandled error ends the
+ * process, and so the file that runs fails.
  *
- * Call it before anything else in the process loads tap, because tap's root test creates the hook.
+ * Call this function before anything else in the process loads tap, because tap's root test creates the hook.
  */
 export async function loadUnhookedTap() {
   const { createHook } = asyncHooks;

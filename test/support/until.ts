@@ -8,8 +8,8 @@ const EAGER_MS = 5;
 const MOST_PAUSE_MS = 100;
 
 /**
- * Waits until `holds` returns a value other than false, null and undefined, and returns that value. Use it for
- * conditions without an event; otherwise await the event. On timeout it rejects with `what` in the message.
+ * Waits until `holds` returns a value other than false, null and undefined, and returns that value. If the condition
+ * has an event, await the event instead. On timeout, rejects with an error that contains `what`.
  */
 export async function until<Found>(
   what: string,

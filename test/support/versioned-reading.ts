@@ -1,7 +1,10 @@
 import type { CoveringReading } from "../../runtime/rows/covered-reading.js";
 import { CountingReading } from "./counting-reading.js";
 
-/** A {@link CountingReading} that reports all rows as in memory, at the version that a test sets; null for unknown. */
+/**
+ * A {@link CountingReading} that reports that all rows are in memory. A test sets the version of the rows, or null for
+ * an unknown version.
+ */
 export class VersionedReading extends CountingReading implements CoveringReading {
   version: number | null = 1;
 

@@ -13,8 +13,9 @@ export interface Dealing {
 }
 
 /**
- * Test files that wait for a process, in order. A process gets its files when it starts: many at first, because each
- * process loads the product, and fewer towards the end, so that no process outlasts the others for long.
+ * Test files that wait for a process, in order. Each process gets its files when it starts. The first processes get
+ * many files, because each process has to load the product. Later processes get fewer files, so that all processes end
+ * at about the same time.
  */
 export class WaitingFiles {
   #files: readonly string[];

@@ -43,7 +43,10 @@ export async function wholeWorkspace(owner: Client, slug = "acme"): Promise<stri
   return id;
 }
 
-/** Creates the example of every exported kind that no code here creates, so that the export contains all kinds. */
+/**
+ * Creates the example of each exported kind of which the workspace or the team has no resource yet. So the export
+ * contains all kinds.
+ */
 async function readOthers(owner: Client, at: { readonly workspaceId: string; readonly teamId: string }): Promise<void> {
   for (const { name, plural, heldBy, hcl } of kinds) {
     if (hcl === null || heldBy === "none" || heldBy === "station") continue;

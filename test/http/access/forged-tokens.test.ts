@@ -116,7 +116,8 @@ t.test("forged and ill-fitting tokens are all refused with the same bytes, and n
   ] as [IssuerKey, string][]) {
     tokens.push(await sign(good, key, { kid }));
   }
-  // Without a `kid` the service tries each fitting key; a foreign issuer's key matches none of them.
+  // Without a `kid`, the service tries each key that fits the algorithm. This token's key is the key of a foreign
+  // issuer, so no key of the service matches.
   tokens.push(await sign(good, foreignEs256, {}));
   const { d: _secret, ...open } = foreignEs256;
   for (const brought of [
@@ -193,7 +194,7 @@ t.test("forged and ill-fitting tokens are all refused with the same bytes, and n
   const chance = xoroshiro128plus(7);
   const below = (most: number) => (chance.next() >>> 0) % most;
   for (let count = 0; count < 60; count++) {
-    // The last character of a part can contain unused bits, so it stays unchanged.
+    // The test does not change the last character of a part, because this character can contain unused bits.
     const part = below(3);
     const parts = [head, body, signature];
     const at = below((parts[part]?.length ?? 0) - 1);

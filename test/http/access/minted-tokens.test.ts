@@ -165,7 +165,8 @@ t.test("expired credentials are removed from the store some time after their end
   t.equal((await exchange("nonsense")).status, 401);
   t.equal(rows(), 5);
   const settled = async () => {
-    // Wait for some writes. Due work shares their batches, so all earlier due work is done afterwards.
+    // Work that is due is committed in the same batches as writes. So after some writes, all work that was due before
+    // is done.
     for (let round = 0; round < 3; round++)
       await ada.request("POST", "/api/sign-in", { email: `ada${round}@x.example` });
   };

@@ -86,7 +86,7 @@ t.test("what there is not is not found, and a key is required", async (t) => {
   t.equal(bad.status, 400, "a malformed key comes before the body");
 });
 
-/** Requests a check with all obstacles at the same time. Then removes one obstacle after another. */
+/** Requests a check to which all refusals apply. Then removes the cause of one refusal after another. */
 t.test("each refusal comes in its order, whatever else is wrong", async (t) => {
   const place = await openCheckScene(t, { runs: 1, station: { check: "npm test" } });
   const { ada, set, check, plan, changeLine } = place;

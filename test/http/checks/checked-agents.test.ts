@@ -23,7 +23,10 @@ const check = 'test -e result.txt || { echo "there is no result"; exit 1; }';
 const work = { key: "work", name: "Work", kind: "work", prompt: "Work well.", check, runners: { pool: "main" } };
 const terms = { mostRegressions: 0, ceiling: 10, currency: "EUR" };
 
-/** Opens a guarded station with a real repository and a real runner, and a function that releases a waiting agent. */
+/**
+ * Opens a scene with a guarded station, a real repository and a real runner. Also returns a function that releases the
+ * waiting agent.
+ */
 async function openScene(t: Test) {
   const place = await openWorkplace(t, { stations: [work] });
   const { ada, service, workspaceId, teamId, token } = place;

@@ -25,7 +25,7 @@ const processes = ["serve", "runner", "check"];
 function listCommands(command: Command, before = ""): readonly string[] {
   return command.commands.flatMap((each) => {
     const name = `${before}${each.name()}`;
-    // A group of commands has no options, unless it is a command too.
+    // A group of commands that has options is also a command.
     const isCommand = each.commands.length === 0 || each.options.length > 0;
     return [...(isCommand ? [name] : []), ...listCommands(each, `${name} `)];
   });

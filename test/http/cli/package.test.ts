@@ -17,8 +17,8 @@ import type { SourceTree } from "../../../actors/config-pull-requests/edit/stati
 import { EDITED_PATH, toStation, toTree, toWanted } from "../../support/station-edit.js";
 
 /**
- * Tests the package: it contains everything that it loads, except its dependencies. The tests need the build that `npm
- * test` makes.
+ * Tests that the package contains every file that its programs load, except the package's dependencies. The tests need
+ * the build that `npm test` makes.
  */
 
 const programs = "dist/bundle/programs";

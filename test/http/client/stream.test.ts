@@ -9,8 +9,8 @@ import { until } from "../../support/until.js";
 const open: NonNullable<StreamOptions["open"]> = (url, headers) => new WebSocket(url, { headers });
 
 /**
- * Starts a stream server that sends what the test tells it to. Records the client's pending reconnections, so that the
- * test can trigger them.
+ * Starts a stream server that sends the messages that the test gives to the server. Records the client's pending
+ * reconnections, so that the test can trigger them.
  */
 async function spoken(t: Test) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });

@@ -28,7 +28,7 @@ interface Office {
   restart(): ReturnType<typeof startTestService>;
 }
 
-/** Starts a service, and stops it during a request to the code host that matches `pattern`. */
+/** Starts a service, and stops it while a request to the code host is in progress. `pattern` matches this request. */
 async function stoppedWhileAsking(t: Test, pattern: RegExp): Promise<Office> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-code-host-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));

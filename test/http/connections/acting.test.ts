@@ -24,13 +24,15 @@ interface ActingScene extends ConnectionScene {
   /** Opens a person's task, whose agent calls the tool; resolves with the call's outcome and text. */
   callFor(person: Client): Promise<{ readonly outcome: string; readonly text: string }>;
   /**
-   * Returns the calls of the last run: for each call, the user that it acted as, and its failure code. The code is null
-   * if the call succeeded.
+   * Returns the calls of the last run. Each call has the user for whom the tool acted, and the failure code; the code
+   * is null if the call succeeded.
    */
   recorded(): Promise<readonly unknown[]>;
 }
 
-/** Opens an integration whose tool asks the host for the acting account, and a line whose agents call it. */
+/**
+ * Opens an integration with a tool that asks the host for the acting account, and a line whose agents call this tool.
+ */
 async function open(t: Test): Promise<ActingScene> {
   const scene = await openScene(t);
   const { service, host, owner, workspaceId, teamId } = scene;

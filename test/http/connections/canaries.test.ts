@@ -51,7 +51,7 @@ t.test("tokens, codes and the client's secret are in no output, and nowhere in t
     canaries.add("refresh token", tokens.refresh_token);
     canaries.add("id token", tokens.id_token);
   }
-  // The id tokens that a person gets within one second are equal, so they count as one canary.
+  // If a person gets two id tokens within one second, the tokens are equal and count as one canary.
   t.ok(canaries.count >= 1 + 4 + 2 * 4 + 2, `${canaries.count} canaries`);
 
   const within = `/api/resources/workspaces/${workspaceId}`;

@@ -5,7 +5,7 @@ import { listCommands } from "../../../http/demo/look-around.js";
 import { Demo } from "../../support/demo-process.js";
 import { signInOnPage } from "../../support/sign-in-page.js";
 
-/** Returns the checkouts of the demo's replay runs and of the run that they replay. */
+/** Returns the checkouts of the demo's replay runs, and the checkouts of the run that was replayed. */
 async function leftByReplays(client: Client) {
   const [workspace] = (await client.get("/api/resources/workspaces")).items;
   const path = { workspaceId: workspace?.id ?? "" };
@@ -77,7 +77,10 @@ function readPictured(): readonly RegExp[] {
   });
 }
 
-/** Follows the demo's link like a person. Checks that it leads to the task's page, and returns the session's cookie. */
+/**
+ * Follows the demo's link like a person. Checks that the link leads to the task's page, and returns the session's
+ * cookie.
+ */
 async function followLink(t: Test, demo: Demo): Promise<string> {
   const { cookie, next } = await signInOnPage(demo.sights().link);
   t.match(next, /^http:\/\/127\.0\.0\.1:\d+\/tasks\/task_\w+$/);

@@ -7,8 +7,8 @@ import { startTestService } from "../../support/service.js";
 
 const MOST_BODY_BYTES = 4 * 1024 * 1024;
 /**
- * `long` is a long expression. `tooMuch` is a text of such expressions. It exceeds the maximum length of all
- * expressions in a definition.
+ * `long` is a long expression. `tooMuch` is a text of such expressions; the text exceeds the maximum total length of a
+ * definition's expressions.
  */
 const long = expr(`"${"x".repeat(1_900)}"`);
 const tooMuch = Array(14).fill(long).join(" ");

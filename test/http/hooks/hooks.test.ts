@@ -150,7 +150,7 @@ t.test("an answer is kept up to 16 KiB, and a body without an end does not hold 
   const endless: Answering = (response) => {
     const write = () => {
       while (!response.destroyed && response.write("x".repeat(8_192))) {
-        // Write while the socket accepts more.
+        // Write until the socket's buffer is full.
       }
     };
     response.on("drain", write);

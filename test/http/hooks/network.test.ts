@@ -131,7 +131,8 @@ t.test(
   async (t) => {
     const clock = new ManualClock(Date.now());
     const { place, receiver, add, settled } = await arrange(t, ok, clock);
-    // A runner of an earlier release does not announce that it can send hook requests, so the service gives it none.
+    // A runner of an earlier release does not announce that it can send hook requests. So the service gives this runner
+    // no hook requests.
     const older = await place.runner();
     await add(fromNetwork(receiver.url, { timeoutSeconds: 7 }));
     await place.open();

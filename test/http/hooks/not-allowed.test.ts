@@ -9,7 +9,10 @@ import { listItems, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
-/** Returns a store with a hook occurrence that waits for a retry because its receiver was down; its task is closed. */
+/**
+ * Returns a store with a hook occurrence that waits for a retry because its receiver was down. The occurrence's task is
+ * closed.
+ */
 async function left(t: Test) {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-not-allowed-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));

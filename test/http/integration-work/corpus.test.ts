@@ -18,7 +18,10 @@ const corpus = definitions.flatMap(({ name, examples }, event) =>
 
 const SECRET = "a key that its sender has, too";
 
-/** Opens a task for each issue and pull request, and adds a note to it for each later event. */
+/**
+ * Opens a task for each issue and pull request. For each later event of the issue or pull request, adds a note to this
+ * task.
+ */
 const webhook = {
   verify: { hmac: { secret: "host-key", header: "X-Hub-Signature-256", prefix: "sha256=" } },
   delivery: expr('headers["x-github-delivery"]'),

@@ -17,8 +17,9 @@ t.test(
     const owner = await service.signIn("ada@example.com");
     let made = 0;
     /**
-     * Creates a workspace with two integrations that receive deliveries. A sender's limit has several shares. With
-     * `besides`, the new workspace counts in another share than the workspace `besides`.
+     * Creates a workspace with two integrations that receive deliveries. A sender's rate limit has several shares, and
+     * each workspace belongs to one share. With `besides`, the new workspace belongs to another share than the
+     * workspace `besides`.
      */
     const receiver = async (besides?: string) => {
       let { workspaceId, teamId } = await workspaceWithTeam(owner, `w${made++}`);

@@ -6,7 +6,7 @@ import { type Client, type Reply, startTestService } from "../../support/service
 
 const me = "/api/sessions/me";
 
-/** Sends requests until the service rate-limits a request. Fails after `most` requests. */
+/** Sends requests until the service rate-limits a request. Fails if `most` requests were not rate-limited. */
 async function untilCrowded(client: Client, path: string, most: number, headers: Record<string, string> = {}) {
   for (let count = 0; count <= most; count++) {
     const reply = await client.request("GET", path, undefined, headers);

@@ -5,7 +5,7 @@ const KIB = 1024;
 const small = { bytes: 400 * KIB, keptBytes: 100 * KIB, bytesPerClient: 200 * KIB };
 const long = { bytes: 1_000 * KIB, keptBytes: 300 * KIB, bytesPerClient: 400 * KIB };
 
-/** Returns a memory quota for bodies, and a function that takes bytes of it for a client. */
+/** Returns a memory quota for bodies, and a function that reserves bytes of this quota for a client. */
 function arrange() {
   const room = new BodyQuota(small, long);
   const take = (client: string, kib: number) => {

@@ -175,7 +175,7 @@ t.test("what else the loop does counts for the slice, but one turn is always giv
   void turns.next("b");
   for (let count = 0; count < 30; count++) void turns.next("a").then(() => work("a"));
   for (let count = 0; count < 3; count++) await slice();
-  // The work of `b` is like a write: it makes the runtime take its own turn in the next round of the loop.
+  // The work of `b` acts like a write: the runtime then takes a turn of its own in the next round of the loop.
   void turns.next("b").then(() => scheduler.defer(() => elapse(3)));
   t.same([await slice(), await slice(), await slice()], [2, 1, 2]);
   while (!scheduler.isIdle) await scheduler.turn();

@@ -7,7 +7,10 @@ interface Found {
   readonly path: string;
 }
 
-/** The expected answers about the world's ids. In a path, a name in braces stands for the id under this name. */
+/**
+ * The expected answers about the ids of the test's world. In a path, a name in braces is replaced by the id with this
+ * name.
+ */
 const expected: Readonly<Record<string, Found>> = {
   workspaceId: { kind: "workspace", path: "/w/acme/inbox" },
   teamId: { kind: "team", path: "/w/acme/t/core" },
@@ -45,7 +48,7 @@ const expected: Readonly<Record<string, Found>> = {
   inviteId: { kind: "invite", path: "/w/acme/people" },
 };
 
-/** Kinds that every caller in the workspace may read; only some callers may read the others. */
+/** Kinds that every caller in the workspace may read. Only some callers may read the other kinds. */
 const readByAll: readonly string[] = [
   ...[
     "workspace",

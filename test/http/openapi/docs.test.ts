@@ -64,7 +64,7 @@ t.test("each tag is in one group, and the page has a heading for each group", as
   );
 });
 
-/** A request as the explorer shows it to the page's script before it sends the request. */
+/** A request that the explorer is about to send. The explorer first gives the request to the page's script. */
 interface Shown {
   readonly url: string;
   readonly method: string;

@@ -54,7 +54,7 @@ t.test("it is a valid OpenAPI 3.1 document", async (t) => {
 t.test("every route and socket is an operation with a name of its own, and nothing else is", async (t) => {
   const all = await documented(t);
   const { document, routes, sockets } = all;
-  // A socket and a route may have one path, and are one operation then.
+  // A socket and a GET route can have the same path. They then count as one operation.
   const names = [...routes, ...sockets.map(({ path }) => ({ method: "GET", path }))];
   const wanted = [...new Set(names.map(({ method, path }) => `${method} ${path}`))];
   const found = Object.entries(document.paths).flatMap(([path, item]) =>

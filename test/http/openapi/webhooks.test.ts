@@ -50,7 +50,10 @@ async function readDocument({ anonymous }: TestService): Promise<Document> {
   return cached;
 }
 
-/** Returns the paths of the members of a value that the schema does not have, and of required ones that are missing. */
+/**
+ * Returns the paths of the members that `value` has but the schema lacks, and of the required members that `value`
+ * lacks.
+ */
 function findDifferences(document: Document, schema: Schema, value: unknown, path = ""): readonly string[] {
   const { $ref, anyOf, oneOf = anyOf, properties, required = [], additionalProperties } = schema;
   const named = $ref === undefined ? undefined : document.components.schemas[$ref.split("/").at(-1) ?? ""];
@@ -85,7 +88,10 @@ const plainHeaders = [
   "authorization",
 ];
 
-/** Checks a request against the document: its headers, and its body as if the schema were closed. */
+/**
+ * Checks the headers and the body of a request against the document. The body must not have members that the schema
+ * lacks.
+ */
 function checkRequest(t: Test, document: Document, request: HookRequest): void {
   const body = JSON.parse(request.text) as Readonly<Record<string, unknown>>;
   const webhook = document.webhooks[String(body.on)]?.post;

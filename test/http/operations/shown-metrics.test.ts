@@ -117,8 +117,8 @@ t.test("the legends and summaries name only labels that their expressions keep",
 });
 
 /**
- * Whether the expression's series have the label. They have it if the expression aggregates by the label, or does not
- * aggregate at all.
+ * Whether the series that the expression returns have the label. The series keep the label if the expression aggregates
+ * by it or does not aggregate at all.
  */
 function isKept(expression: string, label: string): boolean {
   const by = [...expression.matchAll(/by \(([^)]*)\)/g)].map(([, names = ""]) => names.split(/,\s*/));

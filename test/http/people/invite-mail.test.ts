@@ -16,8 +16,8 @@ async function signedIn(service: TestService): Promise<Client> {
 const outcomes = (reply: Reply) => listItems(reply).map(({ email, outcome }) => `${email} ${outcome}`);
 
 /**
- * Opens a service that sends mail to `smtpUrl`. Its folder is that of an earlier service, in which Ada opened a
- * workspace.
+ * Opens a service that sends mail to `smtpUrl`. The service uses the folder of an earlier service, in which Ada opened
+ * a workspace.
  */
 async function officeWithMail(
   t: Parameters<typeof startTestService>[0],

@@ -59,7 +59,7 @@ t.test("from the link in a mail a person signs in, returns, and accepts", { skip
   await second.getByRole("button", { name: "Sign in" }).click();
   await second.getByText("You are signed in.").waitFor();
   await second.close();
-  // A headless page is never hidden, so dispatch the event for a return to the page.
+  // A headless page is never hidden. So dispatch the event that a browser sends when a person returns to the page.
   await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
   t.equal(listItems(await ada.request("GET", MEMBERS)).length, 1, "nothing is accepted by looking");
   await page.getByRole("button", { name: "Accept" }).click();

@@ -27,7 +27,9 @@ import { startTestService } from "../../support/service.js";
 const settings = { SECRETS_KEY: Buffer.alloc(32, 1).toString("base64") };
 const BEGUN: Key = ["~", "meta", "begun"];
 
-/** Wraps a store. Counts the reads, and throws `damaged` for a range read below the key `damaged`. */
+/**
+ * Wraps a store. Counts the reads. A range read throws a `damaged` error if its prefix starts with the key `damaged`.
+ */
 function countReads(store: Store, damaged: Key = []) {
   let reads = 0;
   const counted: Store = {

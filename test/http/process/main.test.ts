@@ -115,8 +115,8 @@ async function openSocket(service: Process, port: number): Promise<WebSocket> {
 }
 
 /**
- * Sends a request on a new connection. Linux may accept a connection while its listener closes. To the client, such a
- * connection looks open forever. The client gets a reset only when it sends something.
+ * Sends a request on a new connection. While a listener closes, Linux may still accept a connection. To the client,
+ * such a connection looks open forever: the client gets a reset only when it sends something.
  */
 async function askLate(t: Test, port: number): Promise<unknown> {
   const late = await RawConnection.open(port);
@@ -204,9 +204,10 @@ t.test("a signal that the terminal sends and npm passes on is one: what was begu
     ["POST /api/sign-in HTTP/1.1", "Host: a", "Content-Type: application/json", `Content-Length: ${body.length}`],
     body.slice(0, 5),
   );
-  // Requests sent before this answer have arrived, so the signal finds the request in progress.
+  // When this answer arrives, the service has also received all earlier requests. So the signal comes while a request
+  // is in progress.
   t.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200);
-  // Send both immediately, as a terminal does: after half a second they would count as two signals.
+  // Send both signals immediately, as a terminal does. After half a second, the service would count them separately.
   service.child.kill("SIGINT");
   service.child.kill("SIGINT");
   await service.says(/draining/);
@@ -236,7 +237,7 @@ t.test("a service whose log nobody reads any more goes on, drains and ends with 
   service.child.stderr?.destroy();
   const post = { method: "POST", headers: { "content-type": "application/json" } };
   for (const email of ["ada@example.com", "bob@example.com"]) {
-    // The service writes the link to the log, which is closed.
+    // The service writes the sign-in link to its log, but the test has closed the log's stream.
     const asked = await fetch(`http://127.0.0.1:${port}/api/sign-in`, { ...post, body: JSON.stringify({ email }) });
     t.equal(asked.status, 202);
   }

@@ -16,8 +16,8 @@ const COPY = "data.mdb.format-1";
 const silent = { note: () => undefined };
 
 /**
- * Runs a service process on a folder, and kills it when its output first matches `killAt`. Returns its output, and the
- * exit code or signal that ended it.
+ * Runs a service process on a folder. Kills the process when its output first matches `killAt`. Returns the output, and
+ * the exit code or the signal that ended the process.
  */
 async function run(folder: string, killAt: RegExp | null, shell: readonly string[] = []) {
   const [program = process.execPath, ...args] = [...shell, process.execPath, signalbox, "serve"];

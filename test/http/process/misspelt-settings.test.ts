@@ -30,7 +30,8 @@ t.test("a name that is like a setting's is told of with that one", async (t) => 
 
 t.test("every setting of the service is told of when it lacks its last letter", async (t) => {
   const missed = settingNames.filter((name) => meantBy(name.slice(0, -1)) !== name);
-  // No setting is missed: each shortened name is long enough to recognize, and is no other setting's name.
+  // `meantBy` finds the setting of every shortened name: each name is long enough, and no shortened name is another
+  // setting.
   t.same(missed, []);
 });
 

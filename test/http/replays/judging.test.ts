@@ -14,7 +14,7 @@ import { openReplayScene, openSet, type ReplayScene, sceneLine, workTask } from 
 import type { Reply } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
-/** Tests replays that a model judges over HTTP while a runner works on them. */
+/** Tests replays whose results a model judges over HTTP. A runner works on the replays at the same time. */
 
 const ceiling = { amount: 100, currency: "EUR" };
 const judge = { rubric: "Is it well made?", scale: "yes-no" };
@@ -66,8 +66,9 @@ function row({ service, workspaceId }: Judged, id: string): ReplayRow {
 }
 
 /**
- * Works as the scene's runner until it is disconnected. The returned list also grows when later jobs arrive. Each job
- * leaves a change, except a job that only runs the check. `passes` decides whether the check passes.
+ * Works as the scene's runner until this runner is disconnected. Returns a list of the jobs, to which later jobs are
+ * added when they arrive. Each job leaves a change, except a job that only runs the check. `passes` decides whether the
+ * check passes.
  */
 function works({ peer }: Judged, passes: (job: Job) => boolean = () => true): readonly Job[] {
   const jobs: Job[] = [];

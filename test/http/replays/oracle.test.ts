@@ -169,7 +169,7 @@ t.test("none follows one that ended over budget", async (t) => {
   const { set } = await fillSet(place);
   const least = { ...ceiling, amount: 1 };
   t.same((await start(place, set, { ceiling: least, repeats: 5 })).oracle, { ceiling: least });
-  // The runner may get a second run before the replay learns about the first.
+  // The runner may get a second run before the replay learns about the first run.
   const working = (async () => {
     for (;;) work(place, await place.peer.job());
   })();

@@ -30,7 +30,7 @@ async function propose({ ada, lineId }: ReplayScene): Promise<string> {
   return String((await ada.create(candidates, { name: "Other words", station: block })).id);
 }
 
-/** Works on all jobs of a replay, and waits until it has finished. */
+/** Works on all jobs of a replay, and waits until the replay has finished. */
 async function workReplay(place: ReplayScene, id: string, jobs: readonly { readonly fails?: boolean }[]) {
   for (const job of jobs) work(place, await place.peer.job(), job);
   const path = `${place.team}/replays/${id}`;

@@ -10,7 +10,7 @@ const amount = "must be above 0 and at most 1000";
 const currency = "must be a currency such as EUR";
 const money = { amount: 10, currency: "EUR" };
 
-/** Invalid bodies of a start, with the only error of each. */
+/** Invalid bodies of the request that starts a replay, each with its only error. */
 const bodies: readonly [body: unknown, path: string, message: string][] = [
   [{ ceiling: money }, "candidate", candidate],
   [{ candidate: null, ceiling: money }, "candidate", candidate],

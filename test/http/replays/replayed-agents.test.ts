@@ -46,7 +46,7 @@ interface Scene extends Workplace {
   readonly stationId: string;
 }
 
-/** Opens a line over a real repository with a hook on every event, and a runner with the agent above. */
+/** Opens a line over a real repository, adds a hook on every event, and starts a runner with the agent above. */
 async function openScene(t: Test): Promise<Scene> {
   const receiver = await hookReceiver(t, ok);
   const place = await openWorkplace(t, { stations: [work, review], settings: { OUTBOUND_ALLOW: receiver.url } });
@@ -150,7 +150,7 @@ t.test("an agent that tries to get out of a replay changes nothing outside of it
   );
 });
 
-/** Returns the id of the live config's replay, which started together with the first candidate's replay. */
+/** Returns the id of the replay of the live config. This replay started together with the first candidate's replay. */
 function toBaseline({ service, workspaceId, teamId }: Scene): string {
   const found = replays.all(service.runtime.reading, workspaceId, { teamId });
   return found.find(({ candidate }) => candidate.kind === "live")?.id ?? "";

@@ -10,7 +10,7 @@ import { until } from "../../support/until.js";
 const settings = { RETENTION_WORK: "2h", RETENTION_FACTS: "2h", RETENTION_HOOKS: "2h", RETENTION_CHANGES: "2h" };
 const ofSets = ["replay-set", "team-replay-set", "station-replay-set", "replay-entry", "replay-entry-of-run"];
 
-/** Lists the rows about sets and the pins by sets. Returns the name of each row's table. */
+/** Finds the rows about sets, and the rows whose key ends with a set's id. Returns the table names of these rows. */
 function toLeft({ service, workspaceId }: ReplayScene): readonly unknown[] {
   const rows = service.runtime.reading.range({ prefix: [workspaceId, "row"] });
   return rows

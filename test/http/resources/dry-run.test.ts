@@ -3,7 +3,7 @@ import { join } from "../../support/people.js";
 import { bearer, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, type Reply, startTestService } from "../../support/service.js";
 
-/** A dry run refuses the same writes as the real request, with the same problems. It changes nothing. */
+/** A dry run refuses the same writes as the real request, with the same problems. A dry run changes nothing. */
 
 const base = "/api/resources";
 const skill = { key: "careful", name: "Careful", files: [{ path: "SKILL.md", content: "# Careful\n" }] };
@@ -14,7 +14,7 @@ async function tryChanges(client: Client, workspaceId: string | null, changes: r
   return client.request("POST", `${base}/dry-run`, { workspaceId, changes });
 }
 
-/** Returns the refusals of a dry run without their indexes, or the whole reply if it has none. */
+/** Returns the refusals of a dry run without their indexes, or the whole reply if it has no refusals. */
 async function refusalsOf(client: Client, workspaceId: string | null, changes: readonly object[]) {
   const reply = await tryChanges(client, workspaceId, changes);
   if (reply.status !== 200) return reply;

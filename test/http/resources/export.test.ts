@@ -224,7 +224,7 @@ t.test("four exports of a person are under way at once, and one that nobody read
   const owner = await service.signIn("owner@example.com");
   const { id } = await owner.create("/api/resources/workspaces", { slug: "acme", name: "Acme" });
   const { id: teamId } = await owner.create(`/api/resources/workspaces/${id}/teams`, { key: "app", name: "App" });
-  // More bytes than the system buffers for a client that does not read.
+  // The 24 files below have more bytes than the system can buffer for a client that does not read.
   const files = [{ path: "SKILL.md", content: "x".repeat(500 * 1024) }];
   for (let n = 0; n < 24; n++) {
     await owner.create(`/api/resources/teams/${teamId}/skills`, { key: `s-${n}`, name: "S", files });

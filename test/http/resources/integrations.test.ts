@@ -39,7 +39,7 @@ const positions = [
 /** Positions with text that may contain any number of expressions; other positions contain one expression. */
 const holdsText = /(url|query\.\*|headers\.\*|body|default)$/;
 
-/** Returns the first path in `value` that a position matches, with the value there. */
+/** Returns the first path in `value` that a position matches, and the value at this path. */
 function at(value: unknown, parts: readonly string[], path = ""): { readonly path: string; readonly found: unknown } {
   const [part, ...rest] = parts;
   if (part === undefined) return { path, found: value };

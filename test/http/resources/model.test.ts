@@ -14,7 +14,7 @@ import {
 import { createUnder, toProblem, toSlug } from "../../support/resources.js";
 import { type Client, type Reply, startTestService } from "../../support/service.js";
 
-/** The six operations on a real service, in any order, compared with a model that predicts each answer. */
+/** Tests the six operations on a real service, in any order. A model predicts each answer. */
 
 const base = "/api/resources";
 const toSecret = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`;
@@ -180,7 +180,7 @@ function headers({ version }: ModelResource, given: IfMatch): Record<string, str
   return { "if-match": `"${given === "current" ? version : version + 1}"` };
 }
 
-/** The kinds of answers so far, over all runs. They show whether the test got only one kind of refusal. */
+/** The kinds of answers in all runs so far. At the end, the test checks that all usual kinds occurred. */
 const met = new Set<string>();
 
 /** Compares an answer with the model's prediction. */

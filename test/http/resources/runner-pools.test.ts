@@ -71,7 +71,7 @@ t.test("the token of a closed workspace's pool is free, and leads to its new poo
   const service = await startTestService(t, { folder, clock });
   const owner = await service.signIn("owner@example.com");
   const token = "t".repeat(43);
-  // Create the workspace to close second, so that it is the last one in id order.
+  // Create the workspace that is deleted below last, so that its id is the last in order.
   const { workspaceId } = await workspaceWithTeam(owner);
   clock.advance(1_000);
   const closed = await workspaceWithTeam(owner, "closed");

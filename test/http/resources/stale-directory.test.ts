@@ -49,7 +49,7 @@ t.test("an id that a directory alone knows is not there, whichever read asks for
   // Whether a route requires a pool's token, which only runners have.
   const isRunners = (credential: string | undefined) => credential === "pool";
   const reads = toTables(service).routes.filter(
-    // Only routes under `/api`: pages read nothing, so they are the same for every id.
+    // Test only routes under `/api`. Pages read no rows, so each page is the same for every id.
     ({ method, path, credential }) =>
       method === "GET" && /^\/api\/.*\{(\w*I|i)d\}/.test(path) && !isRunners(credential),
   );

@@ -9,8 +9,8 @@ export interface OddGit {
 }
 
 /**
- * Puts a `git` with these answers first on PATH. For all other commands, this program runs the machine's git. Returns a
- * function that restores PATH. The test's end restores PATH too.
+ * Puts a `git` with these answers first on PATH. For all other commands, this `git` runs the machine's git. The
+ * returned function restores PATH, and so does the end of the test.
  */
 export function putGitFirst(t: Test, folder: string, { version, merging }: OddGit): () => void {
   const path = process.env.PATH ?? "";

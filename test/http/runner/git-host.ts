@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
 import { serveGit } from "../../../http/demo/code-host/code-host.js";
 
-/** The credentials of the only user who may fetch and push: the name `USER` and the password `PASSWORD`. */
+/** The credentials of the only user who may fetch and push. */
 const USER = "robot";
 export const PASSWORD = "pass-of-the-robot";
 
@@ -14,7 +14,7 @@ export interface GitHost {
   readonly url: string;
   /** The address with credentials. */
   readonly urlWithPassword: string;
-  /** The requests, as `401 GET /acme/app/info/refs?service=git-upload-pack`. */
+  /** The requests, in the form `401 GET /acme/app/info/refs?service=git-upload-pack`. */
   readonly requests: readonly string[];
 }
 

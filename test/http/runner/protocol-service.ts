@@ -104,7 +104,7 @@ export class ProtocolService {
     this.send({ frame: "welcome", runnerId: "runner_1", received: 0, leaseSeconds: 60, claims: [], ...more });
   }
 
-  /** Sends the next numbered message; returns its number. */
+  /** Sends the message with the next number; returns this number. */
   tell(message: ServiceMessage, ack = 0): number {
     this.#n += 1;
     this.send({ frame: "message", n: this.#n, ack, message });
@@ -116,7 +116,10 @@ export class ProtocolService {
     this.#socket?.terminate();
   }
 
-  /** Resolves with the first frame of this type for which `fits` returns true, on this connection or a later one. */
+  /**
+   * Resolves with the first frame of this type for which `fits` returns true. Looks at the connection with the number
+   * `connection` and at all later connections.
+   */
   frame<F extends RunnerFrame["frame"]>(
     type: F,
     fits: (frame: Extract<RunnerFrame, { frame: F }>) => boolean = () => true,
@@ -137,7 +140,7 @@ export class ProtocolService {
     );
   }
 
-  /** Resolves once `look` returns a value; calls it again whenever something arrives or ends. */
+  /** Resolves when `look` returns a value. Calls `look` again whenever a frame arrives or a connection ends. */
   until<T>(look: () => T | undefined): Promise<T> {
     return new Promise((resolve, reject) => {
       const watch = () => {

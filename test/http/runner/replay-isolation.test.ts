@@ -28,7 +28,7 @@ async function hostedScene(t: Test, passEnv: readonly string[] = []) {
   return { scene, host, repository, remote: `${host.url}/acme/app/.git`, before: branches(repository) };
 }
 
-/** An agent that changes something, and pushes it to every remote that it knows. */
+/** An agent that changes a file, and pushes the change to every remote that the agent knows. */
 const pusher = `echo more >> a.txt; git commit --quiet --all -m More
   git push; git push origin HEAD:refs/heads/escaped; git push --force origin HEAD:refs/heads/main
   git push "$(git remote get-url origin)" HEAD:refs/heads/escaped; git push "$REMOTE" HEAD:refs/heads/escaped; echo tried`;

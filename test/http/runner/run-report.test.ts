@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import t from "tap";
 import { RunScene } from "./run-scene.js";
 
-/** The parts of a run's report other than its changes. */
+/** Tests the parts of a run's report other than the run's changes. */
 
 t.test("what is in no diff is named on the run and in its report, and the rest arrives", async (t) => {
   const scene = await RunScene.start(t);

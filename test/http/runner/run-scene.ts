@@ -101,7 +101,7 @@ export class RunScene {
     return this.message("run.ended", (ended) => ended.runId === runId);
   }
 
-  /** Resolves with the first message of a type that fits. */
+  /** Resolves with the first message of this type for which `fits` returns true. */
   message<T extends RunnerMessage["type"]>(
     type: T,
     fits: (message: Message<T>) => boolean = () => true,

@@ -244,8 +244,8 @@ t.test("the agent sees its run and nothing of the runner's environment", async (
 });
 
 /**
- * A script that ignores SIGTERM. It starts one child in its process group and one outside of it, and writes all pids to
- * a file.
+ * A script that ignores SIGTERM. It starts one child in its own process group and another child outside of this group.
+ * It writes all three pids to a file.
  */
 const stubborn = (file: string) => `
   trap '' TERM

@@ -20,7 +20,10 @@ const files: Readonly<Record<string, string>> = {
 
 type Answer = ReturnType<RunScene["service"]["answers"]>;
 
-/** Opens a scene whose service has these files for agents, and answers their messages. */
+/**
+ * Opens a scene whose service has these files for agents. `answer` decides how the service answers the agents'
+ * messages.
+ */
 async function searchScene(t: Test, answer: (request: Requested) => Answer, shown = files) {
   const scene = await RunScene.start(t, { passEnv: ["GITHUB_TOKEN"] });
   scene.service.answers = (request) => {

@@ -63,7 +63,8 @@ t.test(
     await tokens();
     clock.advance(30_000);
     const [refused, unused] = await tokens();
-    // The service removes the first tokens when they expire. The next sweep is a minute later.
+    // The first tokens expire now, and the service removes them. The second tokens expire before the next sweep, which
+    // is a minute later.
     clock.advance(HOUR_MS - 30_000);
     await ada.request("POST", "/api/sign-in", { email: "settled@x.example" });
     clock.advance(30_000);
@@ -164,7 +165,7 @@ t.test("a connection ends with its pool's token, also where that is another pool
   const clock = new ManualClock();
   const { service, ada, poolId, token, runner } = await openWorkplace(t, { clock });
   const peer = await runner();
-  // The operator of the rejected host knows the token, and may use it for their own pool.
+  // The operator of the rejected host knows the host's token, and may use this token for a pool of their own.
   const mallory = await service.signIn("mallory@example.com");
   const theirs = await workspaceWithTeam(mallory, "theirs");
   const pool = { key: "main", token: "x".repeat(40) };

@@ -10,7 +10,7 @@ import { toTables } from "../../support/route-table.js";
 import { newestIteration, openSearch, startSearch, workUntilAgent } from "../../support/search-scene.js";
 import type { Client, Reply } from "../../support/service.js";
 
-/** Tests the endpoints for a search's agent. Only the runner that claimed the agent's run may use them. */
+/** Tests the endpoints for a search's agent. Only the runner that claimed the agent's run may use these endpoints. */
 
 type Place = Awaited<ReturnType<typeof openReplayScene>>;
 

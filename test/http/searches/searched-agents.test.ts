@@ -18,8 +18,9 @@ import { until } from "../../support/until.js";
 import { openWorkplace } from "../../support/workplace.js";
 
 /**
- * A search by a real service and a real runner, with a proposer that needs no model, over a real repository. Each task
- * has its own word, which appears in its title, its diffs, its checks' output and its judge's reasons.
+ * Tests a search with a real service, a real runner and a real repository. The search's agent proposes candidates
+ * without a model. Each task has its own word, which appears in the task's title, diffs, check output and judge's
+ * reasons.
  */
 
 const proposer = fileURLToPath(new URL("../../../http/demo/proposer.js", import.meta.url));
@@ -36,8 +37,8 @@ const work = {
 const toWord = (n: number) => `canary-${"abcde"[n]}${n}x`;
 
 /**
- * Returns an agent. In a search's run, it copies all files that it finds to `dump`, and proposes three candidates. In
- * other runs, it writes its prompt and the task's title to `note.txt`.
+ * Returns an agent. In a run of a search, the agent copies all files that it finds to `dump`, and proposes three
+ * candidates. In other runs, the agent writes its prompt and the task's title to `note.txt`.
  */
 const toAgent = (dump: string) => `
 if [ -n "$SIGNALBOX_SEARCH" ]; then

@@ -16,7 +16,7 @@ const four = [
   announced("task/2", "ws_2"),
 ];
 
-/** A stream at these sequence numbers, where these topics need their state. */
+/** Returns a stream at these sequence numbers. The topics in `behind` still need their state. */
 const stream = (seqs: Readonly<Record<string, number>>, behind: readonly string[] = []) => ({
   lastSeq: (workspaceId: string) => seqs[workspaceId] ?? 0,
   needsState: (name: string) => behind.includes(name),

@@ -120,7 +120,7 @@ t.test("a reader that is cut after any event continues with exactly the later on
   for (const [index, { id }] of sent.entries()) {
     const later = sent.slice(index + 1).map(({ message }) => message);
     const resumed = await open(topics, id);
-    // A topic whose state was not sent yet gets it now; it includes all changes.
+    // If the state of a topic was not sent before, the service sends the state now. This state includes all changes.
     const unseen = new Set(later.filter(({ kind }) => kind === "snapshot").map(({ topic }) => topic));
     const wanted = later.filter(({ topic, kind }) => kind === "change" && !unseen.has(topic));
     await until("all events", () => resumed.events.length >= wanted.length + unseen.size);

@@ -16,8 +16,8 @@ import { memoryRows } from "../../support/turn.js";
 const hash = "a".repeat(64);
 
 /**
- * Returns a reading with new row objects for each read, like rows that a cache has evicted; the test sets their
- * versions.
+ * Opens a reading that returns new row objects for each read, as if a cache had evicted the rows. The test sets the
+ * versions of the tables.
  */
 function open() {
   const rows = memoryRows();

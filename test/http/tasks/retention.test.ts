@@ -17,7 +17,7 @@ interface Worked {
   readonly runId: string;
 }
 
-/** Works on a new task until it is done, or until a question leaves it open. */
+/** Works on a new task. `finish` ends the task; `ask` leaves the task open with a question. */
 async function worked(place: Workplace, peer: RunnerPeer, ending: "finish" | "ask"): Promise<Worked> {
   const taskId = await place.open({ description: "x".repeat(10_000) });
   const job = await peer.job();

@@ -24,7 +24,7 @@ const reaches = (place: Workplace, taskId: string, state: string) =>
   place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === state);
 const say = (client: Client, { runId }: Pick<Claim, "runId">, text: unknown, key?: string): Promise<Reply> =>
   client.request("POST", `/api/runs/${runId}/messages`, { text }, key === undefined ? {} : { "idempotency-key": key });
-/** Resolves once the service has sent the runner this many messages to its run. */
+/** Resolves when the service has sent the runner this number of messages for the agent of its run. */
 const given = (place: Workplace, peer: RunnerPeer, count: number) =>
   place.until(async () => {
     await new Promise(setImmediate);

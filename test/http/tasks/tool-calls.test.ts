@@ -158,7 +158,7 @@ t.test(
   },
 );
 
-/** Returns the event of each hook request; without fields if the request's signature is wrong. */
+/** Returns the event of each hook request. If a request's signature is wrong, the event has no fields. */
 function toTold({ requests }: HookReceiver) {
   return requests.map(({ verified }) => ({ on: verified?.on, ...(verified?.event as Shown) }) as Shown);
 }

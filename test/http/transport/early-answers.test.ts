@@ -54,7 +54,7 @@ async function sendBlocking(port: number, { method, path, isChunked }: Sent, hea
 
 const byBlockingWriter: SendFrom = (port, sent) => sendBlocking(port, sent);
 
-/** A client that announces that it waits for 100 Continue, but does not wait (RFC 9110, 10.1.1). */
+/** A client that sends `expect: 100-continue`, but does not wait for the 100 response (RFC 9110, 10.1.1). */
 const byImpatientClient: SendFrom = (port, sent) => sendBlocking(port, sent, "expect: 100-continue\r\n");
 
 const byNodeClient: SendFrom = async (port, { method, path, isChunked }) => {

@@ -15,7 +15,7 @@ function arrange() {
       const ends = { done: resolve, failed: reject, late: () => resolve("late") };
       limits.watch(work, mostMs, { ...ends, unused: (result) => void unused.push(result) });
     });
-  /** Advances to this time; timers fire in order. */
+  /** Advances the clock to this time. The timers that are due fire in order. */
   const passTo = async (ms: number) => {
     for (;;) {
       const next = wakes.sort((left, right) => left.atMs - right.atMs)[0];

@@ -123,8 +123,8 @@ t.test("whatever happens, bounds hold, and no place is free that someone who wai
         }
         check(lane, model, all);
       }
-      // Release all places. After that, no request may wait, unless all places are reserved for clients that have no
-      // place.
+      // Release all places. After that, no request may wait, except if the lane reserves all places for clients that
+      // have no place yet.
       for (let place = model.places.shift(); place !== undefined; place = model.places.shift()) lane.release(place);
       if (lane.taken !== 0 || (lane.waiting !== 0 && given.kept < given.places))
         throw new Error("something still waits");

@@ -54,7 +54,7 @@ const keeper = probe(
   { rowViews: [held] },
 );
 
-/** An actor that writes rows that the keeper's row view is built from, and other rows. */
+/** An actor that writes two kinds of rows: rows from which the keeper's row view is built, and other rows. */
 const writer = probe("writer", {
   count: (_context, { id, n }, turn) => counts.put(turn, turn.self.partition, String(id), Number(n)),
   rule: (_context, { kind, n }, turn) => rules.put(turn, turn.self.partition, [String(kind), 1], Number(n)),
@@ -77,7 +77,10 @@ async function started(idleCells = 100) {
   return { harness, ask, write };
 }
 
-/** Returns the number of builds since the last call. The comparison with the rows adds one build per turn. */
+/**
+ * Returns the number of builds since the last call of this function. The runtime compares the view with the rows, which
+ * adds one build per turn.
+ */
 function builds(): number {
   const times = built;
   built = 0;

@@ -13,7 +13,9 @@ function arrange() {
     done.push(name);
     nowMs += costMs;
   };
-  /** Runs the event loop up to the point where it reads input. Returns the names of the work that it ran. */
+  /**
+   * Runs the event loop up to the point where the loop reads input. Returns the names of the work that the loop ran.
+   */
   const turn = async (): Promise<string[]> => {
     await loop.turn();
     return done.splice(0);

@@ -14,7 +14,7 @@ const space = fc.constantFrom<KeyPart[]>(["row", "held"], ["row", "often"], ["ro
 const key: fc.Arbitrary<Key> = fc.tuple(partition, space, rest).map(([first, at, last]) => [first, ...at, ...last]);
 const value = fc.option(fc.integer({ min: 0, max: 9 }));
 const write = fc.record({ kind: fc.constant("write" as const), key, value });
-/** Keys for writes of another node. They are in a partition that only that node writes. */
+/** Keys for writes of another node. Their partition is written only by the other node. */
 const foreignKey: fc.Arbitrary<Key> = fc.tuple(space, rest).map(([at, last]) => ["f", ...at, ...last]);
 const step = fc.oneof(
   { weight: 6, arbitrary: write },

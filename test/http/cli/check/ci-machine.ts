@@ -84,7 +84,7 @@ export async function startCiMachine(t: Test, options: CiMachineOptions): Promis
   };
 }
 
-/** Runs a step in a shell like GitHub. Returns its exit code and the output of both streams. */
+/** Runs a step in a shell, as GitHub does. Returns the step's exit code and the output of both streams. */
 function runStep(
   t: Test,
   script: string,
@@ -130,7 +130,10 @@ async function serveTokens(
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/token`;
 }
 
-/** Returns a folder with an `npm` whose global install links the command of a package folder. */
+/**
+ * Creates a folder with a fake `npm`, and returns the folder. `npm install --global` only links the command of the
+ * given package folder.
+ */
 function installableNpm(folder: string): string {
   const bin = join(folder, "bin");
   mkdirSync(bin);

@@ -20,7 +20,10 @@ export function plannedLine(address: string): PlannedLine {
   return found;
 }
 
-/** Returns the line at an address of the plan as the service has it: its state before the plan. */
+/**
+ * Returns a line in its state before the plan, which is the line that the service has. `address` is the line's address
+ * in the plan.
+ */
 export function liveLine(address: string): LiveLine {
   const before = changes.find((each) => each.address === address)?.change.before;
   const camel = (value: unknown): unknown => {

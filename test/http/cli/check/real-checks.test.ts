@@ -42,7 +42,7 @@ async function run(
   const { service, ada, workspaceId } = place;
   const client = await bearer(service, ada, { workspaceId, name: `ci-${Date.now()}`, scopes: ["plan"] });
   const token = String(client.credentials.authorization).replace("Bearer ", "");
-  // Every wait is short. The test works on the copies meanwhile.
+  // Replaces each wait of the command by a short wait, during which the test can work on the copies.
   const wait = () => pause(20);
   const { signal } = new AbortController();
   const requests = createRequests({ nowMs: () => Date.now(), wait, ended: signal, log: () => undefined });

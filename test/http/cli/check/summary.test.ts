@@ -23,7 +23,7 @@ const hostile = [
   "*".repeat(10_000),
 ];
 
-/** Returns the page without code: no foreign text may remain in it. */
+/** Returns the page without its code. Foreign text must be in code only, so the returned text must not contain any. */
 function outsideCode(markdown: string): string {
   return parse(markdown)
     .replace(/<code>[^<]*<\/code>/g, "")

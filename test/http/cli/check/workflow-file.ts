@@ -31,7 +31,7 @@ const workflow = z.strictObject({
 
 const PAGE = "docs/checks.md";
 
-/** Returns a file of the page that explains the workflow. */
+/** Returns the text of a file that the page `docs/checks.md` shows. */
 export function readPageFile(name: string): string {
   const block = readBlocks(readFileSync(PAGE, "utf8"), PAGE).find(({ title }) => title === name);
   if (block === undefined) throw new Error(`${PAGE} has no file ${name}`);
@@ -59,7 +59,7 @@ export function lookUp(expression: string, contexts: unknown): unknown {
     );
 }
 
-/** Whether the job runs for an event. Throws if its condition is more than a single comparison. */
+/** Whether the job runs for an event. Throws if the job's condition is more than a single comparison. */
 export function admits(contexts: unknown): boolean {
   const [left = "", right = "", ...more] = job.if.split("==");
   if (more.length > 0 || /[&|!()]/.test(job.if))

@@ -79,7 +79,7 @@ t.test("the job checks a pull request without a stored secret, though its token 
 
   const first = machine.run(1);
   await workCopies(place, 2, isPlanned);
-  // Before the check has a verdict, change the trust: this revokes every token minted earlier.
+  // Change the trust before the check has a verdict. The change revokes every token that was minted earlier.
   const one = `/api/resources/token-trusts/${trust.id}`;
   t.equal((await replace(ada, one, 1, { ...terms, lifetimeMinutes: 10 })).status, 200);
   await workCopies(place, 10, isPlanned);

@@ -3,7 +3,7 @@ import { CommandError, exitCodes } from "../../../../http/cli/command/exit-codes
 import { runCommand } from "../../../../http/cli/command/run-command.js";
 import { processTerminal } from "../../../../http/cli/command/terminal.js";
 
-/** Runs a command that is interrupted and then throws. Returns the exit code and what it prints. */
+/** Runs a command that is interrupted and then throws. Returns the exit code and the command's output. */
 async function runInterrupted(toError: (signal: AbortSignal) => unknown) {
   const notes: string[] = [];
   const terminal = { ...processTerminal(), note: (line: string) => void notes.push(line) };

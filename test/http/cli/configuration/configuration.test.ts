@@ -95,7 +95,9 @@ function makeFolder(files: Readonly<Record<string, string>>): string {
   return name;
 }
 
-/** Writes a folder with a team, a pool, a skill and a line that needs both; returns its name. */
+/**
+ * Writes a folder with a team, a pool, a skill, and a line that uses the pool and the skill. Returns the folder's name.
+ */
 function teamFolder(key: string): string {
   return makeFolder({
     "main.tf": `${refusedStart}
@@ -137,7 +139,7 @@ resource "service_team" "made" {
   });
 }
 
-/** Creates a workspace token that may apply; returns it. */
+/** Creates a workspace token that is allowed to apply configurations; returns the token. */
 async function workspaceToken(name: string, scopes: readonly string[] = ["configure", "runners"]): Promise<string> {
   const made = await person.request(
     "POST",

@@ -5,7 +5,7 @@ import { ResourceApi } from "../../../../http/cli/configuration/live.js";
 import type { Step } from "../../../../http/cli/configuration/make-plan.js";
 import { createClient } from "../../../../http/client/entry.js";
 
-/** Asks for a dry run of one delete, to which the service responds with a status and a body. Returns the notes. */
+/** Requests a dry run of one delete, and returns the notes. The service's response has this status and body. */
 async function notesOf(status: number, body: string): Promise<readonly string[]> {
   const [kind] = exportedKinds;
   if (kind === undefined) throw new Error("no kind is exported");

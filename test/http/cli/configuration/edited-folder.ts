@@ -38,7 +38,10 @@ export interface Item {
   isEdited: boolean;
 }
 
-/** A folder as a person edits it: the export of a workspace, in blocks, and what a plan of the edits must show. */
+/**
+ * The export of a workspace as a folder of blocks, which a test edits like a person. Also knows what a plan of the
+ * edits must show.
+ */
 export class EditedFolder {
   items: Item[];
   /** Blocks other than resources and imports. */
@@ -82,7 +85,7 @@ export class EditedFolder {
     );
   }
 
-  /** Adds `chomp` around each `file(…)` for which the exported `main.tf` has it. */
+  /** Adds `chomp` around each `file(…)` that has `chomp` in the exported `main.tf`. */
   #asExported(entries: Entries): Entries {
     const main = this.files.get("main.tf") ?? "";
     const convert = (value: HclValue): HclValue => {
@@ -97,7 +100,8 @@ export class EditedFolder {
   }
 
   /**
-   * Returns the plain value of an attribute: for a file its text, for a reference the value of the field that it names.
+   * Returns the plain value of an attribute. For a file, this is the file's text; for a reference, the value of the
+   * referenced field.
    */
   plain(value: HclValue): unknown {
     if (typeof value !== "object" || value === null) return value;

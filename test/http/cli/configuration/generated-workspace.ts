@@ -101,7 +101,7 @@ interface Named {
   readonly tools: readonly string[];
 }
 
-/** Returns the fields of a station, valid together. */
+/** Returns random fields of a station. The combination of the fields is valid. */
 function stationFields(chance: Chance, { pools, skills, profiles, tools }: Named): Record<string, unknown> {
   const claims = toSome(chance, ["It works.", "It is\nsmall."]);
   const scale = chance.pick(["yes-no", "number"]);

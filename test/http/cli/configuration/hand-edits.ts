@@ -284,7 +284,7 @@ const rotateSecret: HandEdit = (folder, chance) => {
   return true;
 };
 
-/** Sets the variable that a secret attribute refers to. Returns false if no attribute refers to one. */
+/** Sets the variable to which a secret attribute refers. Returns false if no attribute refers to a variable. */
 function giveVariable(folder: EditedFolder, { entries }: Item, value: string): boolean {
   const name = /var\.([\w-]+)/.exec(JSON.stringify(entries))?.[1];
   if (name !== undefined) folder.variables[name] = value;

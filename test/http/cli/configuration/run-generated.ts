@@ -3,9 +3,8 @@ import { applyExport, editExport, type Tally } from "./generated-edits.js";
 import { generatedSettings } from "./generated-workspace.js";
 
 /**
- * `npm run configurations [-- <workspaces> [<first seed>]]` applies the exports of generated workspaces, 500 by
- * default. It also applies as many exports with simulated edits by hand. Prints the outcome, and exits with 1 if any
- * check fails.
+ * `npm run configurations [-- <workspaces> [<first seed>]]` generates workspaces, 500 by default. It applies the export
+ * of each workspace, and then an edited copy of each export. Prints the outcome, and exits with 1 if a check fails.
  */
 const [count = 500, first = 0] = process.argv.slice(2).map(Number);
 /** How many seeds share one service. */

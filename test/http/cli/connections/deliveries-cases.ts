@@ -1,7 +1,7 @@
 import type { CommandCase, CommandScene } from "../../../support/command-cases.js";
 import { listItems } from "../../../support/resources.js";
 
-/** The id of the first delivery of the scene's integration, which opened a task. */
+/** Returns the id of the first delivery of the scene's integration. This delivery opened a task. */
 async function firstDelivery({ person, workspaceId }: CommandScene): Promise<string> {
   const [integration] = listItems(await person.request("GET", `/api/resources/workspaces/${workspaceId}/integrations`));
   const deliveries = listItems(await person.request("GET", `/api/integrations/${integration?.id}/deliveries`));

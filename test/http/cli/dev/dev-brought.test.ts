@@ -10,7 +10,8 @@ import { inRepository } from "../../../support/repository.js";
 const RUNNING = { pid: process.pid, started: startTime(process.pid) };
 
 /**
- * Commits all files of a repository, including files that git ignores, and clones it. Returns the folder of the clone.
+ * Commits all files of a repository, including files that git ignores, and clones the repository. Returns the folder of
+ * the clone.
  */
 function cloneOf({ repository }: DevScene): string {
   inRepository(repository, "add", "--force", ".");
@@ -20,7 +21,7 @@ function cloneOf({ repository }: DevScene): string {
   return clone;
 }
 
-/** Starts a server that records the credentials it receives. Returns its address and the credentials. */
+/** Starts a server that records the credentials of all requests. Returns the server's address and the credentials. */
 async function startThief(t: Test) {
   const received: unknown[] = [];
   const server = createServer(({ url, headers: { authorization, cookie } }, response) => {
@@ -70,7 +71,7 @@ t.test("a token never goes to the service of dev by default", async (t) => {
 t.test("a committed store is refused, and its tasks do not run", async (t) => {
   const scene = openDevScene(t);
   const dev = await scene.start("--command", "sleep", "1");
-  // More tasks than can run at the same time, so that one task is queued in the store.
+  // Open more tasks than can run at the same time, so that one task is still queued in the store.
   await Promise.all(["one", "two", "three"].map((name) => openTask(dev, `Run ${name}`)));
   await dev.end();
   const folder = cloneOf(scene);
@@ -148,7 +149,8 @@ t.test("each start has its own session; a stopped service's sign-in is not used"
   const login = join(ownFolder(scene), "login.json");
   const dev = await scene.start();
   const first = JSON.parse(readFileSync(login, "utf8"));
-  // Get a cookie before the clean end below. Later, files with this cookie pretend that the process was killed.
+  // Get a cookie before `dev` ends normally below. The test later writes this cookie into files, as if the process had
+  // been killed.
   const link = /\/sign-in\/([\w-]+)/.exec(dev.lines[0] ?? "")?.[1] ?? "";
   const { headers } = await dev.client.send("post", "/api/sessions", { body: { token: link } });
   const cookie = headers.getSetCookie()[0]?.split(";")[0] ?? "";

@@ -6,7 +6,7 @@ import { layRepository } from "../../../support/repository.js";
 
 let folder: string | null = null;
 
-/** Returns the repository of the table test. The first call creates it. */
+/** Returns the repository of the table test. The first call creates the repository. */
 function inProject(): string {
   if (folder === null) {
     folder = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-dev-case-")));

@@ -7,7 +7,7 @@ import { bearer } from "../../../support/resources.js";
 import { startTestService } from "../../../support/service.js";
 import type { Ran } from "../../../support/signalbox.js";
 
-/** Starts `hook listen`. At first the command forwards the last firing, which shows that it listens. */
+/** Starts `hook listen`. First the command forwards the last firing, which proves that the command listens. */
 function listenTo({ signalbox }: CommandHookScene, url: string, ...options: readonly string[]) {
   const ended = new AbortController();
   const args = ["hook", "listen", "--forward", url, "--last", "1", ...options];
@@ -35,7 +35,8 @@ function listenTo({ signalbox }: CommandHookScene, url: string, ...options: read
 
 t.test("each firing goes to the address too, signed with the printed secret, and answers change nothing", async (t) => {
   const scene = await openCommandHookScene(t);
-  // `local` fails the first request, refuses the second and redirects the third to `elsewhere`.
+  // `local` answers the first request with an error, refuses the second request, and redirects the third request to
+  // `elsewhere`.
   const elsewhere = await hookReceiver(t, ok);
   const local = await hookReceiver(t, (response, n) => {
     response.writeHead([500, 200, 307][n - 1] ?? 200, { location: elsewhere.url });
@@ -136,7 +137,7 @@ t.test("what cannot be forwarded is said: a long body, no answer, a wrong addres
     t.match([code, err], [64, /--forward takes an http or https address/]);
     t.notMatch(err, /secret@/);
   }
-  // 24 bytes in base64 with a character too many, and 25 bytes whose last character has unused bits.
+  // 24 bytes in base64 with one character too many, and 25 bytes in base64 whose last character has unused bits.
   const loose = [`whsec_${"A".repeat(33)}`, `whsec_${"A".repeat(33)}B==`];
   for (const secret of ["whsec_c2hvcnQ=", "s3cret", ...loose]) {
     const { code, err } = await signalbox.run(["hook", "listen", "--forward", scene.receiver.url, "--secret", secret]);

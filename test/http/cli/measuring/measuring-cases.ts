@@ -4,8 +4,8 @@ import type { CommandCase, CommandScene } from "../../../support/command-cases.j
 import { listItems } from "../../../support/resources.js";
 
 /*
- * The scene has a replay set `Measured`, with a finished replay of its runs under the prompt of `better.md`. It also
- * has a finished search of the set, with a candidate `careful`.
+ * The scene has a replay set `Measured`, with two results: a finished replay of the set's runs under the prompt of
+ * `better.md`, and a finished search with a candidate `careful`.
  */
 
 let made = 0;
@@ -37,7 +37,7 @@ async function findFinished(scene: CommandScene): Promise<string> {
   return String((await listSearches(scene)).find(({ state }) => state === "finished")?.id);
 }
 
-/** What a person reads about the finished search. */
+/** Matches the output about the finished search without `--json`. */
 export const foundConfig =
   /best: careful, 100 % against 0 % on held-out tasks, \+100 points \[100, 100\], 2 tasks, 0\.06 against 0\.04 USD per run, too few/;
 

@@ -11,7 +11,7 @@ t.test("past runs are replayed under another prompt and compared, and every comm
   const { place, signalbox } = scene;
   for (let n = 1; n <= 5; n++) await workTask(place, { base: String(n).repeat(40) });
   writeFileSync(join(signalbox.home, "better.md"), "Look twice.\n");
-  // How many of the tasks the live config solves. It solves none during the search, so the result does not depend on
+  // Number of tasks that the live config solves. During the search, this number is 0, so the result does not depend on
   // the random split.
   let solved = 2;
   workCopies(

@@ -44,8 +44,8 @@ function readText(path: string): string | null {
 }
 
 /**
- * Returns a diff that changes, creates, renames and removes files, and adds a file `logs`, which sorts after most of
- * them.
+ * Returns a diff that changes, creates, renames and removes files, and adds the file `logs`. The name `logs` sorts
+ * after most of the other names.
  */
 function diffWithLogs(t: Test): string {
   const { folder, git } = openCheckout(t);

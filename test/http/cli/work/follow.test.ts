@@ -7,7 +7,7 @@ import { openWorkScene } from "./work-scene.js";
 /** Returns the lines of the output without colours. */
 const plain = ({ out }: Ran) => out.replace(/<\w+>|<\/>/g, "").split("\n");
 
-/** A person who never answers. Aborts `asked` when the question is asked. */
+/** Simulates a person who never answers. Aborts `asked` when the command asks its question. */
 function* hesitate(asked: AbortController): Generator<Promise<string>> {
   asked.abort();
   yield new Promise(() => undefined);

@@ -8,12 +8,12 @@ type Peer = RunnerPeer;
 type Job = Awaited<ReturnType<Peer["job"]>>;
 type Shown = Readonly<Record<string, unknown>>;
 
-/** A person on the command line, and a line `dev`. The test acts as the runner of its runs. */
+/** A person on the command line, and a line `dev`. The test acts as the runner of the line's runs. */
 export interface WorkScene extends CommandScene {
   /** A runner with many slots. */
   readonly peer: Peer;
   run(args: string, options?: RunOptions): Promise<Ran>;
-  /** Opens a task on the command line; returns its id. Does not start its run. */
+  /** Opens a task on the command line; returns the task's id. Does not start the task's run. */
   open(title?: string): Promise<string>;
   /** Resolves with the task's next job. Jobs of other tasks that arrive earlier are dropped. */
   jobOf(taskId: string): Promise<Job>;

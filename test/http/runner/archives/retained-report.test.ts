@@ -13,8 +13,8 @@ const { signal } = new AbortController();
 const HOUR_MS = 60 * 60 * 1_000;
 
 /**
- * Returns a runner's report of the commits that its mirrors retain, and a mirror that retains one commit. The test acts
- * as the service.
+ * Returns the report of a runner about the commits that its mirrors retain. Also returns a mirror that retains one
+ * commit. The test acts as the service.
  */
 async function scene(t: Test) {
   const folder = sceneFolder(t);
@@ -32,7 +32,7 @@ async function scene(t: Test) {
   const commit = await begin();
   const mirror = `${folder}/mirrors/acme/app.git`;
   const kept = () => listRetained(mirror, signal);
-  /** Resolves with the frame at this index once the report has sent it. */
+  /** Resolves with the frame at this index, once the runner has sent this frame. */
   const frame = async (index: number) => until("a report", () => frames[index]);
   return { mirrors, clock, frames, report, begin, commit, mirror, kept, frame };
 }

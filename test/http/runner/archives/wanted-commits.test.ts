@@ -52,7 +52,7 @@ function scene(t: Test, { maxBytes = 10_000_000, refuses = false, received = 0 }
   const log = (line: string) => void logged.push(line);
   const wanted = new WantedCommits({ workFolder: join(folder, "work"), mirrors, client, maxBytes, log });
   const base = git("rev-parse", "HEAD");
-  /** Makes the mirror keep the commit, like a run that starts from it. */
+  /** Makes the mirror keep the commit, as a run does that starts from this commit. */
   const keep = () => mirrors.from({ repository, base, signal }, async () => undefined);
   const look = async (mayFetch = false, commit = base) => {
     wanted.add([{ archiveId: "arc_1", repository, commit, mayFetch }]);

@@ -39,7 +39,7 @@ export function changeScene(t: Test, files: Readonly<Record<string, string | Buf
   return { folder, repository, git, lay };
 }
 
-/** Makes another checkout of the repository. It starts with the changes of the given checkout. */
+/** Makes another checkout of the repository. The new checkout starts with the changes of the given checkout. */
 export async function carried({ lay }: ChangeScene, checkout: Checkout): Promise<Checkout> {
   return lay("carried", { base: checkout.base, diff: await readChanges(checkout) });
 }

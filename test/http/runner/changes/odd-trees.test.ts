@@ -22,7 +22,7 @@ import { carried, changeScene, listPaths, put, toBytes } from "./change-scene.js
 
 /**
  * Tests unusual folders, as people and agents leave them. The snapshot contains everything that git can store, and
- * names the rest.
+ * lists the names of all other files.
  */
 
 t.test("a repository inside is taken as its files, at any depth, with or without commits", async (t) => {
@@ -196,7 +196,8 @@ t.test("a file that changed within the second in which it was written is seen to
   const { lay } = changeScene(t, { "a.txt": "one\n" });
   const checkout = await lay("first");
   put(checkout.folder, "a.txt", "two\n");
-  // The snapshot's copies of the index must keep its date. With today's date, git would skip the changed file.
+  // When the snapshot copies the index, the copy must keep the index's date. With today's date, git would skip the
+  // changed file.
   const written = statSync(join(checkout.folder, ".git/index")).mtimeMs;
   for (const at of [checkout.record, `${checkout.record}.site`]) {
     t.same(listPaths(await readChanges(checkout)), ["a.txt"]);

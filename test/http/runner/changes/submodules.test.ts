@@ -6,7 +6,9 @@ import { readChanges, readSnapshot, toLeftOut } from "../read-changes.js";
 import { carried, listPaths, put, toBytes } from "./change-scene.js";
 import { modulesScene } from "./modules-scene.js";
 
-/** Tests that a submodule arrives completely, as a commit that others can fetch, or not at all. */
+/**
+ * Tests that a submodule either arrives completely, as a commit that other people can fetch, or does not arrive at all.
+ */
 
 t.test("a new submodule at a commit of its remote arrives with the lines that name it, and is handed on", async (t) => {
   const made = modulesScene(t);

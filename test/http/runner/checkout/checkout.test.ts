@@ -20,7 +20,7 @@ import { readChanges } from "../read-changes.js";
 
 const { signal } = new AbortController();
 
-/** Makes checkouts over the mirrors of one work folder. */
+/** Makes checkouts from the mirrors of one work folder. */
 class Checkouts {
   readonly #mirrors: Mirrors;
 

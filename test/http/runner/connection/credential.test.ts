@@ -13,7 +13,7 @@ import { startTestService } from "../../../support/service.js";
 const keys: readonly IssuerKey[] = await makeKeys(["ES256"]);
 const HOUR_MS = 60 * 60_000;
 
-/** Opens a service with a runner trust that admits this host, and the file with the host's token. */
+/** Opens a service with a runner trust that admits this host. Also creates the file with the host's token. */
 async function openYard(t: Test, pools: readonly string[] = ["main"]) {
   const issuer = await startIssuer(t, keys);
   const clock = new ManualClock();
@@ -134,7 +134,7 @@ t.test("a runner admitted by a trust comes back by itself when what it was admit
         heard = resolve;
       });
       if (said.at(-1)?.includes("lost the service, retrying")) {
-        // The connection logs this line before it starts the wait, so let the wait start first.
+        // The connection logs this line just before it starts to wait. So let the wait start first.
         await new Promise((resolve) => setImmediate(resolve));
         clock.advance(250);
       }

@@ -6,7 +6,7 @@ import type { Cleaning } from "../../../support/service.js";
 import { until } from "../../../support/until.js";
 import { ProtocolService } from "../protocol-service.js";
 
-/** Opens a connection for a program that is notified of its first refused token. */
+/** Opens a connection. `refusals` gets an entry when the service refuses the token before it has ever accepted one. */
 async function open(t: Cleaning & Parameters<typeof ProtocolService.start>[0], token: string) {
   const service = await ProtocolService.start(t);
   const clock = new ManualClock();

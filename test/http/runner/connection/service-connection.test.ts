@@ -50,7 +50,9 @@ interface Scene {
   readonly be: (more: Partial<Hello>) => void;
 }
 
-/** Opens a connection. Its random number is 0.5, so it waits three quarters of the maximum wait. */
+/**
+ * Opens a connection. The connection's random number is always 0.5, so each wait is three quarters of the maximum wait.
+ */
 async function scene(t: Test, token = "pool-token", at: string | null = null): Promise<Scene> {
   const service = await ProtocolService.start(t);
   const clock = new WatchedClock();
@@ -110,8 +112,8 @@ async function reconnect({ service, clock }: Scene): Promise<void> {
 }
 
 /**
- * Drops one connection after another, each before its welcome. There is one for each value in `mostMs`, and the wait
- * for the next connection is three quarters of the value.
+ * Drops as many connections as `mostMs` has values, each before its welcome. After each drop, the runner waits three
+ * quarters of the value, and then reconnects.
  */
 async function loseAll({ service, clock }: Scene, mostMs: readonly number[]): Promise<void> {
   for (const ms of mostMs) {
@@ -159,7 +161,7 @@ t.test("what was not acknowledged is sent again after the next welcome, once and
   await reconnect(made);
   connection.send(started("e"));
   t.same(service.messages(2), [], "nothing comes before the welcome");
-  // The service had received the third message too; only its acknowledgement was lost.
+  // The service had also received the third message. Only the acknowledgement of this message was lost.
   service.welcome({ received: 3 });
   await service.frame("message", ({ n }) => n === 5, 2);
   t.same(service.messages(2), [
@@ -288,7 +290,7 @@ t.test("a lease counts from when the last beat that got through was sent, and is
   service.tell(stop("a"));
   await service.frame("ack", ({ ack }) => ack === 1);
   clock.advance(LEASE_MS / 6);
-  // Only the answer to a heartbeat renews the lease; another message does not.
+  // Only the answer to a heartbeat renews the lease. This message does not.
   service.tell(stop("b"));
   await service.frame("ack", ({ ack }) => ack === 2);
   await reconnect(made);

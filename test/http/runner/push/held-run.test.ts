@@ -7,7 +7,7 @@ import { install } from "../../../support/code-host-scene.js";
 import { until } from "../../../support/until.js";
 import { RunScene } from "../run-scene.js";
 
-/** A run whose changes may be pushed, from its agent to the end of its claim. */
+/** Tests a run whose changes may be pushed, from the start of its agent to the end of its claim. */
 
 t.test(
   "a run that may be pushed waits after its report, pushes what it is told to, and is gone when dropped",

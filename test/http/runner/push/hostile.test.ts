@@ -166,8 +166,8 @@ function holding(folder: string, text: string): string[] {
 }
 
 /**
- * Returns the descendants of this process. Processes of other tests do not count, although they push under the same
- * names at the same time.
+ * Returns the descendants of this process. Other processes do not count: other tests may push at the same time, with
+ * processes of the same names.
  */
 function descendants(): ReadonlySet<string> {
   const parents = new Map(processes("status").map(({ pid, text }) => [pid, /^PPid:\s*(\d+)/m.exec(text)?.[1] ?? ""]));
@@ -178,7 +178,10 @@ function descendants(): ReadonlySet<string> {
   return new Set([...parents.keys()].filter(isOurs));
 }
 
-/** Returns the machine's processes, with the content of one of their readable `/proc` files. */
+/**
+ * Returns each process of the machine with the text of its `/proc/<pid>/<file>`. Skips processes whose file cannot be
+ * read.
+ */
 function processes(file: string): { readonly pid: string; readonly text: string }[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

@@ -2,7 +2,10 @@ import t from "tap";
 import { bobThere } from "../../../support/code-host-scene.js";
 import { BRANCH, PushScene, putFile } from "./push-scene.js";
 
-/** Tests the branches that runs start from and push to, while people push to the same branches. */
+/**
+ * Tests two kinds of branches: branches that runs start from, and branches that runs push to. People push to the same
+ * branches at the same time.
+ */
 
 t.test("what people pushed meanwhile stays, and stays again", async (t) => {
   const scene = await PushScene.open(t);

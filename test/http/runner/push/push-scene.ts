@@ -19,7 +19,7 @@ import { ManualClock } from "../../../support/manual-clock.js";
 
 type Answer = Extract<RunnerMessage, { type: "run.pushed" | "run.push-rejected" }>;
 
-/** The branch of the push orders. */
+/** The branch that each push order names. */
 export const BRANCH = "signalbox/0000abcd-fix-it";
 
 /** A run whose checkout of `acme-inc/app` can be pushed. */
@@ -36,7 +36,9 @@ export interface PushedRun {
   end(wish?: Partial<PushOrder>): Promise<Answer>;
 }
 
-/** A code host with one repository. Runs check it out from its folder and push to it over HTTP. */
+/**
+ * A code host with one repository. Runs check out the repository from its folder, and push to the code host over HTTP.
+ */
 export class PushScene {
   readonly host: CodeHost;
   readonly app: HostedRepository;

@@ -18,7 +18,7 @@ t.test("a run's changes are one commit on what it began from, by the runner, tol
   t.same(await scene.branch(), { "a.txt": "changed", "new.txt": "new" });
   const shown = await scene.app.git("show", "--no-patch", "--format=%an <%ae>|%cn|%P|%B", BRANCH);
   t.equal(shown, `Signalbox <signalbox@localhost>|Signalbox|${run.checkout.base}|Fix it\n\nBecause.`);
-  // The code host sends its push event after its answer.
+  // The code host sends its push event after it has answered the push.
   await until("the push is told", () => scene.host.work.events.length > 0);
   t.match(scene.host.work.events, [{ event: "push", payload: { ref: `refs/heads/${BRANCH}` } }]);
 });

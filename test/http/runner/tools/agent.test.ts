@@ -5,7 +5,7 @@ import { until } from "../../../support/until.js";
 import { RunScene } from "../run-scene.js";
 
 /**
- * Tests agents that are MCP clients, as processes of a real runner. They connect over the bridge that the file in
+ * Tests agents that are MCP clients, as processes of a real runner. The agents connect over the bridge that the file in
  * `SIGNALBOX_MCP_CONFIG` names.
  */
 

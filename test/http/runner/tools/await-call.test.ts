@@ -4,7 +4,10 @@ import { awaitCall } from "../../../../http/runner/tools/await-call.js";
 import { ToolCalls, type ToolResult } from "../../../../http/runner/tools/tool-calls.js";
 import { ManualClock } from "../../../support/manual-clock.js";
 
-/** Starts a run's calls. `sent` records the messages to the service; `ask` returns a client's progress and answers. */
+/**
+ * Creates the tool calls of a run. `sent` records the messages to the service. `ask` makes a call as a client, and
+ * returns the progress and the answers that the client gets.
+ */
 function begin() {
   const clock = new ManualClock();
   const sent: string[] = [];

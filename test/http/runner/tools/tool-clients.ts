@@ -24,7 +24,7 @@ export interface ToolClient {
 
 const INFO = { name: "tester", version: "1" };
 
-/** Connects to a socket; the test's end closes it. */
+/** Connects to a socket, which closes at the end of the test. */
 export async function connectTo(t: Test, path: string): Promise<Socket> {
   const socket = connect(path);
   t.teardown(() => socket.destroy());
@@ -35,7 +35,9 @@ export async function connectTo(t: Test, path: string): Promise<Socket> {
   return socket;
 }
 
-/** Connects a client of `@modelcontextprotocol/client`; `mode` selects how it negotiates the protocol revision. */
+/**
+ * Connects a client of `@modelcontextprotocol/client`. `mode` selects how the client negotiates the protocol revision.
+ */
 export async function laterClient(t: Test, path: string, mode: "legacy" | "auto"): Promise<ToolClient> {
   const socket = await connectTo(t, path);
   const client = new LaterClient(INFO, { versionNegotiation: { mode } });
