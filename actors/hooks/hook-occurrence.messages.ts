@@ -5,7 +5,7 @@ import type { WorkEvent } from "../events/catalogue.js";
 
 /** Messages to a hook occurrence. */
 
-/** Fires a hook. The actor's id is the id of the hook occurrence. Only the first message is accepted. */
+/** Fires a hook. The actor's id is the id of the hook occurrence. The actor ignores repeated messages. */
 export interface FireHook extends Message {
   readonly type: "hook.fire";
   readonly hookId: string;

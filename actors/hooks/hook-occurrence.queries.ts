@@ -5,7 +5,10 @@ import { getPrunedBefore } from "../tables/pruned-before.js";
 import type { HookOccurrence, HookOccurrenceState } from "./hook-occurrence.js";
 import { findHookOccurrence, hookOccurrences } from "./hook-occurrence.table.js";
 
-/** The metric that counts hook occurrences on `after` events that ran out of attempts, across all workspaces. */
+/**
+ * The metric that counts, across all workspaces, the hook occurrences that ran out of attempts. Only occurrences on
+ * `after` events count.
+ */
 export const EXHAUSTED = "hook-occurrences.exhausted";
 
 /** Filters of a list. A hook occurrence must match all given filters. */

@@ -8,8 +8,8 @@ import { derivedRows, storedAs } from "../tables/table-declaration.js";
 import type { AttemptRow, HookOccurrence, HookOccurrenceListed, HookOccurrenceState } from "./hook-occurrence.js";
 
 /**
- * The rows of a hook occurrence. Most occurrences are delivered at the first attempt. The rows of such an occurrence
- * are written only twice: at the start, with the event, and at the end, with the last attempt.
+ * The rows of a hook occurrence. Most occurrences are delivered at the first attempt. Such an occurrence writes its
+ * rows only twice: the event at the start, and the last attempt at the end.
  */
 
 /** The row that a hook occurrence has from its start on. The key holds the team and id. */
@@ -39,8 +39,7 @@ export const hookRetries = table<true>("hook-retry");
 
 /**
  * Key: `[team, hook occurrence]`. Ids increase with time. The index by state omits the most common states (attempting,
- * delivered). A new occurrence publishes nothing unless it has already ended, because nobody can follow it before it
- * exists.
+ * delivered). A new occurrence publishes nothing on its own topic, because nobody can subscribe to it before it exists.
  */
 export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>("hook-firing", {
   under: ["teamId"],
@@ -71,7 +70,7 @@ export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>
   changes: ({ id, teamId, hook, on, state }, _reading, { before }) => {
     if (before?.state === state) return [];
     const own = before === null ? [] : [toChangeEntry(hookOccurrenceTopic(id), { type: "state", state })];
-    // While a request is in progress, the team's stream gets no entry, because the history shows nothing new.
+    // The team's stream gets no entry while a request is in progress, because the history has no new result yet.
     return state !== "attempting"
       ? [...own, toChangeEntry(teamTopic(teamId), { type: "hook", id, hook, on, state })]
       : own;

@@ -162,7 +162,7 @@ export function retry({ turn }: InTurn, context: HookOccurrenceContext): HookOcc
 /** Records the failed attempt and schedules the next one. */
 export function waitForRetry({ turn, result }: RequestEnded, context: HookOccurrenceContext): void {
   recordAttempt(turn, result, context);
-  // The receiver's requested time applies if it is later.
+  // If the receiver asked for a longer wait, that wait applies.
   const atMs = turn.now + retryWaitMs(context.attempt, result.retryAfterMs);
   recordState(turn, context, { state: "waiting", retryAt: timeText(atMs) });
   countWaiting(turn, context.hookId, 1);
@@ -207,7 +207,7 @@ export function finish({ turn, result, outcome }: RequestEnded, context: HookOcc
   turn.send(taskRef(workspaceId, hookOccurrence.work.task.id), note);
 }
 
-/** Reports an end that operators should see: a refusal, or a failure that still concerned its task. */
+/** Reports a result that operators should see: a refusal, or a failure of an event whose task has not moved on. */
 function reportEnd(
   turn: Turn,
   { hookId, teamId, on, attempt: attempts }: HookOccurrenceContext,
@@ -218,7 +218,7 @@ function reportEnd(
   else if (code !== null && code !== "superseded") turn.report(reportGivenUp(fired, { code, attempts, status }));
 }
 
-/** Whether a person tries the hook, and sees the result in the answer. */
+/** Returns whether this occurrence is a test: a person fires the hook and sees the result in the response. */
 function isTest({ mostAttempts, gate }: HookOccurrenceContext): boolean {
   return mostAttempts === 1 && gate === null;
 }

@@ -2,7 +2,7 @@ import type { Report } from "../../runtime/turns/turn.js";
 import type { HookFailureCode } from "./delivery/failure-codes.js";
 import type { HookOccurrence } from "./hook-occurrence.js";
 
-/** The name of the report of an answered or failed request: its `outcome` is `delivered` or a failure code. */
+/** The name of the report about an ended request. Its `outcome` is `delivered` or a failure code. */
 export const HOOK_ATTEMPTED = "hook.attempted";
 /** All outcomes of a request, for the metrics. */
 export const hookOutcomes = [

@@ -25,8 +25,8 @@ export interface HookOccurrenceContext {
   readonly steps: readonly string[];
   readonly timeoutMs: number;
   /**
-   * Timeout of the next request, in milliseconds. On a `before` event, the time of earlier requests is subtracted from
-   * `timeoutMs`.
+   * Timeout of the next request, in milliseconds. On a `before` event this is the hook's `timeoutMs` minus the time
+   * that its earlier requests took.
    */
   readonly leftMs: number;
   readonly blocks: boolean;
@@ -51,7 +51,8 @@ export interface StepOutcome {
 }
 
 /**
- * Returns the timeout that remains after a request, in milliseconds. Only a hook with a waiting event uses up its time.
+ * Returns the timeout that remains for the next request, in milliseconds. On an `after` event every request gets the
+ * full timeout.
  */
 export function leftAfter(result: DeliveryResult, { gate, leftMs }: HookOccurrenceContext): number {
   return gate === null ? leftMs : Math.max(0, leftMs - result.tookMs);

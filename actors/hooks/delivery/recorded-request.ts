@@ -42,7 +42,10 @@ export function recordRequest({ url, body, ownHeaders, secrets, event }: SentReq
   return toRecorded(toShownAddress(url, isSecret), body, mask);
 }
 
-/** Cache of the masks of signing secrets. Most requests have no other secret, and creating a mask is expensive. */
+/**
+ * Cache of the masks of signing secrets. For most requests the signing secrets are the only secrets, and creating a
+ * mask is expensive.
+ */
 const signingMasks = new LRUCache<string, Mask>({ max: 1_000 });
 
 function signingMask(secrets: readonly string[]): Mask {
@@ -68,7 +71,10 @@ function toRecorded(url: string, body: string, mask: Mask): RecordedRequest {
   return { url: cutBytes(shown(url), MAX_URL_BYTES), requestBody: cutBytes(shown(body), MAX_BODY_BYTES) };
 }
 
-/** Tokens for callbacks (`callback-token.ts`), which a receiver may have echoed to an earlier step. */
+/**
+ * Matches callback tokens (`callback-token.ts`). A receiver may have returned its token in the response to an earlier
+ * step, whose output this request contains.
+ */
 const CALLBACK_TOKENS = /ws_[0-9A-Z]{26}\.occ_[0-9A-Z]{26}(?:-[0-9A-Z]+)?\.\d+\.[\w+/=-]+/g;
 
 /** Headers whose values are not secret, because they only describe acceptable responses and caching. */

@@ -1,6 +1,7 @@
 /**
- * Stores the previous signing secret of a hook after a rotation, `hook-rotation/<hook id>`. For some hours requests are
- * also signed with it, so that receivers continue to work. Then it is removed.
+ * Stores the previous signing secret of a hook after a rotation, `hook-rotation/<hook id>`. For some hours the service
+ * signs requests with both secrets, so that receivers with the previous secret continue to work. Then the actor removes
+ * the previous secret.
  *
  * | state   | moved by                               | next    | also                                            |
  * |---------|----------------------------------------|---------|-------------------------------------------------|
@@ -69,8 +70,8 @@ export function storePreviousSecret(
 }
 
 /**
- * Sends the expiry of a hook's previous secret to the rotation actor after each change of the hook. If the hook was
- * deleted, the actor removes the secret at once.
+ * After each change of a hook, sends the expiry of its previous secret to the rotation actor. After a deletion of the
+ * hook, the actor removes the secret at once.
  */
 export const secretRotationSubscriber: Subscriber<ResourceChanged<"hook">> = {
   name: "secrets of hooks go after their rotation",
