@@ -24,11 +24,11 @@ export function resourceTopic(kinds: readonly Kind[], name: string): StreamTopic
 /**
  * Restricts a change to its audiences:
  *
- * - Configuration changes: administrators get them complete. Other readers get them without the author and details,
- *   as in the change log.
+ * - Configuration changes: administrators get the complete change. Other readers get the change without its author
+ *   and details, as in the change log.
  * - Changes of hooks, deliveries, action runs and pull requests, and configuration changes of kinds in `ofOutcomes`:
- *   only callers who can read the team's outcomes get them.
- * - Changes of members: the users of the workspace get them, like the member list.
+ *   only callers who can read the team's outcomes get the change.
+ * - Changes of members: only users of the workspace get the change, as for the member list.
  */
 function visibleChange(ofOutcomes: ReadonlySet<string>, id: string, data: unknown): readonly ChangeFor[] {
   const change = changeSchema.safeParse(data).data;
