@@ -1,6 +1,6 @@
 /**
  * Names that are unique over all workspaces: slugs and code host installations. A claim is a row of an actor in the
- * global partition, created before the turn of the workspace that takes the name (its holder).
+ * global partition. The claim exists before the workspace (its holder) takes the name in a turn of its own.
  *
  * | claim     | moved by                         | next      | also                                           |
  * |-----------|----------------------------------|-----------|------------------------------------------------|
@@ -14,7 +14,8 @@
  * | either    | name.claim, another workspace    | same      | refused                                        |
  * | either    | name.release, the same workspace | free      |                                                |
  *
- * 1. A pending claim lapses only by its holder's answer, because a confirmation can be in transit for any time.
+ * 1. A pending claim lapses only when its holder answers that it has not taken the name. Time alone does not end the
+ *   claim, because a confirmation can be in transit for any time.
  * 2. The holder confirms in the turn that takes the name, and releases in the turn that gives it up.
  */
 import type { Reference } from "../../runtime/cells/reference.js";
@@ -107,9 +108,7 @@ export function claimName(
   return claim;
 }
 
-/**
- * Confirms a claim. Throws if the workspace does not have the claim, because a claim only ends by its holder's message.
- */
+/** Confirms a claim. Throws if the workspace does not have the claim: only a message of the holder can end a claim. */
 export function confirmName({ rows }: Claims, turn: Turn, { name, workspaceId }: ConfirmName): void {
   const found = rows.get(turn, GLOBAL_PARTITION, ...name);
   if (found?.workspaceId !== workspaceId) {

@@ -26,8 +26,8 @@ import { type Cursor, type PageOptions, type PageSource, ROWS_BEGIN, type Slice 
 import { type Declared, type DerivedRows, type Listing, type StoredForm, storedAs } from "./table-declaration.js";
 
 /**
- * Declares a table. `name` is unique in the project. A table with stream entries (`changes`) or references to bodies
- * (`blobs`) can only be written in a turn.
+ * Declares a table. `name` is unique in the project. If the table declares stream entries (`changes`) or references to
+ * bodies (`blobs`), only a turn can write its rows.
  */
 export function indexedTable<Row extends object>(
   name: string,
@@ -67,7 +67,10 @@ export function listedTable<Row extends object, Listed extends object>(
   return new IndexedTable(name, declared, publishOnWrite(declared));
 }
 
-/** A table of {@link indexedTable} or {@link listedTable}. `Into` is the type that rows are written to. */
+/**
+ * A table that {@link indexedTable} or {@link listedTable} declares. `Into` is the type of the writer that its writes
+ * need.
+ */
 export class IndexedTable<Row extends object, Listed extends object, Into extends Writing> {
   readonly name: string;
   /** The index that contains every row: the rows themselves. */
@@ -129,7 +132,10 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     this.#writeIndexes(into, key, was, listed);
   }
 
-  /** Updates the index entries and derived rows of a row whose own stored form does not change. */
+  /**
+   * Updates the index entries and derived rows of a row, without writing the row itself. For a row whose stored form
+   * does not change.
+   */
   relist(into: Into, partition: string, before: Listed, after: Listed): void {
     if (this.#others.some(({ holdsRow }) => holdsRow)) throw new Error(`an index of ${this.name} holds its rows`);
     this.#writeIndexes(into, toKey(this.#primary, partition, after), before, after);
@@ -174,8 +180,8 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   }
 
   /**
-   * Returns a function that lists the rows of an index under values of its first fields, in index order. The function
-   * avoids the overhead of a page, for turns that look for few rows and usually find none.
+   * Returns a function that lists rows by values of the index's first fields, in index order. The function avoids the
+   * overhead of a page. Use it in turns that look for few rows and usually find none.
    */
   under(index: string): (reading: Reading, partition: string, ...values: KeyPart[]) => Row[] {
     const lookUp = this.#toLookUp(this.#getIndex(index));
@@ -186,9 +192,9 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   }
 
   /**
-   * Returns a function that reads the row of one index entry: `key` is the values of the index's fields, then of the
-   * table's `order` fields. The function returns undefined if there is no such entry, and throws `damaged` if the entry
-   * has no row.
+   * Returns a function that reads the row of one index entry. `key` has the values of the index's fields, followed by
+   * those of the table's `order` fields. The function returns undefined if there is no such entry. It throws `damaged`
+   * if the entry has no row.
    */
   listed(index: string): (reading: Reading, partition: string, ...key: KeyPart[]) => Row | undefined {
     const lookUp = this.#toLookUp(this.#getIndex(index));
@@ -208,7 +214,10 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     for (const row of this.rows(reading, partition)) yield this.#onWrite.listBlobs(this.#listed(row));
   }
 
-  /** Tables of entries that depend only on the rows: indexes, and derived rows that name their table. */
+  /**
+   * The names of the tables whose entries depend only on the rows: the indexes, and the derived rows that declare their
+   * `table`.
+   */
   get dependentTables(): readonly string[] {
     const derived = this.#derived.flatMap(({ table }) => (table === undefined ? [] : [table]));
     return [...this.#others.map(({ name }) => name), ...derived];
@@ -307,7 +316,10 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   }
 }
 
-/** Computes the derived rows of a row. Call it before writing any of them, because they may depend on one another. */
+/**
+ * Computes the derived rows of a row. Call it before writing any derived row, because computing may read other derived
+ * rows.
+ */
 function listDerivedRows<Listed>(
   derived: readonly DerivedRows<Listed>[],
   reading: Reading,

@@ -1,6 +1,6 @@
 /**
- * Rows that belong to a row of another table and are removed after that row. One turn removes the owner ({@link
- * releaseRows}). Then the sweeper removes the owned rows in slices.
+ * Owned rows: rows that belong to a row of another table, their owner, and are removed after it. One turn removes the
+ * owner ({@link releaseRows}). Then the sweeper removes the owned rows in slices.
  */
 import type { Turn } from "../../runtime/turns/turn.js";
 import { readPastDamage } from "../../storage/past-damage.js";
@@ -21,7 +21,10 @@ export interface OwnedRows {
   clear(turn: Turn, id: string, budget: SliceBudget): boolean;
 }
 
-/** Declares that rows whose keys start with `id` are removed after the row `id` of the table `of`. */
+/**
+ * Declares owned rows of a table: the rows whose keys start with `id`. They are removed after the row `id` of the table
+ * `of`.
+ */
 export function ownedBy(of: string, rows: Table<unknown>): OwnedRows {
   return owned(of, rows, (turn, { key }) => turn.remove(key));
 }
@@ -54,8 +57,8 @@ function owned<Row>(of: string, rows: OwnedTable<Row>, remove: (turn: Turn, entr
       if (entries.length < READ_AT_ONCE) return true;
       after = entries.at(-1)?.key.slice(3);
     }
-    // Rows whose removal needs a damaged row stay for the doctor to find. If only such rows are left, no more can be
-    // removed.
+    // A row stays for the doctor to find if its removal needs a damaged row. If only such rows are left, no more rows
+    // can be removed.
     return removed === 0;
   };
   return { name: rows.name, table: rows, of, clear };

@@ -5,9 +5,12 @@ import type { PagePlan } from "./page-plan.js";
 
 /** The source of a page, and the limit of reads in one slice. */
 
-/** Cost limit of a slice, in row look-ups: about a tenth of a millisecond. Shorter slices would cost more in total. */
+/**
+ * Maximum cost of a slice, in row look-ups. This cost takes about a tenth of a millisecond. Shorter slices would need
+ * more time in total.
+ */
 export const MAX_SLICE_COST = 14;
-/** Cost of starting a range, and of each of its entries, in row look-ups. */
+/** Cost of starting to read a range, in row look-ups. The next constant is the cost of each entry of the range. */
 const RANGE_COST = 4;
 const ENTRY_COST = 1 / 3;
 /** Number of key parts before the row's id. */

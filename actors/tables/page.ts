@@ -19,7 +19,10 @@ import {
   SliceReading,
 } from "./page-source.js";
 
-/** Maximum number of rows to read from a line in one batch: for a single line, and for one of several. */
+/**
+ * Maximum number of rows to read in one batch from a single line. The next constant is the maximum if there are several
+ * lines.
+ */
 const LONGEST_READ = 32;
 const SHORT_READ = 10;
 
@@ -54,7 +57,7 @@ class SliceReader<Row extends object> {
   #lastLine: Key | null;
   /** Lines whose next rows are not read yet. */
   readonly #unread: OpenLine<Row>[] = [];
-  /** The other lines, ordered by their next row, the newest last. */
+  /** The lines whose next rows are read, ordered by their next row, the newest last. */
   readonly #ready: OpenLine<Row>[] = [];
   readonly #rows: Row[] = [];
   #wanted: number;
@@ -86,7 +89,7 @@ class SliceReader<Row extends object> {
     return this.#lastLine === null && this.#unread.length === 0 && this.#ready.length > 0 && this.#wanted > 0;
   }
 
-  /** Finds the next line, which is before `last`. May already read that line's newest rows. */
+  /** Finds the next line, which sorts before `last`. May also read the newest rows of this line. */
   #findLine(last: Key): void {
     const { plan, page } = this.#source;
     const isRead = this.#open === plan.line.length && page.before === undefined && page.after === undefined;

@@ -1,17 +1,17 @@
 /**
- * How long rows are stored. A table whose rows end declares its retention rule once, with {@link retain}. The sweeper
- * of each workspace (`retention-sweeper.machine.ts`) removes rows that ended before the retention period, in slices.
+ * How long rows are stored. A table whose rows end declares its retention rule once, with {@link retain}. In each
+ * workspace the sweeper (`retention-sweeper.machine.ts`) removes, in slices, the rows that ended too long ago.
  *
- * 1. A rule walks its table in key order, as far as rows began before the cutoff. Writing a row needs no additional
- *    write for this.
- * 2. A row is removed with its indexes in one turn: by the rule, or by its actor if it has one. Later slices remove
- *    rows that belong to it (`owned-rows.ts`). Until then nothing points to them.
+ * 1. A rule walks its table in key order, up to the first row that started after the cutoff. Writing a row needs no
+ *   additional write for this.
+ * 2. The rule removes a row and its indexes in one turn. If the row has an actor, the actor does this. Later slices
+ *   remove the rows that the removed row owned (`owned-rows.ts`). Until then nothing refers to the owned rows.
  * 3. Pinned rows (`pins.ts`) and rows that a rule excludes stay, regardless of the setting.
- * 4. A damaged row, and a row whose removal needs a damaged row, stays for the doctor to find. The walk continues
- *    with the next row.
- * 5. A fast clock leaves rows with future times. A walk skips these rows until their time has come. Then they count
- *    as young, so the walk stops before the older rows behind them. These older rows are stored longer than the
- *    setting: by the clock's error, and at most by the setting itself.
+ * 4. A damaged row stays for the doctor to find. So does a row whose removal needs a damaged row. The walk continues
+ *   with the next row.
+ * 5. While the clock is fast, rows get times in the future. A walk skips such a row until its time has come. Then the
+ *   row counts as young, and the walk stops there, before the older rows behind it. So these older rows are stored
+ *   longer than the setting: by the clock's error, but at most by the setting itself.
  */
 
 import type { Turn } from "../../runtime/turns/turn.js";
@@ -55,7 +55,7 @@ export interface Retained<Row> {
   readonly lineParts?: number;
   /** Cost of checking and removing an ended row, in rows of a slice; 0 by default. */
   readonly cost?: number;
-  /** Returns the start of a row, in milliseconds since 1970. The rows of a line have this order. */
+  /** Returns when a row started, in milliseconds since 1970. In each line, rows are ordered by this time. */
   startedAtMs(row: Row): number;
   /** Returns the end of a row; null if it has not ended. */
   endedAtMs(row: Row): number | null;

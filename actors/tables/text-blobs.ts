@@ -25,8 +25,8 @@ export function getText(reading: Reading, workspaceId: string, digest: string | 
 export const BODY_SLICE_BYTES = 1024 * 1024;
 
 /**
- * Yields the bytes of the text with this digest in slices, for callers that wait between slices. During a wait, only
- * the current slice stays in memory. Throws if the text is missing.
+ * Yields the bytes of the text with this digest in slices. Use it if the caller waits between slices: during a wait,
+ * only the current slice must stay in memory. Throws if the text is missing.
  */
 export function* readBodyInSlices(reading: Reading, workspaceId: string, digest: string): Generator<Uint8Array> {
   const body = rereadable(() => getBody(reading, workspaceId, digest));
