@@ -52,9 +52,9 @@ export interface ConfirmationOptions {
 }
 
 /**
- * Asks the code host whether a user administers an installation. The user's token is never stored. If the effect runs
- * again after a crash, the authorization code may already be used. The result is then `unknown`, and the user must sign
- * in again.
+ * Asks the code host whether a user administers an installation. Never stores the user's token. If the effect runs
+ * again after a crash, the code host may reject the used authorization code. The result is then `unknown`, and the user
+ * must sign in again.
  */
 export function confirmationEffect({ codeHost, sealer }: ConfirmationOptions): Effect {
   return CONFIRMATION_EFFECT.implement(codeHostLane, async (sealed) => {

@@ -27,7 +27,7 @@ export interface PullRequestFact {
   /** Times are the code host's, in milliseconds since 1970. */
   readonly openedMs: number;
   readonly firstReviewMs: number | null;
-  /** The number of review rounds: groups of people's reviews, separated by pushes. */
+  /** Number of review rounds. A round is all reviews by people between two pushes. */
   readonly rounds: number;
   readonly mergedMs: number | null;
   readonly closedMs: number | null;

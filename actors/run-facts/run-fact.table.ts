@@ -7,7 +7,7 @@ import type { CallTally } from "./call-tally.js";
 import type { RunOutcomeRow, TaskOutcome } from "./run-outcome.table.js";
 import { toDay } from "./stay.table.js";
 
-/** The model of a run whose station names none. */
+/** The model in facts of runs whose station names no model. */
 export const DEFAULT_MODEL = "~default";
 
 /**
@@ -73,7 +73,10 @@ export const factRetention = retain(runFacts, {
   },
 });
 
-/** Finds the fact of an ended run; undefined for an active run, and for one that ended before facts were recorded. */
+/**
+ * Finds the fact of an ended run. Undefined for an active run, and for a run that ended before the service recorded
+ * facts.
+ */
 export function findRunFact(
   reading: Reading,
   workspaceId: string,
