@@ -15,7 +15,7 @@ export interface SkillUsed {
   readonly digest: string;
 }
 
-/** A station's skills and profile at the time a run was queued. Later changes do not affect the run. */
+/** The skills and the profile that a station had when a run was queued. Later changes do not affect the run. */
 export interface RunSetup {
   readonly skills: readonly SkillUsed[];
   readonly profile: Omit<HarnessProfileFields, "key" | "harness"> | null;
@@ -46,8 +46,8 @@ export function getRunSetup(
 }
 
 /**
- * Stores the current contents of the station's skills as bodies under their digests, for a run that is about to be
- * queued.
+ * Stores the current contents of the station's skills, for a run that this turn queues. Each skill becomes a body under
+ * its digest.
  */
 export function storeSkills(turn: Turn, location: StationLocation, keys: readonly string[]): void {
   for (const { skill } of currentSkills(turn, location, keys)) holdText(turn, location.workspaceId, toBody(skill));

@@ -24,8 +24,8 @@ export function findResourceByHash<Fields>(
 }
 
 /**
- * Finds the owner of this hash in the directory; undefined if there is none. Check the owner's row, which is
- * authoritative.
+ * Finds the owner of this hash in the directory; undefined if there is none. The caller must check in the owner's row
+ * that the owner still has the hash.
  */
 export function findHashOwner(reading: Reading, kind: string, hash: string): HashOwner | undefined {
   return resourceHashes.find(reading, kind, hash);

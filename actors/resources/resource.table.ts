@@ -52,9 +52,8 @@ export function expectResource<Fields = Record<string, unknown>>(
 }
 
 /**
- * Returns the address that the workspace's index has for an id without a row. Returns undefined if the id has a row, or
- * if the index does not have the id. An id with an address but no row is damage; an id that only the directory has is
- * not damage.
+ * Returns the address of an id whose row is lost. Returns undefined if the id has a row, or if the workspace's index
+ * has no address for it. An address without a row is damage. An id that is only in the directory is not damage.
  */
 export function findLostAddress(reading: Reading, workspaceId: string, kind: string, id: string): string | undefined {
   if (findResource(reading, workspaceId, kind, id) !== undefined) return undefined;
