@@ -30,7 +30,7 @@ const numbers = [INT, UINT, DOUBLE];
 
 const call = (gives: Type, ...takes: Type[]): Overload => ({ isMethod: false, takes, gives });
 const method = (gives: Type, ...takes: Type[]): Overload => ({ isMethod: true, takes, gives });
-/** Creates an operator's overloads: each has one type for both sides and for the result. */
+/** Creates one overload of an operator for each type. Both sides and the result have this type. */
 const closed = (...types: Type[]) => types.map((type) => call(type, type, type));
 const conversions = (gives: Type, ...from: Type[]) => from.map((type) => call(gives, type));
 const calendar = [method(INT, TIMESTAMP), method(INT, TIMESTAMP, STRING)];
