@@ -33,7 +33,10 @@ export interface Area<in Deployment = unknown, in Actors = unknown, in Effects =
   readonly name: string;
   /** Resource kinds. An area lists a kind after the kinds that it refers to; see {@link Kind.listedAfter}. */
   readonly kinds?: (deployment: Deployment) => readonly Kind[];
-  /** Why resources of other areas' kinds cannot be deleted, by kind. Reasons of later areas come first. */
+  /**
+   * For resources of other areas' kinds, by kind: a function that returns why a resource cannot be deleted. Functions
+   * of later areas are called first.
+   */
   readonly inUse?: Readonly<Record<string, NonNullable<Kind["inUse"]>>>;
   readonly actors?: (parts: Actors) => readonly ActorType[];
   /**
@@ -50,7 +53,7 @@ export interface Area<in Deployment = unknown, in Actors = unknown, in Effects =
   readonly gates?: readonly Gate[];
   readonly runOwners?: readonly RunOwner[];
   readonly effects?: (parts: Effects) => readonly Effect[];
-  /** Topics of the stream by their kind, the first part of `<kind>/<id>`. */
+  /** Topics of the stream, by the kind of their subject. A topic's name is `<kind>/<id>`. */
   readonly topics?: (parts: Topics) => Readonly<Record<string, StreamTopic>>;
   /**
    * Steps that migrate a store from an earlier release. The service runs the steps of all areas in the order of their
