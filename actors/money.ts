@@ -10,7 +10,7 @@ export interface Money {
 /** Maximum of a reported amount and of a sum, in the currency's unit. */
 export const MAX_AMOUNT = 1_000_000_000;
 
-/** Minimum amount, in the currency's unit. Anything less counts as 0. */
+/** Minimum amount, in the currency's unit. A smaller amount counts as 0. */
 const LEAST_AMOUNT = 1e-9;
 
 /**

@@ -9,7 +9,7 @@ type Frozen<Value> = Value extends readonly (infer Item)[]
     ? { readonly [Name in keyof Value]: Frozen<Value[Name]> }
     : Value;
 
-/** The members of a schema that a row stores as they are shown: all but the computed ones. */
+/** The members of a schema that are not computed. A row stores them in the form in which they are shown. */
 export type Stored<Schema extends z.ZodType, Computed extends keyof Shown<Schema> = never> = Omit<
   Shown<Schema>,
   Computed
@@ -23,7 +23,7 @@ export type Computed<View, Row, Context = undefined> = {
   readonly [Name in Exclude<keyof View, StoredName<View, Row>>]: Compute<View[Name], Row, Context>;
 } & { readonly [Name in keyof View]?: Compute<View[Name], Row, Context> };
 
-/** The names of the members that the row stores as they are shown. */
+/** The names of the view's members that the row stores in the form in which they are shown. */
 type StoredName<View, Row> = {
   [Name in keyof View & keyof Row]-?: Row extends Pick<View, Name> ? Name : never;
 }[keyof View & keyof Row];

@@ -199,8 +199,8 @@ export function faultOfPack(bytes: Uint8Array, commit: string): string | null {
 }
 
 /**
- * Reads the type and length of the first object, and where its compressed bytes start. Returns null if the bytes end
- * too early, or if the length takes too many bytes.
+ * Reads the type and length of the first object, and where its compressed bytes start. Returns null if `head` ends too
+ * early, or if the length is encoded in too many bytes.
  */
 function readObjectHead(head: Buffer): { readonly type: number; readonly bytes: number; readonly at: number } | null {
   let at = HEADER_BYTES;

@@ -27,7 +27,7 @@ export function sealSignInGrant(sealer: Pick<Sealer, "seal">, signedIn: SignInGr
   return sealer.seal(JSON.stringify(signedIn));
 }
 
-/** The code host's answer about a person and an installation. */
+/** The code host's answer to the question whether a user administers an installation. */
 export type Confirmation =
   | { readonly confirmed: "yes"; readonly installation: ConfirmedInstallation }
   /**

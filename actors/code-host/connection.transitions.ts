@@ -210,7 +210,7 @@ function withoutAttempt(context: CodeHostConnectionContext, attemptId: string): 
   return { ...context, attempts: context.attempts.filter(({ id }) => id !== attemptId) };
 }
 
-/** Stores the connection and replaces the one in the context. */
+/** Stores the connection, and returns a context with this connection. */
 function storeConnection(
   turn: Turn,
   context: CodeHostConnectionContext,

@@ -5,8 +5,8 @@ import type { CodeHostConnection } from "./connection.js";
 import { notSetUp } from "./refusals.js";
 
 /**
- * Returns the configured code host if the connection uses it and is in state `connected`; otherwise a refusal.
- * `codeHost` is null if none is configured.
+ * Returns the configured code host, if the connection is on this host and in state `connected`; otherwise a refusal.
+ * `codeHost` is null if the deployment has none.
  */
 export function findConfiguredHost({ host, state }: CodeHostConnection, codeHost: CodeHost | null): CodeHost | Refusal {
   if (codeHost === null) return notSetUp;

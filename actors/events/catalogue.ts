@@ -108,7 +108,7 @@ export interface EventTask {
   readonly marks: Readonly<Record<string, string>>;
   /** The line's repositories, `owner/name`. */
   readonly repositories: readonly string[];
-  /** Pull request address or null. */
+  /** The address of the task's pull request; null if there is none. */
   readonly pullRequest: string | null;
   /** Null if unknown; absent in stored events of earlier releases. */
   readonly openedBy?: ShownOpener | null;

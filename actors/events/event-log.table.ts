@@ -37,7 +37,7 @@ interface EventLog {
 const workLog: EventLog = { events, counts, oldest };
 const callLog: EventLog = { events: callEvents, counts: callCounts, oldest: oldestCalls };
 
-/** Stores an event among its team's latest events. Call it in the batch in which the event happens. */
+/** Stores an event in the log of its team. Call it in the batch in which the event happens. */
 export function recordEvent(writing: Writing, work: WorkEvent): void {
   const { workspaceId, teamId, occurrence } = work;
   const log = isCallEvent(work) ? callLog : workLog;
@@ -79,7 +79,7 @@ function retainLog(log: EventLog) {
     endedAtMs: ({ event }) => Date.parse(event.at),
     remove: (turn, { workspaceId, teamId, occurrence }) => {
       log.events.remove(turn, workspaceId, teamId, occurrence);
-      // Clear this list, because it may contain the removed event.
+      // Clear the stored list of the next events to remove, because it may contain the removed event.
       log.oldest.remove(turn, workspaceId, teamId);
       const count = (log.counts.get(turn, workspaceId, teamId) ?? 0) - 1;
       if (count > 0) log.counts.put(turn, workspaceId, teamId, count);

@@ -111,8 +111,8 @@ export interface Declarations {
   /** Types by their names. */
   readonly types: ReadonlyMap<string, Type>;
   /**
-   * The namespace in which a name is resolved first, before the enclosing namespaces; empty for none. A leading dot
-   * (`.x`) would be useful only with a namespace, and does not parse.
+   * The namespace in which the checker looks up a name first, before the enclosing namespaces; empty for none. A
+   * leading dot (`.x`) would be useful only with a namespace, and is a syntax error.
    */
   readonly container: string;
 }

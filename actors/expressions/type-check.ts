@@ -354,14 +354,14 @@ function literalType(value: unknown): Type {
 /** Maximum number of names in scope that a fault lists. */
 const MAX_LISTED_NAMES = 10;
 
-/** Lists the names in scope, for a fault whose name resembles none of them. */
+/** Lists the names in scope, for a fault about a name that resembles none of them. */
 function toNamesHere(names: Names): string {
   const listed = [...names.keys()].slice(0, MAX_LISTED_NAMES);
   if (listed.length === 0) return "";
   return `; there ${names.size === 1 ? "is" : "are"} ${listed.join(", ")}${names.size > listed.length ? ", …" : ""}`;
 }
 
-/** Returns the text `a.b.c` of a chain of plain names, or null. */
+/** Returns the text of a chain of plain names, such as `a.b.c`; null for any other node. */
 function dotted(node: Node): string | null {
   if (node.op === "id") return node.args;
   if (node.op !== ".") return null;

@@ -65,7 +65,7 @@ const NO_EXPRESSION =
   `must be an expression written as ${OPEN} ... ${CLOSE}; ` +
   `a fixed text is ${OPEN} "…" ${CLOSE}, and texts are joined with +`;
 
-/** Returns the expressions of a field, in order, or the fault of a field that does not have the form. */
+/** Returns the expressions of a field, in order. Returns a fault if the field does not have this form. */
 function readField(
   text: string,
   form: ExpressionForm,

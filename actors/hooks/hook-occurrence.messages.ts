@@ -10,7 +10,7 @@ export interface FireHook extends Message {
   readonly type: "hook.fire";
   readonly hookId: string;
   readonly work: WorkEvent;
-  /** The hook occurrence that this one resends, or null. */
+  /** The id of the hook occurrence that this occurrence resends; null for none. */
   readonly resends: string | null;
   /** Set by the runtime if a `before` event waits for the answer. */
   readonly gate?: ReplyTo;

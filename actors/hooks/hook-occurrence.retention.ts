@@ -40,7 +40,7 @@ export const hookOccurrenceRetention = retain(hookOccurrences, {
   },
 });
 
-/** The attempts of a hook occurrence, which are removed with it. */
+/** The attempts of a hook occurrence. They are removed after the occurrence. */
 export const attemptsOwned = ownedBy(hookOccurrences.name, attempts);
 
 function remove(turn: Turn, hookOccurrence: HookOccurrence): void {

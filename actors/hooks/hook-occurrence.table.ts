@@ -104,7 +104,7 @@ export function listAttempts(reading: Reading, workspaceId: string, teamId: stri
   return ended === undefined ? earlier : [...earlier, ended.attempt];
 }
 
-/** Stores the end of a hook occurrence. `before` has the occurrence's current list fields. */
+/** Stores the end of a hook occurrence. `before` is the occurrence's list entry before the end. */
 export function storeEnded(
   writing: PublishingWriting,
   workspaceId: string,
@@ -131,7 +131,7 @@ function toHookOccurrence(started: StartedRow, key: Key, reading: Reading): Hook
   const ended = endedHookOccurrences.get(reading, workspaceId, teamId, id);
   const { state, code, reason = null, refused, endedAt } = ended ?? started;
   const { hookId, hook, work, firedAt, retryAt, resends, resentAs } = started;
-  // Assign each member by name: an object built by spreading others takes several times the memory.
+  // Assign each member by name: an object created by spreading takes several times the memory.
   return {
     id,
     hookId,

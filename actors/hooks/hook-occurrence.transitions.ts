@@ -169,7 +169,9 @@ export function waitForRetry({ turn, result }: RequestEnded, context: HookOccurr
   turn.wake("retry", atMs);
 }
 
-/** Fails the current step, because the hooks on the event exceeded their common time limit. */
+/**
+ * Fails the current step with `timeout`. Call this when the hooks on the event have exceeded their common time limit.
+ */
 export function failOutOfTime({ turn }: InTurn, context: HookOccurrenceContext): void {
   turn.cancelEffect(String(context.requests));
   const step = context.steps[context.step] ?? "";
@@ -178,7 +180,10 @@ export function failOutOfTime({ turn }: InTurn, context: HookOccurrenceContext):
   finish({ turn, result, outcome: toStepOutcome(result, context) }, context);
 }
 
-/** Records the result, stops the actor, answers a waiting event, and reports a failure that still concerns the task. */
+/**
+ * Records the result, stops the actor, and answers the event if it waits. Reports a failure on the task, if the failure
+ * still concerns the task.
+ */
 export function finish({ turn, result, outcome }: RequestEnded, context: HookOccurrenceContext): void {
   const { hookId, hook, on, teamId } = context;
   const hookOccurrence = outcome.code === null ? null : getHookOccurrence(turn, context);

@@ -52,7 +52,10 @@ export function hookOccurrenceView(
   return showOccurrence(hookOccurrence, { reading, workspaceId });
 }
 
-/** Returns the hook occurrence from its rows. `waits` is the reason why its request waits, or null. */
+/**
+ * Returns the hook occurrence that its rows store. `waits` is the reason why its request waits; null if it does not
+ * wait.
+ */
 export function currentHookOccurrence(
   runtime: Pick<Runtime, "reading" | "lookUpWait">,
   workspaceId: string,

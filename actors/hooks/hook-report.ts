@@ -37,7 +37,7 @@ export function reportAttempt(code: HookFailureCode | null, tookMs: number): Rep
   return { name: HOOK_ATTEMPTED, line: null, details: { outcome: code ?? "delivered", seconds: tookMs / 1_000 } };
 }
 
-/** Reports a hook occurrence whose hook refused the event's step. */
+/** Reports a hook occurrence that refused the step of its `before` event. */
 export function reportRefusal(fired: Fired): Report {
   return { name: HOOK_ENDED, line: { level: "info", message: "hook refused" }, details: { ...fired } };
 }

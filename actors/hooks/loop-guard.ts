@@ -136,7 +136,9 @@ export function chainFrom(reading: Reading, workspaceId: string, cause: string):
   return toChain(findCause(reading, workspaceId, cause));
 }
 
-/** Returns the longest chain of the named causes, or an empty list. A hook occurrence of another team has no chain. */
+/**
+ * Returns the longest of the causes' chains; empty if there is none. The hook occurrence of another team has no chain.
+ */
 export function chainWithin(
   reading: Reading,
   { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },

@@ -46,7 +46,7 @@ export interface StepOutcome {
   readonly code: HookFailureCode | null;
   /** Why the step failed, as text for users; null if it did not fail. */
   readonly reason: string | null;
-  /** Why the event is refused, or null. */
+  /** Why the event is refused; null if it is not refused. */
   readonly refused: string | null;
 }
 

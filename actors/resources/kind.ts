@@ -132,7 +132,7 @@ export interface HolderLocation {
   readonly teamId: string | null;
 }
 
-/** The data that the rules of a kind may read: the turn's reads and the resource's location. */
+/** The data that the rules of a kind may read in a write: the turn's reads, and the location of the resource. */
 export interface WriteScope<Fields> {
   readonly reading: Reading;
   readonly workspaceId: string;
@@ -143,7 +143,7 @@ export interface WriteScope<Fields> {
   readonly station: StationHolder | null;
   /** Null on create. */
   readonly previous: ResourceRow<Fields> | null;
-  /** Hidden fields in this write, sealed or hashed, by path. */
+  /** The hidden fields that this write sets, sealed or hashed, by path. */
   readonly hidden: Readonly<Record<string, string>>;
   readonly caller: Caller;
   readonly now: number;
@@ -236,7 +236,10 @@ export interface Kind<Fields = Record<string, unknown>> {
   address(fields: Fields, holder: string): string;
   /** Lists the references. `teamKey` is "" for a kind that teams do not hold. */
   references(fields: Fields, teamKey: string): readonly Reference[];
-  /** Refuses a caller who has `permission` but may not make this write; otherwise null. Checked first. */
+  /**
+   * Returns why a caller who has `permission` may still not make this write; null if the caller may. Called before all
+   * other checks.
+   */
   refuses?(attempt: WriteAttempt<Fields>): Refusal | null;
   /**
    * Returns the errors of rules that need only the definition, not its location. {@link validate} returns these errors
@@ -265,16 +268,22 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly added?: Readonly<Record<string, z.ZodType>>;
   /** Fields that reads add, and that writes ignore. */
   readonly live?: LiveFields<Fields>;
-  /** Finds the resource of the kind that the service created for itself under this id; undefined if there is none. */
+  /** Finds a resource of the kind that the service created for its own use, by its id; undefined if there is none. */
   findMade?(reading: Reading, id: string): MadeResource | undefined;
   /**
    * Lists at most `limit` resources that use this resource without a declared reference. They may even name a resource
    * that does not exist yet.
    */
   listUsers?(row: ResourceRow<Fields>, reading: Reading, limit: number): readonly ResourceUser[];
-  /** Returns the reason why a resource to which nothing refers cannot be deleted (a team with open tasks), or null. */
+  /**
+   * Returns why a resource cannot be deleted although no other resource refers to it. An example is a team with open
+   * tasks. Null if it can be deleted.
+   */
   inUse?(row: ResourceRow<Fields>, reading: Reading): string | null;
-  /** Returns the reason why an update cannot remove something in use (a station with tasks), or null. */
+  /**
+   * Returns why an update with these fields is refused because it would remove something in use, such as a station with
+   * tasks. Null if it is not refused.
+   */
   updateInUse?(fields: Fields, previous: ResourceRow<Fields>, reading: Reading): string | null;
   /** The lookup keys of the kind's resources, which other resources of the team may name (see `listByLookupKey`). */
   readonly lookupKeys?: LookupKeys<Fields>;

@@ -31,7 +31,7 @@ export function findHashOwner(reading: Reading, kind: string, hash: string): Has
   return resourceHashes.find(reading, kind, hash);
 }
 
-/** Returns the directory entry of a hash, for the turn that writes the resource. */
+/** Returns the directory entry of a hash. The turn that writes the resource with this hash writes this entry too. */
 export function hashEntry(kind: string, hash: string, owner: HashOwner): DirectoryEntry {
   return resourceHashes.entry([kind, hash], owner);
 }

@@ -82,7 +82,7 @@ export function putResource(
   for (const entry of after) if (!isAmong(before, entry)) writing.direct(entry);
 }
 
-/** Removes a resource with its index rows, and the other rows that its kind removes with it. */
+/** Removes a resource, its index rows, and the other rows that the kind's `afterDelete` removes. */
 export function removeResource(writing: DirectedWriting, kind: Kind, row: ResourceRow): void {
   for (const entry of listResourceEntries(kind, row)) writing.undirect(entry);
   createTable(kind).remove(writing, row.workspaceId, row);
@@ -121,7 +121,7 @@ function declareResources(kind: Kind) {
         isSame: (before, after) => isDeepStrictEqual(listTitles(kind, before), listTitles(kind, after)),
       }),
       derivedRows(partHolders, (row) => listParts(kind, row).map(({ id }) => [[id], { kind: kind.name, id: row.id }])),
-      // These rows must come after the addresses, because a resource may refer to itself.
+      // Write these rows after the addresses. A resource may refer to itself, and its references are found by address.
       { listRows: (reading, partition, row) => listReferrerRows(reading, partition, kind, row) },
     ],
   });

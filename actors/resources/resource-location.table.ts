@@ -26,7 +26,7 @@ export function findOwningWorkspace(reading: Reading, kind: string, id: string):
   return location?.kind === kind ? location.workspaceId : undefined;
 }
 
-/** Returns the directory entry of an id, for the turn that writes the row. */
+/** Returns the directory entry of an object's id. The turn that writes the object's row writes this entry too. */
 export function locationEntry(id: string, location: ResourceLocation): DirectoryEntry {
   return resourceLocations.entry(id, location);
 }

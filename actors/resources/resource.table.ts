@@ -64,7 +64,7 @@ export function findLostAddress(reading: Reading, workspaceId: string, kind: str
   return undefined;
 }
 
-/** Like {@link findResource}, but throws `damaged` if the workspace has an address for the id and no row. */
+/** Like {@link findResource}, but throws `damaged` if the workspace has an address but no row for the id. */
 export function findKnownResource<Fields = Record<string, unknown>>(
   reading: Reading,
   workspaceId: string,

@@ -119,7 +119,10 @@ export function confirmName({ rows }: Claims, turn: Turn, { name, workspaceId }:
   turn.cancelWake(toWakeUp(name));
 }
 
-/** Frees a name that its workspace gives up or has not taken. Returns the removed claim, or null. */
+/**
+ * Frees a name that its workspace gives up or has not taken. Returns the removed claim; null if the message changed
+ * nothing.
+ */
 export function freeName({ rows }: Claims, turn: Turn, message: ReleaseName | LapseName): ClaimRow | null {
   const { name, workspaceId } = message;
   const found = rows.get(turn, GLOBAL_PARTITION, ...name);

@@ -24,7 +24,7 @@ export interface PublishedWrite<Listed> {
   readonly first: Listed | null;
 }
 
-/** Declares that rows refer to bodies (`blobs.ts`), whose references are counted. */
+/** Declares that rows refer to bodies (`blobs.ts`). Writes of such rows also count the references. */
 export interface RowsWithBlobs<Listed> {
   /** The digests of the bodies that a row refers to. */
   readonly blobs: (row: Listed) => readonly string[];

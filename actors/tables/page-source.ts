@@ -55,8 +55,8 @@ export interface Line<Row> {
   /** The next entries of the line, newest last. */
   readonly ahead: readonly Ahead<Row>[];
   /**
-   * Further entries of the line are before this position. Empty at the start of the line; null if `ahead` holds all of
-   * them.
+   * The position before which the line continues. Empty at the start of the line. Null if `ahead` holds all remaining
+   * entries.
    */
   readonly before: Key | null;
 }

@@ -131,7 +131,7 @@ function walk<Row>(of: RetainedTable<Row>, retained: Retained<Row>, turn: Turn, 
       const endedAtMs = retained.endedAtMs(value);
       if (endedAtMs !== null && endedAtMs < cutoffMs) {
         budget.spend(retained.cost ?? 0);
-        // A row stays if its check or removal needs a damaged row.
+        // If checking or removing the row needs a damaged row, the row stays.
         turn.attempt(() => {
           if (retained.isRetained?.(turn, value) !== true && retained.remove(turn, value, key)) removed += 1;
         });

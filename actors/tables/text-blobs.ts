@@ -30,7 +30,7 @@ export const BODY_SLICE_BYTES = 1024 * 1024;
  */
 export function* readBodyInSlices(reading: Reading, workspaceId: string, digest: string): Generator<Uint8Array> {
   const body = rereadable(() => getBody(reading, workspaceId, digest));
-  // A copy, because a view would keep the whole body in memory.
+  // Copy the slice, because a view of the body would keep the whole body in memory.
   const slice = (from: number) => Buffer.from(body().subarray(from, from + BODY_SLICE_BYTES));
   let from = 0;
   for (let bytes = slice(from); bytes.length > 0; bytes = slice(from)) {

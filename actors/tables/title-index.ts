@@ -14,7 +14,7 @@ export interface Titled {
   readonly kind: string;
   readonly title: string;
   readonly teamId: string | null;
-  /** More text whose words also find the title: a key, or a number; absent for none. */
+  /** More text whose words also find the title, such as a key or a number; absent for none. */
   readonly also?: string;
   /** The address of a configuration resource; for a station, the address of its line. Absent for other titles. */
   readonly address?: string;

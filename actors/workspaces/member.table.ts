@@ -21,12 +21,12 @@ export const members = indexedTable<Member>("member", {
 /** Key: `[user, workspace]`. The workspaces that a user is in. */
 export const memberships = directory<{ readonly workspaceId: string }>("membership");
 
-/** Finds the user's membership of the workspace, or undefined. */
+/** Finds the user's membership of the workspace; undefined if there is none. */
 export function findMember(reading: Reading, workspaceId: string, userId: string): Member | undefined {
   return members.get(reading, workspaceId, userId);
 }
 
-/** Finds the member with this mail address (in lower case), or undefined. */
+/** Finds the member with this mail address (in lower case); undefined if there is none. */
 export function findMemberByEmail(reading: Reading, workspaceId: string, email: string): Member | undefined {
   const userId = memberEmails.get(reading, workspaceId, email);
   if (userId === undefined) return undefined;

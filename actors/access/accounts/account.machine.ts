@@ -110,7 +110,7 @@ function sendLink(event: Delivered<SendLink>, context: AccountContext): AccountC
   return expire({ ...context, mails, links }, turn);
 }
 
-/** Returns why a source may not request another mail to this address now, or null. */
+/** Returns why a source may not request another mail to this address now; null if it may. */
 function tooMany(links: readonly Link[], { turn, source }: Delivered<SendLink>): Refusal | null {
   // Do not count a link that is valid for longer than the full lifetime. The service sent it while its clock was ahead.
   const live = links.filter(({ expiresAtMs }) => expiresAtMs > turn.now && expiresAtMs <= turn.now + SIGN_IN_LINK_MS);

@@ -134,7 +134,7 @@ class Trial {
     });
   }
 
-  /** Makes a change in memory. Returns why it is refused; null if it is not. */
+  /** Makes a change in memory. Returns the refusal if the service would refuse the change; otherwise null. */
   make(change: TriedChange): Refusal | null {
     const kind = this.#kinds.get(change.kind);
     if (kind === undefined) return { refused: "not-found", detail: `There is no kind ${change.kind}.` };

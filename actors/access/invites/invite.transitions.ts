@@ -100,7 +100,7 @@ export function forgetInvite({ turn }: InTurn, { invite }: InviteContext): void 
   turn.stop();
 }
 
-/** Stores the invite and replaces the one in the context. */
+/** Stores the invite, and returns a context with this invite. */
 function storeInvite(turn: Turn, context: InviteContext, invite: InviteRow): InviteContext {
   invites.put(turn, turn.self.partition, context.invite, invite);
   return { ...context, invite };

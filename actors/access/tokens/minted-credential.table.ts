@@ -41,7 +41,7 @@ export const mintedHashes = directory<{
 /** Maximum number of credentials to remove per turn. The next turn continues. */
 const SWEEP_LIMIT = 500;
 
-/** Stores a credential. Call this in a turn of its trust's actor. */
+/** Stores a credential. Call this in a turn of the actor of the trust that mints the credential. */
 export function storeCredential(turn: Turn, credential: MintedCredential): void {
   const { id, trustId } = credential;
   credentials.put(turn, turn.self.partition, [trustId, id], credential);
@@ -75,7 +75,7 @@ export function hasExpiredCredential(reading: Reading, hash: string, nowMs: numb
   return credential !== undefined && credential.hash === hash && credential.expiresAtMs <= nowMs;
 }
 
-/** Returns whether the workspace stores this credential, it has not expired, and its trust is unchanged. */
+/** Returns whether a credential is valid: the workspace stores it, it has not expired, and its trust is unchanged. */
 export function isCredentialLive(
   reading: Reading,
   workspaceId: string,

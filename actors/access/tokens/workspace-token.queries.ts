@@ -39,7 +39,7 @@ export interface NamedToken {
   readonly tokenId: string;
   /** The token's name; for a minted token, its trust's key. */
   readonly name: string;
-  /** The id of the trust that minted the token, or null. */
+  /** The id of the trust that minted the token; null for an issued token. */
   readonly trust: string | null;
 }
 
@@ -74,7 +74,7 @@ export function isSameToken(reading: Reading, token: IssuedToken, nowMs: number)
   return findResource(reading, token.workspaceId, "workspace-token", token.id) === token && !hasExpired(token, nowMs);
 }
 
-/** Finds the token with this hash if it has expired, or null. */
+/** Finds the token with this hash if the token has expired; otherwise null. */
 export function findExpiredToken(reading: Reading, tokenHash: string, nowMs: number): ExpiredToken | null {
   const token = findResourceByHash<WorkspaceTokenFields>(reading, "workspace-token", tokenHash);
   if (token === undefined) return hasExpiredCredential(reading, tokenHash, nowMs) ? { isMinted: true } : null;

@@ -22,7 +22,7 @@ import { REFUSAL_RETENTION_MS, recordRefusal, sweepRefusals } from "./trust-refu
 
 interface TrustContext {
   readonly trustId: string;
-  /** When the next sweep is due, in milliseconds since 1970, or null. */
+  /** When the next sweep is due, in milliseconds since 1970; null if none is scheduled. */
   readonly sweepAtMs: number | null;
   /** Number of stored credentials, including expired ones that are not removed yet. */
   readonly kept: number;

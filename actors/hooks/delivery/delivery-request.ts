@@ -28,7 +28,7 @@ export interface Delivery {
   readonly hookOccurrenceId: string;
   /** The step's index, from 0. */
   readonly step: number;
-  /** The event if it is in memory; undefined to read it from its row. */
+  /** The event if it is in memory; undefined if it must be read from the occurrence's row. */
   readonly event: WorkEvent | undefined;
 }
 

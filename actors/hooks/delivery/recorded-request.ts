@@ -34,7 +34,7 @@ interface SentRequest {
 export function recordRequest({ url, body, ownHeaders, secrets, event }: SentRequest): RecordedRequest {
   const queried = [...url.searchParams].map(([name, value]) => (value === "" ? name : value));
   const given = [...Object.entries(ownHeaders).flatMap(toHeaderSecrets), ...queried, ...toCredentials(url)];
-  // Most definitions add no values to the request. Then the event need not be converted to text.
+  // Most definitions add no values to the request. Then the event's text is not needed.
   const known = given.length === 0 ? "" : writeJson(event);
   const isSecret = (value: string) => !known.includes(writeJson(value));
   const found = given.filter(isSecret);
@@ -66,7 +66,7 @@ export function recordCall({ request, mask }: PreparedRequest): RecordedRequest 
 }
 
 function toRecorded(url: string, body: string, mask: Mask): RecordedRequest {
-  // Mask before cutting: a secret that was cut would not be recognized.
+  // Mask before cutting: a mask does not recognize a secret of which only a part is left.
   const shown = (text: string) => mask.text(text).replaceAll(CALLBACK_TOKENS, MASK);
   return { url: cutBytes(shown(url), MAX_URL_BYTES), requestBody: cutBytes(shown(body), MAX_BODY_BYTES) };
 }

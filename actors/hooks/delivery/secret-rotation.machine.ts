@@ -43,7 +43,7 @@ interface PreviousSecret {
 /** Key: `[hook]`. */
 export const previousSecrets = table<PreviousSecret>("hook-previous-secret");
 
-/** Returns the previous sealed secret if requests must also be signed with it, or null. */
+/** Returns the hook's previous secret, sealed, while requests must also be signed with this secret; otherwise null. */
 export function findPreviousSecret(
   reading: Reading,
   { workspaceId, id }: Pick<ResourceRow, "workspaceId" | "id">,
@@ -54,8 +54,8 @@ export function findPreviousSecret(
 }
 
 /**
- * Stores the secret that an update replaces, with its expiry `untilMs`. Stores nothing if the update replaces no
- * secret.
+ * Stores the secret that an update replaces, with its expiry `untilMs`. Does nothing if the update does not replace a
+ * secret with another one.
  */
 export function storePreviousSecret(
   writing: Writing,

@@ -5,7 +5,7 @@
 import type { Work } from "../../expressions/meter.js";
 
 export interface PathPattern {
-  /** Returns whether the glob matches the whole path. Also false when the work is used up. */
+  /** Returns whether the glob matches the complete path. Also returns false if `work` has too few units left. */
   matches(path: string, work?: Work): boolean;
 }
 

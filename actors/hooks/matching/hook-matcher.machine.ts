@@ -99,7 +99,7 @@ function matchNext({ turn }: Delivered<Woken>): void {
   else turn.wake(MATCH, turn.now);
 }
 
-/** Adds the newly matched hooks to the gate question of a `before` event, so that they also decide on the event. */
+/** Adds the newly matched hooks to the gate of a `before` event, so that these hooks also decide on the event. */
 function callMatchedHooks(
   turn: Turn,
   { replyTo, key }: ReplyTo,

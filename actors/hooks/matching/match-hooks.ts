@@ -66,7 +66,7 @@ export function matchHooks(
         if (result === "undecided") return { fires, next: { word: index, after } };
         if (result === "holds") fires.push(hook);
       }
-      // The first hook is always prepared, whatever its cost. So every call with {@link MAX_MATCH_COST} makes progress.
+      // Always prepare the first hook, whatever that costs. So every call with {@link MAX_MATCH_COST} makes progress.
       left.units -= cost;
       if (left.units < 0) return { fires, next: { word: index, after: hook.id } };
       isFirst = false;
@@ -157,12 +157,12 @@ interface FewHooks {
   readonly weight: number;
 }
 
-/** The cached hooks per lookup key, by team. */
+/** The cached hooks of each team, by lookup key. */
 const cachedHooks = new VersionCache<HookRows>();
 
 /**
- * Lists the hooks of a team with a lookup key, by id. Short lists are cached until the workspace's configuration
- * changes, because every event looks for hooks under several keys.
+ * Lists the hooks of a team that have this lookup key, by id. Caches short lists until the workspace's configuration
+ * changes, because each event lists the hooks of several keys.
  */
 function listHooks(
   reading: Reading,
@@ -180,7 +180,7 @@ function listHooks(
   return few.hooks;
 }
 
-/** Reads all hooks; null if they are too many or too large to cache. Stops reading at the limit. */
+/** Reads all hooks. Returns null, and stops reading, if there are too many hooks to cache or they are too large. */
 function readFew(listed: Iterable<ResourceRow<HookFields>>): FewHooks | null {
   const hooks: ResourceRow<HookFields>[] = [];
   let weight = 0;
