@@ -16,12 +16,11 @@ import { parse, stringify } from "lossless-json";
  */
 const LONG_NUMBER = /(?:^|[:,[\s])-?\d{16}/;
 const WHOLE_NUMBER = /^-?\d+$/;
-/** Maximum number of digits in an integer. Reading or writing longer ones takes more than linear time. */
-export const MAX_DIGITS = 1_000;
 /**
- * Maximum nesting depth of a text that may contain integers beyond 2^53, because the parser for such texts is
- * recursive.
+ * Maximum number of digits in an integer. The time to read or write an integer grows faster than its number of digits.
  */
+export const MAX_DIGITS = 1_000;
+/** Maximum nesting depth of a text that may contain integers beyond 2^53. The parser for such texts is recursive. */
 export const MAX_DEPTH = 1_000;
 
 /**

@@ -31,7 +31,7 @@ export interface TakeArchive extends Answered<Taken | Refusal> {
   readonly type: "archive.take";
   readonly runnerId: string;
 }
-/** The runner may look for the commit, until it reports a result or stays silent for too long. */
+/** Permits the runner to look for the commit, until the runner reports a result or stays silent for too long. */
 export interface Taken {
   readonly taken: true;
 }
@@ -51,7 +51,7 @@ export interface Reported {
   readonly reported: true;
 }
 
-/** The runner that looks for the commit has created its pack. */
+/** Sent when the runner that looks for the commit has created the commit's pack. */
 export interface OfferPack extends Answered<ChunksReceived | Refusal> {
   readonly type: "archive.offer";
   readonly runnerId: string;
@@ -66,7 +66,7 @@ export interface TakeChunk extends Answered<ChunksReceived | Refusal> {
   readonly n: number;
   readonly chunk: Uint8Array;
 }
-/** Number of stored chunks, which is the index of the next chunk to send. */
+/** Number of stored chunks. This is also the index of the next chunk to send. */
 interface ChunksReceived {
   readonly received: number;
 }

@@ -169,7 +169,7 @@ function refuseForGood(turn: Turn, row: ArchiveRow, context: ArchiveContext, ref
   return { ...next, runnerId: null };
 }
 
-/** Sets the row to pending. The pending time starts now, unless it already runs. */
+/** Sets the row to pending. If it is not pending yet, the pending time starts now. */
 function toPending(turn: Turn, row: ArchiveRow, pack: Pack | null = row.pack): ArchiveRow {
   const pendingSinceMs = row.pendingSinceMs ?? turn.now;
   return putRow(turn, row, { standing: "pending", pendingSinceMs, pack });

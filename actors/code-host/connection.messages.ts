@@ -45,7 +45,7 @@ export interface ReleaseInstallation extends Answered<null> {
   readonly type: "installation.release";
 }
 
-/** The claims actor reports whether the workspace got the installation that it claimed. */
+/** Reports whether the claims actor granted the workspace's claim of an installation. */
 export interface InstallationClaimed extends Message {
   readonly type: "name.claimed";
   /** The key of the claim. */

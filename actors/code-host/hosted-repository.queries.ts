@@ -71,7 +71,7 @@ export function findLogId(reading: Reading, workspaceId: string, named: NamedRep
   if (known !== undefined) return known.log;
   const { repository, repositoryId } = named;
   const taken = hostedNames.get(reading, workspaceId, repository.toLowerCase());
-  // If another repository has or had the name, its log may use the name as id. Then use the repository's number
-  // instead.
+  // If the name belongs or belonged to another repository, the log of that repository may have the name as its id. Then
+  // use the number of this repository.
   return taken === undefined || repositoryId === undefined ? repository.toLowerCase() : toRepositoryKey(named);
 }

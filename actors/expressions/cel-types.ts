@@ -93,7 +93,7 @@ export function isSame(left: Type, right: Type): boolean {
 
 /** Maximum number of parts in a type ({@link bounded}). An expression could otherwise double a type at every step. */
 const MAX_PARTS = 200;
-/** Maximum number of type comparisons in one check. Beyond this number, every type fits. */
+/** Maximum number of type comparisons in one check. After this number, the checker accepts every type. */
 const MAX_COMPARISONS = 50_000;
 
 /** Returns the type, or `dyn` if it has {@link MAX_PARTS} parts or more. */
@@ -124,7 +124,7 @@ function toParts(type: Type, max: number): number {
  */
 export class Bindings {
   readonly #bound = new Map<string, Type>();
-  /** A log of the bindings with their previous values, which undoes the bindings of a failed check. */
+  /** A log of the bindings, each with its previous value. The log is used to undo the bindings of a failed check. */
   readonly #trail: { readonly name: string; readonly before: Type | undefined }[] = [];
   #fresh = 0;
   #comparisons = 0;

@@ -169,7 +169,10 @@ const conversions: readonly CelFunc[] = [
   }),
 ];
 
-/** Functions whose result may double at every step. They charge for the size of the result before they build it. */
+/**
+ * Functions whose result may double at every step. Each function charges for the size of its result before it builds
+ * the result.
+ */
 function growing(meter: Meter): CelFunc[] {
   return [
     celFunc("_+_", [LIST, LIST], LIST, (left, right) => {
@@ -235,8 +238,8 @@ function getPattern(source: string): Pattern {
 }
 
 /**
- * Cost of compiling a pattern, in the meter's units. A cached pattern costs the same. 0 for a pattern that is too long
- * to compile.
+ * Returns the cost of compiling a pattern, in the meter's units. A cached pattern costs the same. A pattern that is too
+ * long to compile costs 0.
  */
 function costToMake(source: string): number {
   return source.length > MAX_LENGTH ? 0 : 200 + 8 * source.length + Math.min(grown(source), MAX_GROWN);

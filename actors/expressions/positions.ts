@@ -268,7 +268,10 @@ function listPatterns({ positions }: Language): readonly Pattern[] {
 
 /** Maximum total characters of a definition's texts with expressions. Limits the cost of parsing. */
 const MAX_CHARACTERS = 200_000;
-/** Maximum total characters of a definition's expressions. Their type check blocks the event loop for 20 ms at most. */
+/**
+ * Maximum total characters of a definition's expressions. With this limit, the type check blocks the event loop for 20
+ * ms at most.
+ */
 const MAX_EXPRESSION_CHARACTERS = 25_000;
 
 /**

@@ -25,7 +25,10 @@ export function needsField(text: string, wanted: FieldOfName): boolean {
   );
 }
 
-/** Parses the expressions in the text whose source contains the name. Skips expressions with syntax errors. */
+/**
+ * Parses the expressions in the text and returns those whose source contains the name. Skips expressions with syntax
+ * errors.
+ */
 function listTreesWith(text: string, name: string): readonly Tree[] {
   if (!isTemplate(text)) return [];
   const read = readTemplate(text);

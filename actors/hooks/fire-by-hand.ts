@@ -29,7 +29,7 @@ export function toResend(reading: Reading, caller: Caller, team: VisibleTeam, id
   return { type: "hook.fire", hookId, work, resends: resends ?? id };
 }
 
-/** Returns the message that fires a hook on a sample of its event. `occurrence` is the event's id. */
+/** Returns the message that fires a hook with a sample event. `occurrence` becomes the sample event's id. */
 export function toTest(
   reading: Reading,
   caller: Caller,

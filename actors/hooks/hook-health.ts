@@ -38,7 +38,7 @@ export interface HookCounts {
   readonly hours: readonly EndedInHour[];
 }
 
-/** Number of hours that count: the current one and the 24 before it. */
+/** Number of hours in the counts: the current hour and the 24 hours before it. */
 const HOURS = 25;
 const HOUR_MS = 60 * 60 * 1_000;
 

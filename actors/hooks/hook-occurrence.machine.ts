@@ -89,8 +89,8 @@ export const hookOccurrenceActor = defineActor(hookOccurrenceRef, {
   machine: hookOccurrenceMachine,
   classify: classifyHookOccurrence,
   version: 2,
-  // Version 1 did not record how long the requests of an occurrence took, so the occurrence gets the whole time limit
-  // again.
+  // Version 1 did not record how long the requests of an occurrence took. So an occurrence of version 1 gets the
+  // complete time limit again.
   migrate: ({ value, context }) => {
     const before = context as HookOccurrenceContext;
     return { value, context: { ...before, leftMs: before.timeoutMs } };

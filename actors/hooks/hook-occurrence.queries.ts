@@ -52,7 +52,7 @@ export function findTeamHookOccurrence(
   return hookOccurrence === undefined ? { refused: "not-found" } : { workspaceId, hookOccurrence };
 }
 
-/** Returns the time before which ended hook occurrences were removed; null if none was removed. */
+/** Returns the time before which the workspace's ended hook occurrences were removed; null if none was removed. */
 export function hookOccurrencesPrunedBefore(reading: Reading, workspaceId: string, nowMs: number): string | null {
   return getPrunedBefore(reading, workspaceId, { name: hookOccurrences.name, nowMs });
 }

@@ -12,7 +12,7 @@ import type { AttemptRow, HookOccurrence, HookOccurrenceListed, HookOccurrenceSt
  * rows only twice: the event at the start, and the last attempt at the end.
  */
 
-/** The row that a hook occurrence has from its start on. The key holds the team and id. */
+/** The row that is written when a hook occurrence starts. The row's key has the team and the id. */
 type StartedRow = Omit<HookOccurrence, "id">;
 
 /**

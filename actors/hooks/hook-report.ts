@@ -32,7 +32,7 @@ interface Fired {
   readonly on: string;
 }
 
-/** Reports one request of a hook, which only the metrics count. */
+/** Reports one ended request of a hook. Only the metrics use this report. */
 export function reportAttempt(code: HookFailureCode | null, tookMs: number): Report {
   return { name: HOOK_ATTEMPTED, line: null, details: { outcome: code ?? "delivered", seconds: tookMs / 1_000 } };
 }

@@ -48,8 +48,8 @@ const SWEPT_AT_ONCE = 256;
 const changesFired = table<readonly number[]>("hook-change-fired");
 
 /**
- * Key: `[hook occurrence]`. Value: the latest hook occurrence whose requests name the key's occurrence as their cause.
- * Removed with the occurrence in the key.
+ * Key: `[hook occurrence]`. Value: the latest hook occurrence whose requests have the key's occurrence as their cause.
+ * The row is removed when the key's occurrence is removed.
  */
 export const latestCaused = table<string>("hook-firing-caused");
 

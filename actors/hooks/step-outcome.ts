@@ -7,8 +7,8 @@ import { isRetried } from "./delivery/retry-policy.js";
 import type { HookOccurrenceState } from "./hook-occurrence.js";
 
 /**
- * The stored state of a hook occurrence between turns. The state has all values that decide the outcome of a request,
- * so that this decision reads no rows.
+ * The state that a hook occurrence stores between turns. It has all values that decide the outcome of a request, so the
+ * decision needs no rows.
  */
 export interface HookOccurrenceContext {
   readonly hookId: string;

@@ -53,7 +53,7 @@ export function storeSkills(turn: Turn, location: StationLocation, keys: readonl
   for (const { skill } of currentSkills(turn, location, keys)) holdText(turn, location.workspaceId, toBody(skill));
 }
 
-/** Returns the contents of a skill at the time a run that uses it was queued. */
+/** Returns the contents that a skill had when a run that uses it was queued. */
 export function getStoredSkill(reading: Reading, workspaceId: string, digest: string): SkillContents {
   const [name = "", description = "", ...files] = bodySchema.parse(JSON.parse(getText(reading, workspaceId, digest)));
   const paths = files.filter((_, index) => index % 2 === 0);

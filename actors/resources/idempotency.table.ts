@@ -25,8 +25,8 @@ interface Attempt {
 }
 
 /**
- * Key: `[scope, key]`. No index orders the rows by age: a full sweep twice a day costs less than another row for each
- * request. Rows of earlier releases also name the workspace.
+ * Key: `[scope, key]`. No index orders the rows by age, because a full sweep twice a day costs less than an index row
+ * for each request. Rows of earlier releases also have the workspace.
  */
 export const attempts = table<Attempt>("idempotency");
 /**

@@ -293,13 +293,16 @@ export interface Kind<Fields = Record<string, unknown>> {
   listParts?(fields: Fields): readonly ResourcePart[];
   /** The export form; null for a kind without export. */
   readonly hcl: HclForm<Fields> | null;
-  /** Changes other rows of the kind after an update, in the same batch. `now` is the turn's time. */
+  /**
+   * After an update, changes other rows that the kind stores for the resource, in the same batch. `now` is the turn's
+   * time.
+   */
   afterUpdate?(
     writing: Writing,
     change: { readonly row: ResourceRow<Fields>; readonly previous: ResourceRow<Fields> },
     now: number,
   ): void;
-  /** Removes other rows of the kind with a deleted resource, in the same batch. */
+  /** When a resource is deleted, removes other rows that the kind stores for this resource, in the same batch. */
   afterDelete?(writing: Writing, row: ResourceRow<Fields>): void;
   /** Returns details of a change record beyond the action. */
   details?(row: ResourceRow<Fields>, previous: ResourceRow<Fields> | null): Readonly<Record<string, unknown>>;

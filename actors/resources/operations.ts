@@ -115,7 +115,7 @@ function isAsBefore(next: Pick<ResourceRow, "fields" | "hidden" | "added">, prev
   return canonicalJson(next) === canonicalJson({ fields, hidden, added });
 }
 
-/** Deletes a resource of any kind. An `in-use` refusal names the resources that use it. */
+/** Deletes a resource of any kind. If other resources use this resource, refuses with `in-use` and names the users. */
 export function deleteResource(turn: ResourceTurn, kind: Kind, message: DeleteResource): WriteResult | Refusal {
   const row = findResource(turn, turn.self.partition, kind.name, message.id);
   if (row === undefined) return { refused: "not-found" };

@@ -68,7 +68,7 @@ export function getTeamKey(reading: Reading, workspaceId: string, teamId: string
   return teamId === null ? "" : (resources.get(reading, workspaceId, "team", teamId)?.address ?? "");
 }
 
-/** Writes a resource with its index rows in place of `previous`. */
+/** Writes a resource and its index rows. `previous` is the resource that `row` replaces; null for a new resource. */
 export function putResource(
   writing: DirectedWriting,
   kind: Kind,
@@ -225,7 +225,7 @@ export function listReferrers(reading: Reading, row: ResourceRow, limit: number)
   return [...referring, ...holding].slice(0, limit);
 }
 
-/** A lookup key that only one resource has, with the team's resources that name it. */
+/** A lookup key that only one resource has, and the team's resources that use this key. */
 export interface KeyInUse {
   readonly key: string;
   readonly users: readonly ResourceUser[];

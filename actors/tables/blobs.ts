@@ -103,8 +103,8 @@ function markUnused(turn: CountingWriting, workspaceId: string, digest: string):
 }
 
 /**
- * Removes bodies that have been unused for {@link UNUSED_MS}, longest unused first, at most `limit`. Returns the due
- * time of the next one, or null if no body is unused.
+ * Removes bodies that have been unused for {@link UNUSED_MS}, longest unused first, at most `limit`. Returns when the
+ * next body is due; null if no unused body is left.
  */
 export function sweepBlobs(turn: Turn, workspaceId: string, limit: number): number | null {
   const found = unused.entries(readPastDamage(turn), workspaceId, [], { limit: limit + 1 }).map(toUnused);

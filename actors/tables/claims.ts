@@ -40,8 +40,8 @@ export interface ClaimRow {
 
 interface PendingClaim {
   /**
-   * When the holder is first asked about this claim, in milliseconds since 1970. The question and its answer repeat
-   * this time to identify the claim.
+   * When the claims actor first asks the holder about this claim, in milliseconds since 1970. The question and the
+   * answer repeat this time to identify the claim.
    */
   readonly untilMs: number;
   /** The idempotency key of the request, if it has one. */

@@ -25,7 +25,10 @@ const SHORTEST_READ = 4;
  */
 const MAX_MISSES = 16;
 
-/** A line of one index with its next positions, newest last. `before` is null if `ahead` holds all of them. */
+/**
+ * A line of one index. `ahead` has the line's next positions, newest last. `before` is null if `ahead` has all
+ * remaining positions.
+ */
 interface Side {
   readonly part: IndexPart;
   readonly ahead: Key[];
@@ -108,7 +111,7 @@ class CommonRows<Row extends object> {
     if (this.#take(next)) this.#misses = MAX_MISSES / 2;
   }
 
-  /** Adds the row at a position if it matches. Returns whether it does. */
+  /** Adds the row at a position to the page if the row matches. Returns whether it matches. */
   #take(place: Key): boolean {
     const { index, under } = this.#source.plan;
     const row = this.#reading.fitting({ key: this.#reading.key(index, [...under, ...place]), row: undefined });

@@ -1,8 +1,9 @@
 /**
- * A table with declared indexes: the only way to write a row that has indexes. The table has no state of its own.
+ * A table with declared indexes. Rows that have indexes are written only through this class. It has no state of its
+ * own.
  *
  * 1. A row and its index entries are written together. Unchanged index entries are not written.
- * 2. The caller passes the previous row. The table does not read it.
+ * 2. The caller passes the previous row. The class does not read this row.
  */
 import { isDeepStrictEqual } from "node:util";
 import { expected } from "../../storage/expected.js";
@@ -124,7 +125,10 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     this.put(into, partition, null, row);
   }
 
-  /** Writes a row. `before` is the stored row that it replaces, null for a new row. Throws if their keys differ. */
+  /**
+   * Writes a row. `before` is the stored row that `row` replaces; null for a new row. Throws if both rows have
+   * different keys.
+   */
   put(into: Into, partition: string, before: Row | null, row: Row): void {
     const listed = this.#listed(row);
     const was = before === null ? null : this.#listed(before);

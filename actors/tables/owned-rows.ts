@@ -11,7 +11,7 @@ import { READ_AT_ONCE, type RetainedTable } from "./retention.js";
 import type { SliceBudget } from "./slice-budget.js";
 import type { StoredTable } from "./stored-table.js";
 
-/** Rows that belong to a row of another table, stored under its id. */
+/** Rows that belong to a row of another table. Their keys start with the id of this owner. */
 export interface OwnedRows {
   readonly name: string;
   readonly table: StoredTable;
@@ -64,15 +64,18 @@ function owned<Row>(of: string, rows: OwnedTable<Row>, remove: (turn: Turn, entr
   return { name: rows.name, table: rows, of, clear };
 }
 
-/** Key: `[table, id]`. Value: true. The owner was removed, and its rows are not removed yet. */
+/** Key: `[table, id]`. Value: true. Exists while the owner is removed but some of its owned rows are not. */
 export const leftRows = table<true>("retention-left");
 
-/** Leaves the rows of a removed owner to the sweeper. Call it in the turn that removes the owner. */
+/**
+ * Marks the owned rows of a removed owner for the sweeper, which then removes them. Call it in the turn that removes
+ * the owner.
+ */
 export function releaseRows(turn: Turn, of: string, id: string): void {
   leftRows.put(turn, turn.self.partition, [of, id], true);
 }
 
-/** Removes rows whose owners were removed. Returns true if no more can be removed. */
+/** Removes rows whose owners were removed. Returns true if no more such rows can be removed. */
 export function clearLeftRows(turn: Turn, owned: readonly OwnedRows[], budget: SliceBudget): boolean {
   for (;;) {
     const [left] = leftRows.entries(turn, turn.self.partition, [], { limit: 1 });

@@ -30,13 +30,13 @@ export interface PageOptions<Row> {
 /** A part of a page. */
 export interface Slice<Row> {
   readonly rows: readonly Row[];
-  /** The position where the page continues; null at its end. */
+  /** The position where the page continues; null at the end of the page. */
   readonly next: Cursor<Row> | null;
 }
 
 /** The position at the end of a slice, with the state of the merged lines. Plain data. */
 export interface Cursor<Row> {
-  /** Number of rows found so far. */
+  /** Number of rows of the page that earlier slices found. */
   readonly found: number;
   /** The last line found; null after all lines are known. */
   readonly lastLine: Key | null;

@@ -52,7 +52,7 @@ class SliceReader<Row extends object> {
   readonly #source: PageSource<Row>;
   /** Index of the first order field in a key of the index. */
   readonly #order: number;
-  /** Number of the line's fields up to the last one that the filter does not set. */
+  /** Number of the line's fields up to and including the last field that the filter does not set. */
   readonly #open: number;
   #lastLine: Key | null;
   /** Lines whose next rows are not read yet. */
@@ -159,7 +159,7 @@ class SliceReader<Row extends object> {
     while (this.#unread.length > 0 && this.#wanted > 0) this.#readOn();
   }
 
-  /** Adds a line to {@link #ready} or {@link #unread}. Drops it at its end. */
+  /** Adds a line to {@link #ready} or {@link #unread}. Drops the line if it has no more rows. */
   #keep(line: OpenLine<Row>): void {
     const newest = line.ahead.at(-1);
     if (newest === undefined) {

@@ -66,8 +66,8 @@ interface SweeperContext {
 }
 
 /**
- * Maximum number of rows to read or remove in one turn, and their approximate size in bytes. Such a turn takes some
- * milliseconds.
+ * Maximum number of rows to read or remove in one turn, and maximum size of these rows in bytes (approximately). A turn
+ * with such a slice takes some milliseconds.
  */
 const SLICE = { rows: 128, bytes: 1_000_000 };
 /** Maximum time between two passes, in milliseconds. If a retention period is shorter, passes run more often. */

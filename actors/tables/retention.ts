@@ -25,7 +25,7 @@ import type { StoredTable } from "./stored-table.js";
 /** The retention settings: for ended work, facts about work, hook activity, and the change log. */
 export type RetentionPeriod = "work" | "facts" | "hooks" | "changes";
 
-/** How long rows of each setting are stored after their end, in milliseconds. */
+/** How long the rows under each setting are stored after they ended, in milliseconds. */
 export type RetentionPeriods = Readonly<Record<RetentionPeriod, number>>;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -49,8 +49,8 @@ export interface Retained<Row> {
   /** Tables whose rules run first in a pass, because their rows can prevent the removal of rows of this table. */
   readonly after?: readonly string[];
   /**
-   * Number of key parts before the parts that increase with time; 0 by default. Rows with equal leading parts form one
-   * line.
+   * Number of key parts before the parts that increase with time; 0 by default. Rows with the same leading parts form
+   * one line.
    */
   readonly lineParts?: number;
   /** Cost of checking and removing an ended row, in rows of a slice; 0 by default. */

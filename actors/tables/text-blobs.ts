@@ -14,8 +14,7 @@ export function holdText(turn: Turn, workspaceId: string, text: string): string 
 }
 
 /**
- * Reads the text with this digest; empty for null. Throws if it is missing, because a body is stored while rows refer
- * to it.
+ * Reads the text with this digest; "" for null. Throws if the text is missing: a body is stored while rows refer to it.
  */
 export function getText(reading: Reading, workspaceId: string, digest: string | null): string {
   return digest === null ? "" : Buffer.from(getBody(reading, workspaceId, digest)).toString();

@@ -11,7 +11,7 @@ import type { MembershipMessage } from "./membership.transitions.js";
  */
 export interface OpenWorkspace extends Answered<WriteResult | Refusal | OpenedTooLate>, NewResource {
   readonly type: "workspace.open";
-  /** The time from which the workspace no longer opens under this claim, in milliseconds since 1970. */
+  /** From this time on, the claim can no longer open the workspace. In milliseconds since 1970. */
   readonly openBeforeMs: number;
 }
 
@@ -20,7 +20,7 @@ export interface OpenedTooLate {
   readonly isTooLate: true;
 }
 
-/** Ends a token that was refused as expired, so that it stays invalid if the clock is set back. */
+/** Ends a token that the service refused as expired. So the token stays invalid if the clock is set back. */
 export interface ExpireToken extends Message {
   readonly type: "token.expire";
   readonly id: string;

@@ -34,10 +34,10 @@ export function refuseEndedToken(reading: Reading, caller: Caller, nowMs: number
     : null;
 }
 
-/** A token with its name, for people who read what the token did. */
+/** A token with its name, for users who read about the token's actions. */
 export interface NamedToken {
   readonly tokenId: string;
-  /** The token's name; for a minted token, its trust's key. */
+  /** The name of an issued token; the trust's key for a minted token. */
   readonly name: string;
   /** The id of the trust that minted the token; null for an issued token. */
   readonly trust: string | null;

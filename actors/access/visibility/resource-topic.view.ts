@@ -4,7 +4,10 @@ import { toRepresentation } from "../../resources/representation.js";
 import { findResource } from "../../resources/resource.table.js";
 import { type ChangeFor, locateWorkspace, type StreamTopic, toAll } from "./stream-topic.js";
 
-/** Creates the topic of one resource of a kind. It includes changes of the resources that this resource holds. */
+/**
+ * Creates the topic of one resource of a kind. The topic also has the changes of the resources that this resource
+ * holds.
+ */
 export function resourceTopic(kinds: readonly Kind[], name: string): StreamTopic {
   const kind = kinds.find((one) => one.name === name);
   if (kind === undefined) throw new Error(`no kind ${name}`);
@@ -42,7 +45,10 @@ function visibleChange(ofOutcomes: ReadonlySet<string>, id: string, data: unknow
   ];
 }
 
-/** The restricted changes. A configuration change is reduced to the fields for other readers. */
+/**
+ * The changes that are restricted to audiences. For a configuration change, the schema has only the fields that all
+ * readers of the change may see.
+ */
 const changeSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("hook") }),
   z.object({ type: z.literal("delivery") }),

@@ -36,7 +36,7 @@ export interface ChangeFor {
   readonly data: unknown;
 }
 
-/** Returns a change for everyone who can see the subject, or for nobody if there is no data. */
+/** Returns the data for everyone who can see the subject. Returns no change if the data is undefined. */
 export function toAll(data: unknown): readonly ChangeFor[] {
   return data === undefined ? [] : [{ audience: "readers", data }];
 }

@@ -23,7 +23,7 @@ interface SentRequest {
   readonly ownHeaders: Readonly<Record<string, string>>;
   /** The secrets that sign the request. */
   readonly secrets: readonly string[];
-  /** The data of the event, which readers of the attempt can read anyway. */
+  /** The event's data. Everyone who can read the attempt can also read this data, so it is not secret. */
   readonly event: unknown;
 }
 

@@ -10,7 +10,7 @@ import { compileGlob } from "./glob.js";
 /** The conditions of a hook: the match lists, and `when`. */
 export const conditionNames = ["lines", "stations", "repositories", "tools", "paths", "when"] as const;
 
-/** An event as the conditions of all its hooks read it. */
+/** An event in the form that hook conditions read. */
 export interface Subject {
   readonly work: WorkEvent;
   /** Computed when a `when` first needs the values. */

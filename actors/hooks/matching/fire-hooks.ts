@@ -16,8 +16,8 @@ import { type HookRow, MATCH_START, matchHooks } from "./match-hooks.js";
 /** Common time limit for all hooks on one `before` event (configuration API, Refusing an event), in milliseconds. */
 const BEFORE_EVENT_MS = 60_000;
 /**
- * Maximum matching cost in the turn that receives an event, in units of the meter. The hook matcher continues from
- * there.
+ * Maximum matching cost, in units of the meter, in the turn that receives an event. The hook matcher matches the
+ * remaining hooks in later turns.
  */
 const MATCH_UNITS_IN_TURN = 15_000;
 

@@ -62,7 +62,8 @@ function toPlaces(glob: string): Places {
 }
 
 /**
- * Follows all alternatives in the glob at once: tracks the set of positions reached after each character of the path.
+ * Follows all possible matches of the glob at once. After each character of the path, it knows the set of positions in
+ * the glob that the path so far can reach.
  */
 function matches({ singles, runs }: Places, path: string, work: Work): boolean {
   // Positions are in increasing order. From each position the search continues at that position, at the next one, or at
