@@ -24,9 +24,9 @@ export interface ActorParts {
 }
 
 /**
- * The manifest of an area, `actors/<name>/<name>.area.ts`: the definitions that `catalogue.ts` collects from all areas.
- * Each type parameter is the argument type of the functions in one part. The edge must provide the arguments of all
- * areas together.
+ * The manifest of an area, `actors/<name>/<name>.area.ts`. It has the definitions that `catalogue.ts` collects from all
+ * areas. Some definitions are functions. Each type parameter is the argument type of one group of these functions. The
+ * edge must provide the arguments that the areas need together.
  */
 export interface Area<in Deployment = unknown, in Actors = unknown, in Effects = unknown, in Topics = unknown> {
   /** The name of the area's folder. */

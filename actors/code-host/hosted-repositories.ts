@@ -28,8 +28,8 @@ export interface HostedRepositoryPage {
 }
 
 /**
- * Lists one page of the repositories that an installation currently reaches. The first page is 1. If the code host
- * refuses, the refusal contains its message.
+ * Lists one page of the repositories that an installation currently reaches. The number of the first page is 1. If the
+ * code host refuses the request, the refusal contains the code host's message.
  */
 export async function listHostedRepositories(
   codeHost: CodeHost,

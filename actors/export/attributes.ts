@@ -35,7 +35,7 @@ export function toAttributes(schema: z.ZodType, fields: unknown, substitutions: 
 /** Caches the JSON Schema of each schema, because a workspace may have thousands of resources of one kind. */
 const shapes = new WeakMap<z.ZodType, Schema>();
 
-/** Returns a body's schema as JSON Schema. It describes a parsed body, in which defaults are filled in. */
+/** Returns the JSON Schema of a parsed body, which has all defaults. */
 export function toShape(schema: z.ZodType): Schema {
   const known = shapes.get(schema);
   if (known !== undefined) return known;

@@ -43,7 +43,8 @@ export class Meter {
   }
 
   /**
-   * Whether the evaluation uses this pattern for the first time, and so may have to compile it. Remembers the pattern.
+   * Returns whether the evaluation uses this pattern for the first time, so that the pattern may not be compiled yet.
+   * Remembers the pattern.
    */
   isNew(pattern: string): boolean {
     const { size } = this.#patterns;

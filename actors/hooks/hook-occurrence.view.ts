@@ -13,7 +13,7 @@ const waitSchema = z.strictObject({
   reason: z.string().describe("Why the request waits, in one sentence."),
 });
 
-/** A hook occurrence, with the reason why its next request waits. */
+/** A hook occurrence. If its next request waits, it also has the reason. */
 export const currentHookOccurrenceSchema = hookOccurrenceSchema
   .extend({
     waits: waitSchema

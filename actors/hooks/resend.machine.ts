@@ -90,7 +90,10 @@ function remainingPeriods(turn: Turn, context: ResendContext): readonly ResendPe
   return period === undefined || next === null ? others : [{ ...period, after: next }, ...others];
 }
 
-/** Resends the occurrences of this second, and continues with the remaining periods. */
+/**
+ * Resends the next occurrences, at most as many as the limit for one second. Returns the context with the remaining
+ * periods.
+ */
 function sendSome({ turn }: Delivered<Woken>, context: ResendContext): ResendContext {
   for (const { id, hookId, work } of nextFailed(turn, context).found) {
     const fire: FireHook = { type: "hook.fire", hookId, work, resends: id };

@@ -90,7 +90,7 @@ export function toUnder({ name, plural }: Pick<Kind, "name" | "plural">, address
   return namedByKey.includes(name) ? address : plural;
 }
 
-/** The finders of other kinds, by the prefix of their ids. */
+/** Finders of the objects that are not resources, by the prefix of their ids. */
 const others: Readonly<Record<string, Find>> = {
   task: inOneStep((reading, caller, id) => {
     const found = findVisibleTask(reading, caller, id);

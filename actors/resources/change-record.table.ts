@@ -33,7 +33,7 @@ export const records = table<ChangeRecord>("configuration-change");
  */
 export const sequence = table<number>("configuration-sequence");
 
-/** Retention of change records. A change ends at its own time. */
+/** The retention of change records. The retention period of a record starts at the time of the change. */
 export const changeRetention = retain(records, {
   period: "changes",
   startedAtMs: ({ at }) => Date.parse(at),

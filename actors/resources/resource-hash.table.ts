@@ -11,7 +11,7 @@ export interface HashOwner {
 /** Key: `[kind, hash]`. */
 export const resourceHashes = directory<HashOwner>("resource-hash");
 
-/** Finds the resource of this kind with this hash (SHA-256, hex), in any workspace; undefined if there is none. */
+/** Finds the resource of this kind, in any workspace, that has this hash (SHA-256, hex). Undefined if there is none. */
 export function findResourceByHash<Fields>(
   reading: Reading,
   kind: string,

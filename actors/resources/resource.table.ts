@@ -104,8 +104,8 @@ export interface ResourcePage {
 }
 
 /**
- * Lists the resources of this kind in address order; all of them unless `page` limits them. Throws `damaged` if an
- * address has no row.
+ * Lists the resources of this kind in address order. Lists all of them unless `page` limits the list. Throws `damaged`
+ * if an address has no row.
  */
 export function listResources<Fields = Record<string, unknown>>(
   reading: Reading,

@@ -5,7 +5,7 @@ import { retain } from "../tables/retention.js";
 export const OPEN_DAY = "open";
 
 /**
- * The data of a pull request that figures need, in one row. Each change of the pull request updates the row. The row
+ * The data of a pull request, in one row, for figures. Each change of the pull request updates the row. The row
  * outlives the pull request. Readers of the row need no other row.
  */
 export interface PullRequestFact {

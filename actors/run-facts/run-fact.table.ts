@@ -11,9 +11,8 @@ import { toDay } from "./stay.table.js";
 export const DEFAULT_MODEL = "~default";
 
 /**
- * The data of a task's ended run that figures need, in one row. The turn that ends the run writes the row. The row
- * outlives the run. Readers of the row need no other row. Only `taskOutcome`, `next` and the tally of calls change
- * later.
+ * The data of an ended run of a task, in one row, for figures. The turn that ends the run writes the row. Later only
+ * `taskOutcome`, `next` and the tally of calls change. The row outlives the run. Readers of the row need no other row.
  */
 export interface RunFact extends CallTally {
   readonly runId: string;

@@ -171,7 +171,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     return readSlice(reading, this.#toSource(partition, plan, page), cursor);
   }
 
-  /** Reads all slices of a page at once, for turns and for few rows. */
+  /** Reads all slices of a page at once. Use it in turns, or for few rows. */
   all(reading: Reading, partition: string, filter: Filter<Listed>, page: PageOptions<Row> = {}): Row[] {
     const rows: Row[] = [];
     let slice = this.page(reading, partition, filter, page);

@@ -63,7 +63,7 @@ export function publishOnWrite<Listed>({ changes }: PublishedRows<Listed>): OnWr
   };
 }
 
-/** Counts references to bodies, and publishes the changes of rows if declared. */
+/** Counts references to bodies. If `changes` is declared, also publishes the changes of rows. */
 export function countOnWrite<Listed>({
   blobs,
   changes,

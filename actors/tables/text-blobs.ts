@@ -3,7 +3,10 @@ import type { Turn } from "../../runtime/turns/turn.js";
 import type { Reading, Writing } from "../../storage/store.js";
 import { findBlob, holdBlob, storeBlob } from "./blobs.js";
 
-/** Stores a text as a body. Returns the digest for rows that refer to it; null for the empty text. */
+/**
+ * Stores a text as a body, in the turn of the row that refers to the body. Returns the digest for the row; null for the
+ * empty text.
+ */
 export function storeText(writing: Writing, workspaceId: string, text: string): string | null {
   return text === "" ? null : storeBlob(writing, workspaceId, Buffer.from(text));
 }

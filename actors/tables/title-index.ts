@@ -32,8 +32,8 @@ export interface TitleEntry extends Titled {
 export const EVERYONE = "";
 
 /**
- * Declares that the entries of an index derive from rows. `isSame` returns whether two versions of a row have the same
- * entries.
+ * Declares that the entries of a title index are derived from rows. `isSame` returns whether two versions of a row have
+ * the same entries.
  */
 export function titleEntries<Row>(
   index: TitleIndex,

@@ -55,8 +55,8 @@ export interface CallStep {
 }
 
 /**
- * Returns the tool's request with the step's inputs, or the reason why it cannot be prepared. The caller has already
- * checked that hooks may call the tool.
+ * Returns the tool's request with the step's inputs. If the request cannot be prepared, returns the reason. The caller
+ * has already checked that hooks may call the tool.
  */
 export function prepareCall(
   options: { readonly reading: () => Reading; readonly sealer: Sealer; readonly baseUrl: () => string },

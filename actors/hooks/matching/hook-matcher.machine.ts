@@ -68,7 +68,7 @@ function findWaiting({ turn, ...message }: Delivered<MatchHooks>): WaitingEvent 
 }
 
 function enqueue({ turn, work, from, gate }: Delivered<MatchHooks>): void {
-  // If other events wait, a wake-up is already set; setting it again would delay it.
+  // If other events already wait, a wake-up is set. Setting the wake-up again would delay it.
   const isFirst = waiting.list(turn, turn.self.partition, [turn.self.id], { limit: 1 }).length === 0;
   put(turn, { work, from, gate: gate ?? null, isLate: false });
   if (isFirst) turn.wake(MATCH, turn.now);
