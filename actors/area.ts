@@ -24,16 +24,19 @@ export interface ActorParts {
 }
 
 /**
- * The manifest of an area, `actors/<name>/<name>.area.ts`: the definitions that `catalogue.ts` collects from all areas.
- * Each type parameter is the argument type of the functions in one part. The edge must provide the arguments of all
- * areas together.
+ * The manifest of an area, `actors/<name>/<name>.area.ts`. It has the definitions that `catalogue.ts` collects from all
+ * areas. Some definitions are functions. Each type parameter is the argument type of one group of these functions. The
+ * edge must provide the arguments that the areas need together.
  */
 export interface Area<in Deployment = unknown, in Actors = unknown, in Effects = unknown, in Topics = unknown> {
   /** The name of the area's folder. */
   readonly name: string;
   /** Resource kinds. An area lists a kind after the kinds that it refers to; see {@link Kind.listedAfter}. */
   readonly kinds?: (deployment: Deployment) => readonly Kind[];
-  /** Why resources of other areas' kinds cannot be deleted, by kind. Reasons of later areas come first. */
+  /**
+   * For resources of other areas' kinds, by kind: a function that returns why a resource cannot be deleted. Functions
+   * of later areas are called first.
+   */
   readonly inUse?: Readonly<Record<string, NonNullable<Kind["inUse"]>>>;
   readonly actors?: (parts: Actors) => readonly ActorType[];
   /**
@@ -50,7 +53,7 @@ export interface Area<in Deployment = unknown, in Actors = unknown, in Effects =
   readonly gates?: readonly Gate[];
   readonly runOwners?: readonly RunOwner[];
   readonly effects?: (parts: Effects) => readonly Effect[];
-  /** Topics of the stream by their kind, the first part of `<kind>/<id>`. */
+  /** Topics of the stream, by the kind of their subject. A topic's name is `<kind>/<id>`. */
   readonly topics?: (parts: Topics) => Readonly<Record<string, StreamTopic>>;
   /**
    * Steps that migrate a store from an earlier release. The service runs the steps of all areas in the order of their

@@ -27,7 +27,7 @@ import { workspacesArea } from "./workspaces/workspaces.area.js";
 /**
  * The areas of the domain, grouped in lines. An area may import code and types only from areas in earlier lines. Lint
  * reads this list (`.dependency-cruiser.cjs`), and `catalogue.ts` collects the definitions of all areas from it. To add
- * an area, add its manifest to a line. A folder with only functions or views has no manifest and is listed by its name.
+ * an area, add its manifest to a line. For a folder with only functions or views, add `defineArea` with its name.
  */
 export const areaLines = [
   [tablesArea, defineArea({ name: "expressions" }), defineArea({ name: "statistics" })],

@@ -20,7 +20,7 @@ export interface TokenCaller {
   readonly scopes: readonly Scope[];
   /** The person who issued the token or, for a minted token, who defined its trust. */
   readonly issuedBy: string;
-  /** The trust that minted the token, or null. */
+  /** The id of the trust that minted the token; null for an issued token. */
   readonly trust: string | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Collects the definitions of all areas: each function or list gathers one part of all manifests, in the order of the
- * areas. Only the edge and tests import it. Engines get what they need as arguments.
+ * Collects the definitions of all areas. Each function or list here gathers one part of all manifests, in the order of
+ * the areas. Only the edge and tests import this file. All other code gets the definitions as arguments.
  */
 import type { ActorType, Effect, Gate, Subscriber } from "../runtime/cells/actor-type.js";
 import type { DirectoryCatalogue } from "../runtime/directories/rebuild-directories.js";
@@ -25,7 +25,7 @@ export function createKinds(deployment: Deployment): readonly Kind[] {
   return inOrder(kinds, ({ listedAfter = [] }) => listedAfter).map(withUse);
 }
 
-/** Adds the reasons of other areas why a resource cannot be deleted. */
+/** Returns the kind with the reasons of other areas why one of its resources cannot be deleted. */
 function withUse(kind: Kind): Kind {
   const reasons = areas.flatMap(({ inUse }) => inUse?.[kind.name] ?? []).reverse();
   if (reasons.length === 0) return kind;
@@ -88,8 +88,8 @@ export const referringTables: readonly ReferringTable[] = tables.filter(isReferr
 
 /**
  * The data that the retention sweeper removes (`tables/retention.ts`). `rules` has the retention rules, in the order of
- * a pass. `owned` has the tables whose rows belong to a row of another table. The owned rows are removed after that
- * row.
+ * a pass. `owned` has the tables whose rows belong to rows of other tables. The sweeper removes these rows after the
+ * rows that they belong to.
  */
 export const retainedTables: RetentionCatalogue = {
   rules: inOrder(
@@ -138,8 +138,8 @@ function hasDependents(table: StoredTable): table is StoredTable & DependentSour
 }
 
 /**
- * Orders items so that each comes after the items that it names. Otherwise keeps the given order. Throws if there is no
- * such order.
+ * Orders items so that each item comes after the items whose names `after` returns for it. Keeps the given order where
+ * possible. Throws if there is no such order.
  */
 function inOrder<Item extends { readonly name: string }>(
   items: readonly Item[],

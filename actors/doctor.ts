@@ -1,6 +1,7 @@
 /**
- * Looks for damage in a store that no runtime uses: rows that differ from what was written, and rows that contradict
- * each other. Reads everything in slices. One finding may be the cause of another, so repair findings in order.
+ * Looks for damage in a store that no runtime uses. Damage means rows that differ from what was written, and rows that
+ * contradict each other. Reads everything in slices. Repair findings in their order, because one finding may be the
+ * cause of a later one.
  */
 import type { Catalogue } from "../runtime/cells/actor-type.js";
 import { checkActors } from "../runtime/cells/check-actors.js";
@@ -56,7 +57,7 @@ function* checkIndexes(damageable: Reading, sources: readonly DependentSource[])
         title: `indexes of ${name}`,
         expected: source.dependents(reading, partition),
         prefixes: dependentTables.map((table) => [partition, rowSpace, table]),
-        // A function, because the damage is known only after all rows were read.
+        // Pass a function, because all damage is known only after all rows were read.
         isIncomplete: () => damage.size > 0,
       });
     }

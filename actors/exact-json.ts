@@ -1,32 +1,32 @@
 /**
  * Reads and writes JSON without rounding integers. `JSON.parse` turns every number into a double, which rounds integers
- * beyond 2^53. Identifiers of that size are common, and two of them could become equal.
+ * beyond 2^53. Identifiers of that size are common, and two different identifiers could be rounded to the same number.
  *
  * 1. An integer that is not safe (`Number.isSafeInteger`) becomes a `bigint`. Any other number becomes a double,
- *    including `1e20`, `1182376459023450171.0` and a fraction with more digits than a double has.
+ *   including `1e20`, `1182376459023450171.0` and a fraction with more digits than a double has.
  * 2. Within the limits {@link MAX_DIGITS} and {@link MAX_DEPTH}, everything else works like `JSON.parse` and
- *    `JSON.stringify`, including errors and repeated names.
- * 3. A text that cannot contain an integer beyond 2^53 costs one regular expression more than `JSON.parse`.
+ *   `JSON.stringify`, including errors and repeated names.
+ * 3. If a text cannot contain an integer beyond 2^53, reading costs one regular expression more than `JSON.parse`.
  */
 import { parse, stringify } from "lossless-json";
 
 /**
- * Matches the start of a number that begins with at least 16 digits, or of similar text within a string. Digits right
- * after a quote belong to a string, and do not match.
+ * Matches the start of a number that begins with at least 16 digits. May also match similar text within a string. Does
+ * not match digits right after a quote, because these belong to a string.
  */
 const LONG_NUMBER = /(?:^|[:,[\s])-?\d{16}/;
 const WHOLE_NUMBER = /^-?\d+$/;
-/** Maximum number of digits in an integer. Reading or writing longer ones takes more than linear time. */
-export const MAX_DIGITS = 1_000;
 /**
- * Maximum nesting depth of a text that may contain integers beyond 2^53, because the parser for such texts is
- * recursive.
+ * Maximum number of digits in an integer. The time to read or write an integer grows faster than its number of digits.
  */
+export const MAX_DIGITS = 1_000;
+/** Maximum nesting depth of a text that may contain integers beyond 2^53. The parser for such texts is recursive. */
 export const MAX_DEPTH = 1_000;
 
 /**
- * Parses a JSON text. Throws a SyntaxError for invalid JSON. For a text for which {@link mayRound} is true, also throws
- * if an integer has more than {@link MAX_DIGITS} digits, or if the text nests deeper than {@link MAX_DEPTH} levels.
+ * Parses a JSON text. Throws a SyntaxError for invalid JSON. If {@link mayRound} is true for the text, two limits also
+ * apply: an integer with more than {@link MAX_DIGITS} digits and a nesting deeper than {@link MAX_DEPTH} levels are
+ * errors.
  */
 export function readJson(text: string): unknown {
   // Call `JSON.parse` first, for its error messages, and because it accepts any depth.
@@ -38,7 +38,10 @@ export function readJson(text: string): unknown {
   return parse(text, undefined, { parseNumber, onDuplicateKey: ({ newValue }) => newValue });
 }
 
-/** Whether `JSON.parse` may round an integer of the text. A quick test with some false positives. */
+/**
+ * Returns whether `JSON.parse` may round an integer of the text. The test is quick, and returns true for some texts
+ * that have no such integer.
+ */
 export function mayRound(text: string): boolean {
   return LONG_NUMBER.test(text);
 }
@@ -68,8 +71,8 @@ export function writeJson(value: unknown, space?: number): string {
   try {
     return JSON.stringify(value, undefined, space);
   } catch (error) {
-    // `JSON.stringify` throws a TypeError for a `bigint`, which `stringify` can write. For a circular or too deeply
-    // nested value, `stringify` throws too.
+    // A TypeError means that the value contains a `bigint`, which `stringify` can write, or that it is circular or
+    // nested too deeply. In the latter cases `stringify` throws too.
     if (!(error instanceof TypeError)) throw error;
     return stringify(value, undefined, space) ?? "";
   }

@@ -1,7 +1,7 @@
 /**
- * Exact fractions, for figures and thresholds. {@link toNumber} rounds once, for the response. This is our own
- * implementation, because a library's fraction accepts doubles and approximates them by a small fraction nearby:
- * 0.123456789 becomes 10/81.
+ * Exact fractions, for figures and thresholds. {@link toNumber} rounds once, for the response. The code is our own
+ * because the fractions of a library accept doubles, and approximate a double by a small fraction nearby: 0.123456789
+ * becomes 10/81.
  */
 export interface Fraction {
   /** The numerator, which has the fraction's sign. */
@@ -27,8 +27,8 @@ export const ZERO = fraction(0);
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
 
 /**
- * Converts a JSON number to the decimal that it was written as: 0.05 becomes 1/20, not the nearest double. Throws
- * RangeError if `value` is not finite.
+ * Converts a JSON number to the decimal fraction that its text had: 0.05 becomes exactly 1/20. Throws RangeError if
+ * `value` is not finite.
  */
 export function decimal(value: number): Fraction {
   if (Number.isSafeInteger(value)) return { numerator: BigInt(value), denominator: 1n };
@@ -96,14 +96,14 @@ export function roundUp({ numerator, denominator }: Fraction): bigint {
 }
 
 /**
- * Number of bits to compute, more than a double has. One more bit says whether there is a remainder, so that ties round
- * correctly.
+ * Number of bits of the quotient to compute; a double has fewer. One more bit says whether there is a remainder, so
+ * that a quotient halfway between two doubles rounds correctly.
  */
 const BITS = 64;
 
 /**
- * Returns the double nearest to a fraction. Equal fractions give equal doubles, and a decimal gives the double that
- * JSON would read. For a fraction closer to 0 than 1e-300, the last digit may be wrong.
+ * Returns the double nearest to a fraction. Equal fractions give equal doubles. A decimal fraction gives the double
+ * that a JSON parser would return for it. For a fraction closer to 0 than 1e-300, the last digit may be wrong.
  */
 export function toNumber({ numerator, denominator }: Fraction): number {
   if (isSafe(numerator) && isSafe(denominator)) return Number(numerator) / Number(denominator);
@@ -112,7 +112,7 @@ export function toNumber({ numerator, denominator }: Fraction): number {
   const below = shift < 0 ? denominator << BigInt(-shift) : denominator;
   const quotient = above / below;
   const rest = quotient * below === above ? 0n : numerator < 0n ? -1n : 1n;
-  // Scale in two steps: for a fraction near 0, the power alone would not fit in a double.
+  // Multiply in two steps: for a fraction near 0, the complete power of 2 would be too small for a double.
   const half = Math.trunc((-shift - 1) / 2);
   return Number(2n * quotient + rest) * 2 ** half * 2 ** (-shift - 1 - half);
 }
@@ -126,7 +126,8 @@ export function toNumberOrNull(value: Fraction | null): number | null {
 }
 
 /**
- * Whether the integer is in the range in which doubles are exact. The quotient of two such integers rounds only once.
+ * Returns whether the integer is in the range in which doubles are exact. The division of two such integers rounds only
+ * once.
  */
 function isSafe(value: bigint): boolean {
   return BigInt.asIntN(54, value) === value;

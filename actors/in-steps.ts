@@ -10,8 +10,8 @@ export function atOnce<Result>(steps: InSteps<Result>): Result {
 }
 
 /**
- * Returns the first result of `find` that is not undefined; undefined if there is none. Yields after every `most`
- * items.
+ * Calls `find` for each item, and returns the first result that is not undefined. Returns undefined if there is none.
+ * Yields after every `most` items.
  */
 export function* findInSteps<Item, Found>(
   items: readonly Item[],

@@ -10,7 +10,7 @@ export interface Money {
 /** Maximum of a reported amount and of a sum, in the currency's unit. */
 export const MAX_AMOUNT = 1_000_000_000;
 
-/** Minimum amount, in the currency's unit. Anything less counts as 0. */
+/** Minimum amount, in the currency's unit. A smaller amount counts as 0. */
 const LEAST_AMOUNT = 1e-9;
 
 /**
@@ -32,7 +32,10 @@ export function toAmount(total: Fraction): number {
   return Math.min(MAX_AMOUNT, toNumber(total));
 }
 
-/** The amount of the money, or 0 if it is null or in another currency. Never throws, whatever the row contains. */
+/**
+ * Returns the amount of the money; 0 if `money` is null or in another currency. Never throws, whatever amount a row
+ * contains.
+ */
 export function amountIn(money: Money | null, currency: string): Fraction {
   return money?.currency === currency ? decimal(boundAmount(money.amount)) : ZERO;
 }

@@ -49,7 +49,10 @@ export function toShownOpener(opener: Opener | null): ShownOpener | null {
   return opener?.kind === "integration" ? { ...opener, key: opener.integration } : opener;
 }
 
-/** The origin of a task: `person`, `station`, the key of an integration, or `unknown`. A token acts for a person. */
+/**
+ * Returns the origin of a task: `person`, `station`, the key of an integration, or `unknown`. A task that a token
+ * opened has the origin `person`, because a token acts for a person.
+ */
 export function toOrigin(opener: Opener | null): string {
   switch (opener?.kind) {
     case undefined:

@@ -1,6 +1,6 @@
 /**
- * A caller's permission. The names are those of the configuration API, except `work`: a token needs it to open tasks.
- * People need to be on the team instead.
+ * A permission of a caller. The names are those of the configuration API, except `work`. A token needs `work` to open
+ * tasks; a person must be on the team instead.
  */
 export type Permission =
   | "read"

@@ -9,8 +9,8 @@ export interface FieldError {
 }
 
 /**
- * An expected rejection. `refused` is the slug of a problem in the API reference; only the edge knows its HTTP status.
- * A bug throws an error instead.
+ * An expected rejection. `refused` is the slug of a problem in the API reference. Only the edge maps slugs to HTTP
+ * statuses. A bug is not a refusal: it throws an error.
  */
 export type Refusal =
   | { readonly refused: "bad-request"; readonly detail: string }
@@ -18,8 +18,8 @@ export type Refusal =
   | { readonly refused: "malformed-if-match"; readonly detail: string }
   | { readonly refused: "unsupported-api-version"; readonly detail: string }
   /**
-   * `title` is set if the credentials are valid but of the wrong kind. `basicRealm` is the realm of a resource that
-   * accepts HTTP Basic (RFC 7617); absent if the resource accepts a bearer token.
+   * `title` is set if the credentials are valid but of the wrong kind. `basicRealm` is set if the resource accepts HTTP
+   * Basic (RFC 7617), and is its realm. If absent, the resource accepts a bearer token.
    */
   | {
       readonly refused: "unauthenticated";
@@ -34,7 +34,7 @@ export type Refusal =
   | { readonly refused: "moved-on"; readonly detail: string; readonly currentVersion: number }
   | { readonly refused: "in-use"; readonly detail: string }
   | { readonly refused: "conflict"; readonly detail: string }
-  /** The service no longer stores the body to process again. */
+  /** The service no longer stores the body that the caller asked to process again. */
   | { readonly refused: "body-gone"; readonly detail: string }
   /** A replay check was requested for a change that does not affect how runs work. */
   | { readonly refused: "nothing-to-replay"; readonly detail: string }
@@ -75,8 +75,9 @@ const fieldsBySlug: FieldsBySlug = {
 };
 
 /**
- * Whether an answer is a refusal: `refused` is a known slug, and all other fields belong to this refusal. Rows and
- * messages may have a field `refused` too, but they also have other fields.
+ * Returns whether an answer is a refusal: `refused` is a known slug, and the refusal with this slug has all other
+ * fields of the answer. Rows and messages may also have a field `refused`, but together with fields that no refusal
+ * has.
  */
 export function isRefusal(answer: unknown): answer is Refusal {
   if (typeof answer !== "object" || answer === null || !("refused" in answer)) return false;
@@ -89,7 +90,7 @@ function isSlug(text: string): text is Slug {
   return Object.hasOwn(fieldsBySlug, text);
 }
 
-/** The event of a message that is refused: a machine answers it with {@link answerRefusal}. */
+/** The event of a refused message. A machine answers this event with {@link answerRefusal}. */
 export interface Refused<Type extends string> extends Answered<Refusal> {
   readonly type: Type;
   readonly refusal: Refusal;

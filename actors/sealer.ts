@@ -13,7 +13,7 @@ export interface Sealer {
 }
 
 const NONCE_BYTES = 12;
-/** How many nonces to draw at once. A draw takes longer than encrypting a short value. */
+/** Number of nonces to get from `randomBytes` in one call. A call takes longer than encrypting a short value. */
 const NONCES_AT_ONCE = 256;
 
 /** Creates a sealer with a key of 32 bytes. `randomBytes` must be cryptographically strong. */
@@ -27,7 +27,8 @@ export function createSealer(key: Uint8Array, randomBytes: (count: number) => Ui
       const nonce = nextNonce();
       const cipher = createCipheriv("aes-256-gcm", sealingKey, nonce);
       const body = cipher.update(plain, "utf8");
-      // Returns nothing: GCM is a stream mode, so `update` has already returned the whole ciphertext.
+      // Ignore the result of `final`, which is empty. GCM is a stream mode, so `update` has already returned the whole
+      // ciphertext.
       cipher.final();
       const [start, tag] = [nonce.toString("base64url"), cipher.getAuthTag().toString("base64url")];
       return `v1.${start}.${tag}.${body.toString("base64url")}`;

@@ -9,18 +9,21 @@ type Frozen<Value> = Value extends readonly (infer Item)[]
     ? { readonly [Name in keyof Value]: Frozen<Value[Name]> }
     : Value;
 
-/** The members of a schema that a row stores as they are shown: all but the computed ones. */
+/** The members of a schema that are not computed. A row stores them in the form in which they are shown. */
 export type Stored<Schema extends z.ZodType, Computed extends keyof Shown<Schema> = never> = Omit<
   Shown<Schema>,
   Computed
 >;
 
-/** A function for each member that the row does not store as it is shown. Other members may have a function too. */
+/**
+ * Functions that compute members of a view from a row. Each member that the row does not store as it is shown needs a
+ * function. Other members may have one.
+ */
 export type Computed<View, Row, Context = undefined> = {
   readonly [Name in Exclude<keyof View, StoredName<View, Row>>]: Compute<View[Name], Row, Context>;
 } & { readonly [Name in keyof View]?: Compute<View[Name], Row, Context> };
 
-/** The names of the members that the row stores as they are shown. */
+/** The names of the view's members that the row stores in the form in which they are shown. */
 type StoredName<View, Row> = {
   [Name in keyof View & keyof Row]-?: Row extends Pick<View, Name> ? Name : never;
 }[keyof View & keyof Row];
@@ -30,9 +33,9 @@ type Compute<Value, Row, Context> = (row: Row, context: Context) => Value;
 type View<Value, Row, Context> = [Context] extends [undefined] ? (row: Row) => Value : Compute<Value, Row, Context>;
 
 /**
- * Defines how a row is shown: the members of the schema in their order, each from `computed` or else as the row stores
- * it. Optional members come last, and are absent if undefined. A member without a source is a type error. Nothing is
- * parsed.
+ * Defines the view of a row. The view has the members of the schema, in their order. `computed` computes a member if it
+ * has a function for that member. Otherwise the row has the member. Optional members come last, and are absent if
+ * undefined. The compiler reports a member that has neither source. The view does not validate values.
  */
 export function defineView<Row extends object, Context = undefined>() {
   return <Schema extends z.ZodObject>(

@@ -1,9 +1,9 @@
 import { readJson } from "./exact-json.js";
 
 /**
- * Untrusted text may contain half of a surrogate pair, through an escape in JSON. UTF-8 has no bytes for it, and stores
- * and peers reject or change it in different ways. These functions replace each half with one U+FFFD before the text is
- * stored or sent.
+ * Untrusted text may contain half of a surrogate pair, through an escape in JSON. UTF-8 cannot represent such a half.
+ * Stores and peers reject the text, or change it in different ways. These functions replace each half with one U+FFFD
+ * before the text is stored or sent.
  */
 
 /** Returns the first `max` UTF-16 code units of a text, well-formed, and without half a pair at the end. */
@@ -21,7 +21,10 @@ export function parseWellFormed(text: string): unknown {
 
 const HALF_PAIR = /\\u[dD][89a-fA-F]/;
 
-/** Returns a JSON value with well-formed texts and names. Returns the value itself if they already are. */
+/**
+ * Returns a JSON value in which all texts and names are well-formed. Returns the same object if nothing has to be
+ * replaced.
+ */
 export function toWellFormedJson(value: unknown): unknown {
   if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();
   if (typeof value !== "object" || value === null) return value;

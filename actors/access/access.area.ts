@@ -17,8 +17,8 @@ import { resourceTopic } from "./visibility/resource-topic.view.js";
 import { refuseInTurn } from "./visibility/write-permission.js";
 
 /**
- * Accounts, invites, OAuth states, workspace tokens and trusts. The area also defines the workspace actor, because the
- * actor checks the permission of each write.
+ * Accounts, invites, OAuth states, workspace tokens and trusts. The workspace actor is also in this area, because it
+ * checks the caller's permission in each write.
  */
 export const accessArea = defineArea({
   name: "access",

@@ -1,7 +1,8 @@
 /**
- * The archive of one commit that a replay or replay set needs, `archive/<id>`: a pack of the commit and its tree,
- * stored if no branch of its repository holds it. Messages are classified before the step (`classify-archive.ts`). If
- * an event's name differs from its message, the message follows in brackets. "Any" is every state except absent.
+ * The archive of one commit that a replay or replay set needs, `archive/<id>`. The archive is a pack of the commit and
+ * its tree. The service stores the pack only if no branch of the repository holds the commit. `classify-archive.ts`
+ * turns each message into an event of this machine. If the event has another name than its message, the message follows
+ * in brackets. "Any" is every state except absent.
  *
  * | state          | moved by                         | next    | also                                            |
  * |----------------|----------------------------------|---------|-------------------------------------------------|

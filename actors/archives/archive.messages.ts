@@ -12,13 +12,16 @@ interface HoldArchive extends Message {
   readonly commit: string;
 }
 
-/** A holder no longer needs the commit. No effect if it is not a holder. */
+/** Removes a holder that no longer needs the commit. Has no effect if `holder` does not hold the archive. */
 interface ReleaseArchive extends Message {
   readonly type: "archive.release";
   readonly holder: string;
 }
 
-/** A run could not check out the commit, which may have left its branch. No effect unless the archive is `served`. */
+/**
+ * Reports that a run could not check out the commit, which its branch may no longer contain. Has no effect unless the
+ * archive is `served`.
+ */
 interface LookForArchive extends Message {
   readonly type: "archive.look";
 }
@@ -28,7 +31,7 @@ export interface TakeArchive extends Answered<Taken | Refusal> {
   readonly type: "archive.take";
   readonly runnerId: string;
 }
-/** The runner may look for the commit, until it reports a result or stays silent for too long. */
+/** Permits the runner to look for the commit, until the runner reports a result or stays silent for too long. */
 export interface Taken {
   readonly taken: true;
 }
@@ -40,15 +43,15 @@ export interface ReportArchive extends Answered<Reported | Refusal> {
   readonly found: ArchiveFinding;
 }
 /**
- * `on-branch`: a branch of the repository holds the commit. `missing`: the runner cannot get it. `too-large`: its pack
- * exceeds the limit.
+ * What the runner found. `on-branch`: a branch of the repository holds the commit. `missing`: the runner cannot get the
+ * commit. `too-large`: the commit's pack exceeds the limit.
  */
 export type ArchiveFinding = "on-branch" | "missing" | "too-large";
 export interface Reported {
   readonly reported: true;
 }
 
-/** The runner that looks for the commit has created its pack. */
+/** Sent when the runner that looks for the commit has created the commit's pack. */
 export interface OfferPack extends Answered<ChunksReceived | Refusal> {
   readonly type: "archive.offer";
   readonly runnerId: string;
@@ -63,7 +66,7 @@ export interface TakeChunk extends Answered<ChunksReceived | Refusal> {
   readonly n: number;
   readonly chunk: Uint8Array;
 }
-/** Number of stored chunks, which is the index of the next chunk to send. */
+/** Number of stored chunks. This is also the index of the next chunk to send. */
 interface ChunksReceived {
   readonly received: number;
 }
@@ -88,8 +91,8 @@ export interface WantedCommit {
 }
 
 /**
- * Published to the edge, by workspace. Any runner that has the commit should claim it. If the runner `runnerId` does
- * not have the commit, this runner should fetch the commit from its repository. If `runnerId` is null, no runner
- * fetches the commit.
+ * Asks the runners of a workspace for a commit. A runner that has the commit should take it. If the runner `runnerId`
+ * does not have the commit, it should fetch the commit from the repository. Other runners should not fetch it; a null
+ * `runnerId` means that no runner should.
  */
 export const wantedTopic = topic<WantedCommit & { readonly runnerId: string | null }>("archive-wanted");

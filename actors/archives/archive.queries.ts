@@ -5,8 +5,8 @@ import { archiveChunks, archives } from "./archive.table.js";
 import { countChunks, type Pack } from "./pack.js";
 
 /**
- * Maximum number of wanted commits to send to a runner when it connects. The runner learns of the others when the
- * service asks the runners for them again.
+ * Maximum number of wanted commits to send to a runner when it connects. The service asks for the remaining commits
+ * later, when it asks all runners again.
  */
 const MAX_LISTED = 200;
 
@@ -69,9 +69,12 @@ export function findRefusal(reading: Reading, workspaceId: string, commits: Comm
 }
 
 /**
- * Returns the combined archive state of needed commits. Null if any commit is refused; otherwise `pending` if any is
- * pending; otherwise `kept` if any is kept; null if branches hold all commits or if there are no commits. A commit
- * without an archive counts as pending.
+ * Returns the combined archive state of the needed commits. A commit without an archive counts as pending.
+ *
+ * 1. Null if any commit is refused.
+ * 2. Otherwise `pending` if any commit is pending.
+ * 3. Otherwise `kept` if any pack is kept.
+ * 4. Otherwise null: branches hold all commits, or there are no commits.
  */
 export function findKeeping(reading: Reading, workspaceId: string, commits: Commits): "pending" | "kept" | null {
   const standings = commits.map((commit) => findArchive(reading, workspaceId, commit)?.standing ?? "pending");

@@ -55,7 +55,7 @@ export function releaseHold({ turn, holder, row }: EventOf<"archive.let-go">, co
   return next;
 }
 
-/** Restarts the search for a commit that a branch held. */
+/** Asks runners again for a commit that a branch held earlier. */
 export function lookNow({ turn, row }: EventOf<"archive.doubted">, context: ArchiveContext): ArchiveContext {
   return { ...context, asked: ask(turn, toPending(turn, row), 0) };
 }
@@ -67,7 +67,10 @@ export function take({ turn, runnerId }: EventOf<"archive.take">, context: Archi
   return { ...context, runnerId };
 }
 
-/** Answers a repeated request. The pack is already stored, so nothing more is expected of the runner. */
+/**
+ * Answers a repeated request of the runner that sent the pack. The pack is stored, so the runner need not send
+ * anything.
+ */
 export function takeAgain({ turn }: EventOf<"take.repeated">): void {
   turn.reply({ taken: true });
 }
@@ -142,7 +145,7 @@ export function dropFalsePack({ turn, row, why }: EventOf<"chunk.false">, contex
   return awaitRunners(turn, putRow(turn, row, { pack: null }), next);
 }
 
-/** Stops waiting for the silent runner. The stored chunks stay, so that the runner can continue when it returns. */
+/** Stops waiting for the silent runner. The stored chunks stay, so that this runner can continue its upload later. */
 export function runnerSilent({ turn, row }: EventOf<"runner.silent">, context: ArchiveContext): ArchiveContext {
   return awaitRunners(turn, row, context);
 }
@@ -166,7 +169,7 @@ function refuseForGood(turn: Turn, row: ArchiveRow, context: ArchiveContext, ref
   return { ...next, runnerId: null };
 }
 
-/** Sets the row to pending. The pending time starts now, unless it already runs. */
+/** Sets the row to pending. If it is not pending yet, the pending time starts now. */
 function toPending(turn: Turn, row: ArchiveRow, pack: Pack | null = row.pack): ArchiveRow {
   const pendingSinceMs = row.pendingSinceMs ?? turn.now;
   return putRow(turn, row, { standing: "pending", pendingSinceMs, pack });
@@ -195,8 +198,8 @@ function wakeToAsk(turn: Turn, { pendingSinceMs }: ArchiveRow, asked: number): v
 
 /**
  * Returns the runner that should fetch the commit from its repository. The connected runners that can fetch commits
- * take turns. Returns null in the first round, which is for runners that already have the commit, and if no connected
- * runner can fetch commits.
+ * take turns. Returns null if there is no such runner. Also returns null in the first round, which is for runners that
+ * already have the commit.
  */
 function nextRunner(turn: Turn, asked: number): string | null {
   if (asked === 0) return null;

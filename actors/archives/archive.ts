@@ -13,8 +13,12 @@ export interface ArchiveRow {
   readonly repository: string;
   readonly commit: string;
   /**
-   * `pending`: runners look for the commit, or a runner sends it. `served`: a branch of the repository holds the
-   * commit, so nothing is stored. `kept`: the commit's pack is stored. `refused`: final.
+   * The state of the archive:
+   *
+   * - `pending`: runners look for the commit, or a runner sends it.
+   * - `served`: a branch of the repository holds the commit, so nothing is stored.
+   * - `kept`: the commit's pack is stored.
+   * - `refused`: the commit is not archived. This state is final.
    */
   readonly standing: "pending" | "served" | "kept" | "refused";
   /** The reason for a refusal; for a pending commit, the last obstacle. Null if there is none. */

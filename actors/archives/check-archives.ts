@@ -23,7 +23,7 @@ export function* checkArchives(damageable: Reading): Generator<Finding> {
   }
 }
 
-/** `isDerived`: the finding's repair may be wrong if other rows are damaged. */
+/** A possible finding. `isDerived`: its repair may be wrong if other rows are damaged. */
 type Suspected = Finding & { readonly isDerived: boolean };
 
 function* checkParts(reading: Reading, partition: string, rows: ReadonlyMap<string, ArchiveRow>): Generator<Suspected> {

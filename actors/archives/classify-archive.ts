@@ -13,7 +13,10 @@ const PENDING_MS = 7 * 24 * 60 * 60 * 1_000;
 
 /** The stored state of an archive between turns. */
 export interface ArchiveContext {
-  /** Number of requests to runners since the search began or restarted, or since a branch was found. */
+  /**
+   * Number of requests to runners since the search started. Starts again at 0 when the search restarts or a branch is
+   * found.
+   */
   readonly asked: number;
   /** The runner that looks for the commit, or that sent the kept pack; null for none. */
   readonly runnerId: string | null;
@@ -59,7 +62,7 @@ export function classifyArchive({ bytesPerWorkspace }: ArchiveLimits) {
   };
 }
 
-/** The data that a runner's message is checked against. */
+/** The data against which the actor checks a runner's message. */
 interface Known extends ArchiveLimits {
   readonly row: ArchiveRow;
   readonly context: ArchiveContext;
@@ -122,8 +125,8 @@ function classifyOffer(message: OfferPack, row: ArchiveRow, turn: TurnReading, b
 }
 
 /**
- * Returns whether the message offers the stored pack again, or repeats one of its chunks. The runner may have lost the
- * answer.
+ * Returns whether the message offers the stored pack again, or repeats one of the pack's chunks. The runner sends such
+ * a message if it lost the answer.
  */
 function isRepeat(message: ReportArchive | OfferPack | TakeChunk, row: ArchiveRow, turn: TurnReading): boolean {
   if (message.type !== "archive.chunk") return isOffered(message, row);
@@ -168,16 +171,16 @@ export function toDeadline(pendingSinceMs: number): number {
 /** A classified message, with the data that its transition needs. */
 export type ArchiveEvent = ReturnType<ReturnType<typeof classifyArchive>>;
 
-/** Maximum size of a commit object, in bytes. Most have fewer than 1,000. */
+/** Maximum size of a commit object, in bytes. Most commit objects have fewer than 1,000 bytes. */
 const MAX_COMMIT_BYTES = 256 * 1024;
 /** Number of bytes before the first object: `PACK`, the version, the number of objects. */
 const HEADER_BYTES = 12;
 const COMMIT_TYPE = 1;
 
 /**
- * Returns the reason why a pack that starts with these bytes does not belong to this commit; null if the pack may
- * belong to it. Checks git's format, and that the first object is the commit itself. At checkout, git verifies the rest
- * by the object ids.
+ * Returns why a pack that starts with these bytes does not belong to this commit; null if no reason is found. Checks
+ * the format of git, and that the first object is the commit itself. At checkout, git verifies the other objects by
+ * their ids.
  */
 export function faultOfPack(bytes: Uint8Array, commit: string): string | null {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -196,8 +199,8 @@ export function faultOfPack(bytes: Uint8Array, commit: string): string | null {
 }
 
 /**
- * Reads the type and length of the first object, and where its compressed bytes start. Returns null if the bytes end
- * too early, or if the length takes too many bytes.
+ * Reads the type and length of the first object, and where its compressed bytes start. Returns null if `head` ends too
+ * early, or if the length is encoded in too many bytes.
  */
 function readObjectHead(head: Buffer): { readonly type: number; readonly bytes: number; readonly at: number } | null {
   let at = HEADER_BYTES;

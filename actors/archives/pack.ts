@@ -16,8 +16,9 @@ export interface Pack {
 export const NO_CHUNKS = "";
 
 /**
- * Extends a chained digest by one chunk: returns the SHA-256 (hex) of the earlier digest followed by the chunk's own
- * digest. The service checks each chunk when it arrives. The last chunk completes the digest, so no data is read twice.
+ * Extends a chained digest by one chunk. Returns the SHA-256 (hex) of the earlier digest followed by the digest of the
+ * chunk. The service extends the digest when a chunk arrives. So after the last chunk it need not read the stored
+ * chunks again.
  */
 export function chainDigest(before: string, chunk: Uint8Array): string {
   const own = createHash("sha256").update(chunk).digest("hex");

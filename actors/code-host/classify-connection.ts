@@ -47,7 +47,7 @@ export function classifyConnection(
       return classifyClaimed(message, context, turn);
     case "name.ask":
       return toEvent(isInstalled(context) ? "claim.kept" : "claim.lapsed", message);
-    // Other messages, such as `woken`, are themselves events of the machine.
+    // `woken` and messages of unknown types are passed on unchanged as events of the machine.
     default:
       return message;
   }
@@ -92,7 +92,7 @@ function classifyClaimed(
   const { id: attemptId, by, claim } = attempt;
   if (!isGranted) return toEvent("confirmation.refused", { attemptId, refusal: connectedElsewhere(context.host) });
   const refusal = whyNotConnected(context, by, turn);
-  // The workspace got the installation, but may no longer connect it.
+  // The workspace got the installation, but the user may no longer connect it.
   if (refusal !== null) return toEvent("claim.unused", { attemptId, refusal });
   const { installation } = claim;
   return toEvent(toConfirmed(installation), { attemptId, installation, isGranted });
@@ -103,7 +103,8 @@ function toConfirmed({ isSuspended }: ConfirmedInstallation) {
 }
 
 /**
- * Returns the confirmed installation, or a refusal if the code host did not confirm it or it cannot be connected now.
+ * Returns the confirmed installation. Returns a refusal if the code host did not confirm it, or if the user may not
+ * connect it now.
  */
 function evaluateConfirmation(
   context: CodeHostConnectionContext,
@@ -118,8 +119,8 @@ function evaluateConfirmation(
 }
 
 /**
- * Returns why the user may not connect the installation, or null if they may. Does not check whether another workspace
- * has it.
+ * Returns why the user may not connect the installation, or null if they may. Does not check whether the installation
+ * belongs to another workspace.
  */
 function whyNotConnected({ host, connection }: CodeHostConnectionContext, by: string, turn: TurnReading) {
   if (!mayAdminister(turn, by)) return notAWorkspaceAdministrator(host);

@@ -27,7 +27,7 @@ export function sealSignInGrant(sealer: Pick<Sealer, "seal">, signedIn: SignInGr
   return sealer.seal(JSON.stringify(signedIn));
 }
 
-/** The code host's answer about a person and an installation. */
+/** The code host's answer to the question whether a user administers an installation. */
 export type Confirmation =
   | { readonly confirmed: "yes"; readonly installation: ConfirmedInstallation }
   /**
@@ -52,9 +52,9 @@ export interface ConfirmationOptions {
 }
 
 /**
- * Asks the code host whether a user administers an installation. The user's token is never stored. If the effect runs
- * again after a crash, the authorization code may already be used. The result is then `unknown`, and the user must sign
- * in again.
+ * Asks the code host whether a user administers an installation. Never stores the user's token. If the effect runs
+ * again after a crash, the code host may reject the used authorization code. The result is then `unknown`, and the user
+ * must sign in again.
  */
 export function confirmationEffect({ codeHost, sealer }: ConfirmationOptions): Effect {
   return CONFIRMATION_EFFECT.implement(codeHostLane, async (sealed) => {

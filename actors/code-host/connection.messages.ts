@@ -7,8 +7,9 @@ import type { CodeHostConnection, HostPermissions } from "./connection.js";
 import { type InstallationKey, toActorId } from "./installation.js";
 
 /**
- * Asks the code host whether a user administers the installation, and connects it if so. The reply is immediate; the
- * feed publishes the result as a {@link ConnectOutcome}, under {@link attemptTopic}.
+ * Asks the code host whether a user administers the installation, and connects the installation if so. The reply is
+ * immediate and only says whether the confirmation started. The feed publishes the result later, as a {@link
+ * ConnectOutcome} under {@link attemptTopic}.
  */
 export interface ConfirmInstallation extends Answered<Refusal | null> {
   readonly type: "installation.confirm";
@@ -21,7 +22,9 @@ export interface ConfirmInstallation extends Answered<Refusal | null> {
 /** The result of a confirmation. */
 export type ConnectOutcome = { readonly connection: CodeHostConnection } | Refusal;
 
-/** The installation changed at the code host. The reply says whether the connection changed. */
+/**
+ * Reports that the installation changed at the code host. The reply says whether this changed the stored connection.
+ */
 export interface InstallationChanged extends Answered<boolean> {
   readonly type: "installation.changed";
   readonly change: "deleted" | "suspended" | "unsuspended";
@@ -42,7 +45,7 @@ export interface ReleaseInstallation extends Answered<null> {
   readonly type: "installation.release";
 }
 
-/** The claims actor reports whether the workspace got the installation that it claimed. */
+/** Reports whether the claims actor granted the workspace's claim of an installation. */
 export interface InstallationClaimed extends Message {
   readonly type: "name.claimed";
   /** The key of the claim. */
@@ -64,5 +67,5 @@ export const codeHostConnectionRef = reference<
   [workspaceId: string, installation: InstallationKey]
 >("code-host-connection", (workspaceId, installation) => [workspaceId, toActorId(installation)]);
 
-/** The topic of the change feed where an attempt's outcome is published. */
+/** The topic of a confirmation attempt in the change feed. The attempt's outcome is published there. */
 export const attemptTopic = topic<ConnectOutcome>("code-host-attempt");

@@ -18,9 +18,9 @@ export function listCodeHostConnections(reading: Reading, workspaceId: string): 
 }
 
 /**
- * Finds the connected installation that reaches the repository, by the repository's current or a former `owner/name`.
- * Prefers the installation on the owner's account to the one that last reported the repository. Returns undefined if
- * neither is connected.
+ * Finds the connected installation that reaches the repository. `repository` is its current or a former `owner/name`.
+ * Prefers the installation on the owner's account. Otherwise returns the installation that last reported the
+ * repository, if it is connected.
  */
 export function findReachingConnection(
   reading: Reading,
@@ -55,9 +55,9 @@ export interface AdministeredWorkspace {
 }
 
 /**
- * Finds a workspace that the caller administers as a signed-in user. Callers who cannot see the workspace get
- * `not-found`; other callers get a refusal that names the code host. `host` is the code host's name, or null if no code
- * host is configured.
+ * Finds a workspace that the signed-in caller administers. `host` is the name of the code host, or null if none is
+ * configured. Refuses a caller who cannot see the workspace with `not-found`. Refuses any other caller with a message
+ * that names the code host.
  */
 export function findAdministered(
   reading: Reading,
@@ -90,8 +90,8 @@ export interface ConnectionName {
 }
 
 /**
- * Finds the connection for a user who may remove it. Refuses like {@link findAdministered}, and with `not-found` if the
- * connection does not exist.
+ * Finds a connection for a user who may remove it. Refuses with `not-found` if it does not exist, and otherwise as
+ * {@link findAdministered} does.
  */
 export function findConnectionToEnd(
   reading: Reading,
@@ -105,8 +105,8 @@ export function findConnectionToEnd(
 }
 
 /**
- * Finds the connection for a caller who may configure the workspace. Returns `not-found` to other callers, and if the
- * connection does not exist.
+ * Finds a connection for a caller who may configure the workspace. Refuses with `not-found` if the caller may not, or
+ * if the connection does not exist.
  */
 export function findConfiguredConnection(
   reading: Reading,

@@ -28,7 +28,9 @@ export interface CodeHostConnectionContext extends InstallationKey {
 export interface Attempt {
   readonly id: string;
   readonly by: string;
-  /** The installation that the code host confirmed, while it is being claimed for the workspace. */
+  /**
+   * The confirmed installation and the key of its claim, while the service claims the installation for the workspace.
+   */
   readonly claim?: { readonly key: string; readonly installation: ConfirmedInstallation };
 }
 
@@ -99,8 +101,8 @@ export function lapseClaim(
 }
 
 /**
- * Releases the installation. The release voids all pending claims, so each attempt with a pending claim sends a new
- * one.
+ * Releases the installation. The release also ends pending claims of this workspace, so each attempt with a pending
+ * claim sends a new claim.
  */
 function giveBack(context: CodeHostConnectionContext, turn: Turn): CodeHostConnectionContext {
   turn.send(installationClaimsRef, { type: "name.release", ...toClaimed(turn, context) });
@@ -112,8 +114,8 @@ function toClaimed(turn: Turn, context: CodeHostConnectionContext) {
 }
 
 /**
- * Connects the installation, or updates its stored data. `isGranted` is true if the claim was just granted, and false
- * if the workspace already has the installation.
+ * Connects the installation, or updates the stored data of a connected one. `isGranted` is true if the claims actor has
+ * just granted the claim. It is false if the workspace already has the installation.
  */
 export function connect(
   {
@@ -158,8 +160,8 @@ export function publishRefusal(
 }
 
 /**
- * Publishes why a granted installation was not connected. Releases the installation, unless the workspace has it or
- * another attempt has claimed it.
+ * Publishes why the user could not connect an installation that the claims actor granted. Releases the installation,
+ * unless the workspace already has it or another attempt also claims it.
  */
 export function publishUnused(
   { turn, attemptId, refusal }: AttemptRefused,
@@ -208,7 +210,7 @@ function withoutAttempt(context: CodeHostConnectionContext, attemptId: string): 
   return { ...context, attempts: context.attempts.filter(({ id }) => id !== attemptId) };
 }
 
-/** Stores the connection and replaces the one in the context. */
+/** Stores the connection, and returns a context with this connection. */
 function storeConnection(
   turn: Turn,
   context: CodeHostConnectionContext,

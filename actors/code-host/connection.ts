@@ -30,7 +30,7 @@ export const codeHostConnectionSchema = z
 /** An installation that is connected to a workspace. */
 export interface CodeHostConnection extends Stored<typeof codeHostConnectionSchema, "connectedAt" | "warnings"> {
   readonly connectedAtMs: number;
-  /** The time of the stored data, by the code host's clock, in milliseconds since 1970. */
+  /** When the stored data was current, by the code host's clock, in milliseconds since 1970. */
   readonly asOfMs: number;
   /** The app's permissions for the installation, by GitHub's names; absent if the code host did not report them. */
   readonly permissions?: HostPermissions;

@@ -54,7 +54,7 @@ const changes: Readonly<Record<string, InstallationChanged["change"]>> = {
   unsuspend: "unsuspended",
 };
 
-/** The action of the event that follows when the account's owner accepts new permissions of the app. */
+/** The action of an installation event that reports that the account's owner accepted new permissions of the app. */
 const ACCEPTED = "new_permissions_accepted";
 
 /** Returns the message for the installation's connection; null if the event has no effect. */
@@ -71,7 +71,7 @@ export function toInstallationChange({
   return change === undefined ? null : { type: "installation.changed", change, atMs };
 }
 
-/** Reports a delivery whose signature is wrong. Nobody knows which workspace it is for. */
+/** Reports a delivery with a wrong signature. The workspace of such a delivery is unknown. */
 export function reportRefused(codeHost: string): Reported {
   const line = { level: "warn", message: "delivery refused" } as const;
   const report = { name: "delivery.refused", line, details: { codeHost, reason: "signature", count: 1 } };

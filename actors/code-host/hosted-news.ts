@@ -15,14 +15,14 @@ export interface HostedNews {
   /** The repository's number at the code host; absent if not reported. */
   readonly repositoryId?: number | undefined;
   /**
-   * When the repository had this name, by the code host's clock, in milliseconds since 1970. If absent, the name counts
-   * as current.
+   * When the repository had this name, by the code host's clock, in milliseconds since 1970. If absent, the name is the
+   * current one.
    */
   readonly namedAtMs?: number | undefined;
   readonly about:
     | {
         readonly number: number;
-        /** Null if the delivery has only part of the pull request, so that the service must fetch it. */
+        /** The pull request; null if the delivery has only a part of it, so that the service must fetch it. */
         readonly picture: HostedPullRequest | null;
         readonly reviews: readonly HostedReview[];
       }
@@ -45,7 +45,7 @@ const place = z.object({
   repository: z.object({ id: repositoryId, full_name: fullName, updated_at: timeMs.optional().catch(undefined) }),
 });
 
-/** Returns the installation and the repository of an event's news. */
+/** Returns the fields that all news of an event share: the installation and the repository. */
 function toPlace({ installation, repository }: z.output<typeof place>): Omit<HostedNews, "about"> {
   const { full_name, id, updated_at } = repository;
   return { installationId: installation.id, repository: full_name, repositoryId: id, namedAtMs: updated_at };
@@ -91,7 +91,8 @@ export function isNewsEvent(event: string): boolean {
 const MAX_REPOSITORIES = 100;
 
 /**
- * Returns the news in an event. `event` is its name in `x-github-event`. Other events and invalid data have no news.
+ * Returns the news in an event whose `x-github-event` header is `event`. Returns none for other events and for invalid
+ * data.
  */
 export function toHostedNews(event: string, json: unknown): readonly HostedNews[] {
   if (PULL_REQUEST_EVENTS.includes(event)) return toPullRequestNews(json);
@@ -115,8 +116,8 @@ function toPullRequestNews(json: unknown): HostedNews[] {
 }
 
 /**
- * Returns the first comment of a thread that was resolved or unresolved, with the thread's new state; undefined for
- * other events. `atMs` is the time of an event that has no `updated_at`.
+ * Returns the first comment of a thread that was resolved or unresolved, with the thread's new state. Returns undefined
+ * for other events. Uses `atMs` as the time if the event has no `updated_at`.
  */
 function toResolved(
   { action, thread, updated_at }: z.output<typeof pullRequestEvent>,

@@ -5,8 +5,8 @@ import type { CodeHostConnection } from "./connection.js";
 import { notSetUp } from "./refusals.js";
 
 /**
- * Returns the configured code host if the connection uses it and is in state `connected`; otherwise a refusal.
- * `codeHost` is null if none is configured.
+ * Returns the configured code host, if the connection is on this host and in state `connected`; otherwise a refusal.
+ * `codeHost` is null if the deployment has none.
  */
 export function findConfiguredHost({ host, state }: CodeHostConnection, codeHost: CodeHost | null): CodeHost | Refusal {
   if (codeHost === null) return notSetUp;
@@ -28,8 +28,8 @@ export interface HostedRepositoryPage {
 }
 
 /**
- * Lists one page of the repositories that an installation currently reaches. The first page is 1. If the code host
- * refuses, the refusal contains its message.
+ * Lists one page of the repositories that an installation currently reaches. The number of the first page is 1. If the
+ * code host refuses the request, the refusal contains the code host's message.
  */
 export async function listHostedRepositories(
   codeHost: CodeHost,

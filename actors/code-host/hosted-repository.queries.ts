@@ -28,8 +28,8 @@ export function findHosted(
 }
 
 /**
- * Lists the repository's names in lower case, the current one first. Omits names that another repository has taken
- * since. An unknown repository has only the given name.
+ * Lists the repository's names in lower case, the current name first. Omits former names that now belong to another
+ * repository. For an unknown repository, returns only the given name.
  */
 export function listNames(reading: Reading, workspaceId: string, named: NamedRepository): readonly string[] {
   const found = findHosted(reading, workspaceId, named);
@@ -42,8 +42,8 @@ export function listNames(reading: Reading, workspaceId: string, named: NamedRep
 }
 
 /**
- * Lists the keys that rows about the repository may have: its number at its host, if known, and its names. Rows from
- * before the number was known have a name as key.
+ * Lists the keys that rows about the repository may have: its number at its host, if known, and its names. A row has a
+ * name as key if the number was unknown when the row was written.
  */
 export function listRepositoryKeys(reading: Reading, workspaceId: string, named: NamedRepository): readonly string[] {
   const found = findHosted(reading, workspaceId, named);
@@ -62,15 +62,16 @@ export function toRepositoryKey({ repository, host, repositoryId }: NamedReposit
 }
 
 /**
- * Returns the id of the repository's pull request log: the first name of the repository that the service learned. If
- * another repository has or had that name and this repository's number is known, the id is `<number>@<host>`.
+ * Returns the id of the actor that stores the repository's pull requests. For a known repository, this is the stored
+ * id. For an unknown repository, the id is the given name. If that name belongs or belonged to another repository and
+ * the number is known, the id is `<number>@<host>`.
  */
 export function findLogId(reading: Reading, workspaceId: string, named: NamedRepository): string {
   const known = findHosted(reading, workspaceId, named);
   if (known !== undefined) return known.log;
   const { repository, repositoryId } = named;
   const taken = hostedNames.get(reading, workspaceId, repository.toLowerCase());
-  // If another repository has or had the name, its log may use the name as id. Then use the repository's number
-  // instead.
+  // If the name belongs or belonged to another repository, the log of that repository may have the name as its id. Then
+  // use the number of this repository.
   return taken === undefined || repositoryId === undefined ? repository.toLowerCase() : toRepositoryKey(named);
 }

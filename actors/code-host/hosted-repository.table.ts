@@ -26,5 +26,5 @@ export const MAX_FORMER_NAMES = 20;
 /** Key: `[host, number of the repository]`. Only the repository's pull request log writes these rows. */
 export const hostedRepositories = table<HostedRepository>("hosted-repository");
 
-/** Key: `[name in lower case]`. Value: the repository that has the name, or had it last. */
+/** Key: `[name in lower case]`. Value: the repository that has this name now, or had it last. */
 export const hostedNames = table<HostedKey>("hosted-repository-name");

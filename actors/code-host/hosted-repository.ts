@@ -15,15 +15,15 @@ export interface ReportedRepository extends HostedKey {
   readonly formerNames: readonly string[];
   readonly installationId: number;
   /**
-   * The time of the report, by the code host's clock, in milliseconds since 1970; null if the report is current or has
-   * no time.
+   * The time of the report, by the code host's clock, in milliseconds since 1970. Null if the report has no time or is
+   * known to be current.
    */
   readonly asOfMs: number | null;
 }
 
 /**
- * Stores a repository's reported name, in a turn of the repository's pull request log. Returns whether the name
- * changed. A report that is older than the known name does not change the name.
+ * Stores the name that was reported for a repository, in a turn of its pull request log. Returns whether the
+ * repository's name changed. A report that is older than the stored name does not change the name.
  */
 export function storeHosted(turn: Turn, reported: ReportedRepository): boolean {
   const { partition } = turn.self;
@@ -63,7 +63,7 @@ export function storeHosted(turn: Turn, reported: ReportedRepository): boolean {
   return isRenamed;
 }
 
-/** Removes a repository and the names that lead to it. Call it when no line names the repository any longer. */
+/** Removes a repository, and the entries of its names. Call it when no line refers to the repository any longer. */
 export function forgetHosted(turn: Turn, key: HostedKey): void {
   const { partition } = turn.self;
   const row = hostedRepositories.get(turn, partition, key.host, key.repositoryId);

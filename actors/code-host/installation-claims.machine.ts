@@ -4,8 +4,8 @@
  *
  * | state   | event                                  | next    | also                                             |
  * |---------|----------------------------------------|---------|--------------------------------------------------|
- * | keeping | name.claim                             | keeping | reports to the connection whether it has the     |
- * |         |                                        |         | installation                                     |
+ * | keeping | name.claim                             | keeping | reports to the connection whether the claim is   |
+ * |         |                                        |         | granted                                          |
  * | keeping | name.confirm, name.release, name.lapse | keeping | updates the claim                                |
  * | keeping | woken                                  | keeping | asks the connection that claimed the             |
  * |         |                                        |         | installation                                     |

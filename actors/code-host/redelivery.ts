@@ -10,8 +10,8 @@ const MAX_PAGES = 50;
 const MAX_REDELIVERED = 500;
 
 /**
- * Asks the code host to resend the deliveries of the last three days that this service failed to accept, at most 500.
- * Stops at the first refusal of the code host. Resolves with the number of deliveries that it requested.
+ * Asks the code host to resend deliveries of the last three days that the service did not accept, at most 500. Stops if
+ * the code host refuses a request. Resolves with the number of requested deliveries.
  */
 export async function redeliverFailed(
   { pullRequests }: Pick<CodeHost, "pullRequests">,
@@ -30,8 +30,8 @@ export async function redeliverFailed(
 }
 
 /**
- * Lists at most {@link MAX_REDELIVERED} deliveries without a successful attempt, oldest first, each by its latest
- * attempt.
+ * Lists the deliveries of which every attempt failed, oldest first, at most {@link MAX_REDELIVERED}. Returns the latest
+ * attempt of each.
  */
 async function listFailed(
   { listDeliveries }: CodeHost["pullRequests"],
@@ -47,8 +47,8 @@ async function listFailed(
     cursor = next;
   }
   const taken = new Set(attempts.filter(({ hasFailed }) => !hasFailed).map(({ guid }) => guid));
-  // Attempts are sorted newest first. In reverse order, the newest attempt of each delivery comes last and stays in the
-  // map.
+  // Attempts are sorted newest first. In the reversed list the newest attempt of a delivery comes last, so the map has
+  // the newest.
   const last = new Map(attempts.toReversed().map((attempt) => [attempt.guid, attempt]));
   const failed = [...last.values()].filter(({ guid }) => !taken.has(guid));
   return failed.sort((left, right) => left.atMs - right.atMs).slice(0, MAX_REDELIVERED);

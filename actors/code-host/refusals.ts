@@ -48,7 +48,7 @@ export const notSetUp: Refusal = {
   detail: "No code host is configured. The operator of this service must set CODE_HOST_URL and its related settings.",
 };
 
-/** Rate limit for the requests to the code host on behalf of one user or token. */
+/** Maximum rate of requests to the code host, for each user or token. */
 export const ASKING_RATE = { max: 60, perMs: 60_000, burst: 60 } as const;
 
 /** The caller has sent more requests to the code host than {@link ASKING_RATE} allows. */

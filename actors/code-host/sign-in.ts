@@ -52,8 +52,8 @@ export interface SignInReturn {
 }
 
 /**
- * Reads the code host's response to a sign-in and consumes its OAuth state. `code` is undefined if the response has
- * none. Refuses users who do not administer the workspace now.
+ * Reads the code host's response to a sign-in and consumes the OAuth state of the response. `code` is undefined if the
+ * response has no code. Refuses a user who does not administer the workspace now.
  */
 export async function readSignInReturn(
   { runtime, sealer, codeHost, redirectUri }: SignInOptions,

@@ -1,6 +1,6 @@
 /**
- * The decisions of a task, `decisions/<task>`: one set, drafted after runs. `classify` turns each message into an event
- * before the step.
+ * The decisions of a task, `decisions/<task>`. A task has one set of decisions, which is drafted after runs. `classify`
+ * turns each message into an event of this machine.
  *
  * | state     | moved by                                    | next      | also                                      |
  * |-----------|---------------------------------------------|-----------|-------------------------------------------|
@@ -17,7 +17,8 @@
  * | discarded | decisions.merged, decisions.closed          | discarded |                                           |
  * | stands    | any                                         | stands    | the task's set no longer changes          |
  *
- * The rows of a set do not store the state. In `none` there are no rows. Lists find the rows only in `stands`.
+ * The rows of a set do not store the state. In `none` there are no rows. Only in `stands` do lists include the
+ * decisions.
  */
 import { createChart, type NoContext, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";

@@ -5,7 +5,10 @@ import type { Cursor, Slice } from "../tables/page-source.js";
 import type { StandingDecision } from "./decision.table.js";
 import { type DecisionFilter, type DecisionPage, listStandingDecisions } from "./decision.view.js";
 
-/** Returns a function that reads slices of standing decisions, only from teams whose outcomes the caller may read. */
+/**
+ * Returns a function that reads the list of standing decisions in slices. The list has only the decisions of teams
+ * whose outcomes the caller may read.
+ */
 export function visibleDecisions(
   reading: Reading,
   { caller, workspaceId }: { readonly caller: Caller; readonly workspaceId: string },

@@ -15,7 +15,7 @@ export interface Merge {
   readonly atMs: number;
 }
 
-/** The row by which lists find a standing decision. */
+/** The list entry of a standing decision. */
 export interface StandingDecision {
   readonly id: string;
   readonly mergedAtMs: number;
@@ -41,7 +41,7 @@ export const standingDecisions = indexedTable<StandingDecision>("decision-standi
   ),
 });
 
-/** The retention of standing decisions. A standing decision counts as ended since its merge. */
+/** The retention of standing decisions. The retention period of a standing decision starts at its merge. */
 export const standingRetention = retain(standingDecisions, {
   period: "work",
   startedAtMs: ({ mergedAtMs }) => mergedAtMs,
@@ -52,7 +52,7 @@ export const standingRetention = retain(standingDecisions, {
   },
 });
 
-/** Replaces the task's set. Call it in a turn of the task's decisions. */
+/** Replaces the task's set. Call it in a turn of the task's `decisions` actor. */
 export function replaceDecisionSet(
   turn: Turn,
   of: Pick<DecisionRow, "teamId" | "runId">,
@@ -67,7 +67,10 @@ export function replaceDecisionSet(
   }
 }
 
-/** Adds the task's set to the lists once its pull request is merged. Call it in a turn of the task's decisions. */
+/**
+ * Adds the decisions of the task's set to the lists, after the merge of the task's pull request. Call it in a turn of
+ * the task's `decisions` actor.
+ */
 export function indexDecisionSet(turn: Turn, { repository, url, atMs }: Merge): void {
   const { partition, id: taskId } = turn.self;
   for (const { id, teamId, paths } of decisions.list(turn, partition, [taskId])) {

@@ -49,7 +49,7 @@ export function listStandingDecisions(
     workspaceId,
     { repository },
     {
-      // `after` excludes all decisions of its millisecond, so the bound is the millisecond before `sinceMs`.
+      // `after` also excludes all decisions of its own millisecond. So use the millisecond before `sinceMs`.
       after: sinceMs === undefined ? undefined : [sinceMs - 1],
       before: after === null ? until : [after.mergedAtMs, after.id],
       limit,

@@ -8,8 +8,8 @@ import { decisionSetActor } from "./decision-set.machine.js";
 import { decisionSetRef } from "./decision-set.messages.js";
 
 /**
- * Makes a task's decisions stand when its pull request is merged. Discards the decisions when the pull request is
- * closed without merging.
+ * When a task's pull request is merged, marks the task's decisions as standing. When the pull request is closed without
+ * merging, discards the decisions.
  */
 const pullRequestOverSubscriber: Subscriber<PullRequestOver> = {
   name: "decisions stand or are discarded with their pull request",

@@ -2,7 +2,10 @@ import type { Fact, GateQuestion } from "../../runtime/turns/turn.js";
 import { BOOL, DYN, STRING, type Type, toList, toMap } from "../expressions/cel-types.js";
 import type { ShownOpener } from "../opener.js";
 
-/** Maximum number of tool call events, and of all other events, to store per team. Older events are removed. */
+/**
+ * Maximum number of events to store per team. Tool call events and all other events are counted separately, each with
+ * this maximum. The oldest events are removed first.
+ */
 export const MAX_STORED_EVENTS = 1_000;
 
 /** The rules of an event that hooks can match (configuration API, Hook events). */
@@ -105,13 +108,15 @@ export interface EventTask {
   readonly marks: Readonly<Record<string, string>>;
   /** The line's repositories, `owner/name`. */
   readonly repositories: readonly string[];
-  /** Pull request address or null. */
+  /** The address of the task's pull request; null if there is none. */
   readonly pullRequest: string | null;
   /** Null if unknown; absent in stored events of earlier releases. */
   readonly openedBy?: ShownOpener | null;
 }
 
-/** An event that has happened or is about to. Facts and gate questions about work share this payload. */
+/**
+ * An event about work. The fact of an `after` event and the gate question of a `before` event both have this payload.
+ */
 export interface WorkEvent {
   readonly on: WorkEventName;
   /** The event's id (`occ_...`). One event may fire several hooks. */

@@ -13,7 +13,7 @@ export interface EventPage {
   readonly limit: number;
 }
 
-/** Finds a team's event by its occurrence; undefined if there was none, or if it is no longer stored. */
+/** Finds a team's event by its occurrence. Undefined if there is no such event, or if it has been removed. */
 export function findEvent(
   reading: Reading,
   workspaceId: string,

@@ -10,12 +10,13 @@ export const events = table<WorkEvent>("work-event");
 /** Key: `[team]`. Value: the number of stored events. */
 export const counts = table<number>("work-event-count");
 /**
- * Key: `[team]`. Value: the next occurrences to remove, oldest first. Stored because finding them requires reading
- * whole events.
+ * Key: `[team]`. Value: the occurrences of the next events to remove, oldest first. Stored because finding these
+ * occurrences requires reading whole events.
  */
 export const oldest = table<readonly string[]>("work-event-oldest");
 /**
- * Key: `[team, occurrence]`. Tool call events are frequent, so they have their own limit and displace no other events.
+ * Key: `[team, occurrence]`. Only tool call events. They are frequent, so they have their own limit, and do not evict
+ * other events.
  */
 export const callEvents = table<WorkEvent>("call-event");
 /** Key: `[team]`. Value: the number of stored tool call events. */
@@ -36,7 +37,7 @@ interface EventLog {
 const workLog: EventLog = { events, counts, oldest };
 const callLog: EventLog = { events: callEvents, counts: callCounts, oldest: oldestCalls };
 
-/** Stores an event among its team's latest events. Call it in the batch in which the event happens. */
+/** Stores an event in the log of its team. Call it in the batch in which the event happens. */
 export function recordEvent(writing: Writing, work: WorkEvent): void {
   const { workspaceId, teamId, occurrence } = work;
   const log = isCallEvent(work) ? callLog : workLog;
@@ -78,7 +79,7 @@ function retainLog(log: EventLog) {
     endedAtMs: ({ event }) => Date.parse(event.at),
     remove: (turn, { workspaceId, teamId, occurrence }) => {
       log.events.remove(turn, workspaceId, teamId, occurrence);
-      // Clear this list, because it may contain the removed event.
+      // Clear the stored list of the next events to remove, because it may contain the removed event.
       log.oldest.remove(turn, workspaceId, teamId);
       const count = (log.counts.get(turn, workspaceId, teamId) ?? 0) - 1;
       if (count > 0) log.counts.put(turn, workspaceId, teamId, count);
@@ -122,8 +123,8 @@ function jsonBytes(value: unknown): number {
 }
 
 /**
- * Returns the beginning of a value, in at most `maxBytes` of JSON text. A value that must stay an object is cut by its
- * members.
+ * Returns the beginning of a value, in at most `maxBytes` of JSON text. If `isObject`, an object stays an object with
+ * fewer or shorter members. Any other value becomes text.
  */
 function toBeginning(value: unknown, maxBytes: number, isObject: boolean): unknown {
   if (isObject && typeof value === "object" && value !== null) return cutMembers(value, maxBytes);
@@ -132,7 +133,7 @@ function toBeginning(value: unknown, maxBytes: number, isObject: boolean): unkno
   return text;
 }
 
-/** Includes the short members, cuts the first member that does not fit, and drops the longer members. */
+/** Keeps the shortest members unchanged, cuts the first member that does not fit, and drops the longer members. */
 function cutMembers(value: object, maxBytes: number): object {
   const bySize = Object.entries(value)
     .map(([name, member]) => ({ name, member, bytes: jsonBytes(member) }))
@@ -141,8 +142,7 @@ function cutMembers(value: object, maxBytes: number): object {
   // Reserve two bytes for the braces.
   let left = maxBytes - 2;
   for (const { name, member, bytes } of bySize) {
-    // Subtract the member's name, a colon and a comma. Stop if the remaining bytes do not fit the two quotes of a
-    // value.
+    // Subtract the bytes of the member's name, a colon and a comma. Stop if the rest is too short for a pair of quotes.
     left -= jsonBytes(name) + 2;
     if (left < 2) break;
     shortened.push([name, bytes <= left ? member : toBeginning(member, left, false)]);

@@ -47,8 +47,8 @@ export function toEventTask(task: EventTaskValues, line: LineFields | undefined)
 }
 
 /**
- * Creates an event about a task, with the causes of the task's latest change, and stores it among the team's latest.
- * Call it in the turn in which the event happens or becomes a gate question.
+ * Creates an event about a task and stores it in the team's event log. The event has the causes of the task's latest
+ * change. Call this in the turn in which the event happens or becomes a gate question.
  */
 export function recordWorkEvent(
   writing: Writing,

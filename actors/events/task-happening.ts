@@ -1,7 +1,7 @@
 import type { Fact } from "../../runtime/turns/turn.js";
 import type { EventTask } from "./catalogue.js";
 
-/** Task events that integration bindings handle, and hooks do not. */
+/** Names of task events that integration bindings handle. Hooks do not handle these events. */
 export const taskHappenings = ["task.asked", "task.finished", "task.closed"] as const;
 
 /** A task event for integration bindings, with the task at that time. */

@@ -5,8 +5,8 @@ import type { Entries, HclValue } from "./hcl.js";
 export type Schema = z.core.JSONSchema.JSONSchema;
 
 /**
- * Describes what to write instead of plain values: replacements for texts, values of write-only fields, and fields to
- * omit.
+ * What the export writes in place of some values: replacements for texts, values of write-only fields, and the fields
+ * to omit.
  */
 export interface Substitutions {
   /** The replacement for the text at a path of the body, or null to write the text itself. */
@@ -20,10 +20,13 @@ export interface Substitutions {
 }
 
 /**
- * Converts the fields of a resource to attributes, in the order of its schema. Schema names become snake_case. Names
- * that a user chose (in a map or in free JSON) stay unchanged, in sorted order. A null field is omitted as an unset
- * attribute. Nulls in maps, lists and free JSON are written, as is every other value, including defaults. A write-only
- * field becomes `<name>_wo`, and its version `<name>_wo_version`.
+ * Converts the fields of a resource to attributes, in the order of its schema.
+ *
+ * - The names of schema fields become snake_case. Names that a user chose (in a map or in free JSON) stay unchanged,
+ *   and are sorted.
+ * - A field with null is omitted, which leaves the attribute unset. All other values are written, including defaults,
+ *   and nulls in maps, lists and free JSON.
+ * - A write-only field becomes `<name>_wo`, and its version `<name>_wo_version`.
  */
 export function toAttributes(schema: z.ZodType, fields: unknown, substitutions: Substitutions): Entries {
   return structEntries(toProperties(toShape(schema)), fields, [], substitutions);
@@ -32,7 +35,7 @@ export function toAttributes(schema: z.ZodType, fields: unknown, substitutions: 
 /** Caches the JSON Schema of each schema, because a workspace may have thousands of resources of one kind. */
 const shapes = new WeakMap<z.ZodType, Schema>();
 
-/** Returns a body's schema as JSON Schema. It describes a parsed body, in which defaults are filled in. */
+/** Returns the JSON Schema of a parsed body, which has all defaults. */
 export function toShape(schema: z.ZodType): Schema {
   const known = shapes.get(schema);
   if (known !== undefined) return known;
@@ -65,7 +68,7 @@ function structEntries(
   return entries;
 }
 
-/** Returns the write-only fields below a path ("" for the body), as paths relative to that path. */
+/** Returns the write-only fields below `path` ("" for the body). The returned paths are relative to `path`. */
 export function hiddenAt(path: string, hiddenPaths: readonly string[]): readonly string[] {
   if (hiddenPaths.length === 0) return [];
   const under = path === "" ? "" : `${path}.`;
@@ -113,9 +116,12 @@ function valueFor(
 }
 
 /**
- * Returns the schema's alternative that matches the value, or the schema itself if it has no alternatives. If no
- * alternative matches, returns the first alternative for objects. If there is none, or if the value is a list, returns
- * an empty schema.
+ * Returns the alternative of the schema that fits the value. A schema without alternatives is returned unchanged.
+ *
+ * - For a list: the alternative for lists.
+ * - For an object: the first alternative that has all names of the object, or else the first one for objects.
+ *
+ * Returns `{}` if there is no such alternative.
  */
 function branchFor(schema: Schema, value: unknown): Schema {
   const alternatives = (schema.anyOf ?? schema.oneOf ?? []).filter((each): each is Schema => typeof each === "object");

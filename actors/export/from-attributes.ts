@@ -7,7 +7,8 @@ export interface AttributeFault {
   readonly path: string;
   readonly message: string;
   /**
-   * The attributes that the schema has at this position; present only if the schema does not have the given attribute.
+   * The attributes that the schema has at this position. Present only if the fault is an attribute that the schema does
+   * not have.
    */
   readonly known?: readonly string[];
 }
@@ -20,8 +21,8 @@ export interface TakenFields {
 
 export interface AttributeReading {
   /**
-   * Marks unknown attribute values, in the same structure as the attributes. `true` marks a value and everything below
-   * it.
+   * Marks the attributes whose values are unknown, in the same structure as the attributes. `true` marks a value and
+   * everything below it.
    */
   readonly unknown: unknown;
   /** Paths of fields that attributes never set, with empty brackets for an index: `stations[].id`. */
@@ -31,9 +32,10 @@ export interface AttributeReading {
 }
 
 /**
- * Converts attributes to the fields of a body: the reverse of `toAttributes`, without its substitutions. Snake_case
- * names become schema names. Two things are faults: a set attribute that the schema does not have, and a value that is
- * still unknown. An attribute with null is unset, so its field is omitted. Other values are not validated.
+ * Converts attributes to the fields of a body: the reverse of `toAttributes`, without substitutions. Snake_case names
+ * become the names of schema fields. The field of an unset (null) attribute is omitted. Other values are not validated.
+ *
+ * There are two faults: a set attribute that the schema does not have, and a value that is still unknown.
  */
 export function fromAttributes(schema: z.ZodType, attributes: unknown, reading: AttributeReading): TakenFields {
   const faults: AttributeFault[] = [];

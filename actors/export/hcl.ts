@@ -1,7 +1,7 @@
 /**
- * Writes HCL native syntax in hclwrite's canonical form, which formatting does not change. Each level is indented by
- * two spaces. The `=` of consecutive lines are aligned, except in a line that opens a bracket. Source: the HCL native
- * syntax specification, hashicorp/hcl, `hclsyntax/spec.md` and `hclwrite/format.go`.
+ * Writes the native syntax of HCL in the canonical form of hclwrite, so that a formatter changes nothing. Each level is
+ * indented by two spaces. The `=` of consecutive lines are aligned, except in a line that opens a bracket. Source: the
+ * specification of the HCL native syntax (hashicorp/hcl, `hclsyntax/spec.md` and `hclwrite/format.go`).
  */
 
 /** An expression, written without quotes: `service_team.core.id`. */

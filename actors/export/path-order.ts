@@ -1,8 +1,10 @@
 /**
- * Sorts locations, given in address order, by the paths of the files below them. The two orders differ if one address
- * continues another with "-": `app/main` comes before `app/main-2`, but `app/main-2/x` before `app/main/x`, because
- * "-" sorts before "/". The function delays an address while the next addresses continue it with "-". It never delays
- * more addresses at once than an address has parts between hyphens.
+ * Sorts locations by the paths of the files below them. The locations must be given in address order. Both orders
+ * differ only if one address continues another with "-", because "-" sorts before "/". For example, `app/main` comes
+ * before `app/main-2`, but `app/main-2/x` before `app/main/x`.
+ *
+ * The function delays an address while the following addresses continue it with "-". It never delays more addresses at
+ * once than an address has parts between hyphens.
  */
 export function* inPathOrder<Place extends { readonly address: string }>(locations: Iterable<Place>): Generator<Place> {
   const delayed: Place[] = [];

@@ -105,17 +105,20 @@ export function blockName(address: string): string {
 }
 
 /**
- * The provider's import id, as the import operation expects it: the workspace id and the address in the workspace, or a
- * workspace's own address.
+ * Returns the import id that the provider's import operation expects. For a workspace this is its address. For any
+ * other resource it is the workspace id and the address in the workspace.
  */
 function importId(kind: Kind, row: ResourceRow): string {
   return kind.heldBy === "none" ? row.address : `${row.workspaceId}/${row.address}`;
 }
 
 /**
- * Returns the expression `block` if `text` is the key of the resource that `block` refers to. If `text` is this key
- * with a suffix after a dot (as for a tool of an integration), returns a template with the expression and the suffix.
- * Otherwise, or without `block`, returns null.
+ * Returns the value to write for a text that may be the key of the resource that `block` defines:
+ *
+ * - If the text is this key: the expression `block`.
+ * - If the text is this key, a dot and a suffix (as for a tool of an integration): a template of the expression and
+ *   the suffix.
+ * - Otherwise, or without a `block`: null.
  */
 function referenceTo(block: string | null, { address }: { readonly address: string }, text: string): HclValue | null {
   if (block === null) return null;

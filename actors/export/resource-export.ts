@@ -7,8 +7,9 @@ import { byCodeUnits } from "./path-order.js";
 import { type ExportedFile, exportResource, filesIn } from "./resource-block.js";
 
 /**
- * Exports one resource as complete HCL: its variables, an import block that adopts it, and the resource. The HCL names
- * other resources by id and key. `files` are the files that the HCL reads.
+ * Exports one resource as complete HCL: its variables, the resource, and an import block that adopts the existing
+ * resource. The HCL refers to other resources by id and key, not by expressions. `files` are the files that the HCL
+ * reads.
  */
 export function exportOne(
   reading: Reading,

@@ -30,15 +30,15 @@ interface Source {
 }
 
 /**
- * Exports a whole workspace as an HCL module, file by file in path order. `main.tf` has every exported resource and its
- * import, with kinds in catalogue order and resources in address order. `variables.tf` has the variables for write-only
- * fields. The other files are those that `main.tf` reads. The pieces depend only on the contents, not on the order in
- * which resources were created.
+ * Exports a whole workspace as an HCL module, file by file in path order. `main.tf` has every exported resource with
+ * its import block, in catalogue order of the kinds and address order of the resources. `variables.tf` has the
+ * variables for write-only fields. `main.tf` reads the other files. The pieces depend only on the contents, not on the
+ * order in which resources were created.
  *
- * Each step does little work and yields a few pieces, or none, so that other work can run in between. Memory use is
- * limited to one step's pieces and one resource. `reading` must not change until the end.
+ * Each step does little work and yields at most a few pieces, so that other work can run in between. At any time,
+ * memory holds only the pieces of one step and one resource. `reading` must not change until the end.
  *
- * A resource refers to resources of earlier kinds by expressions. It names any other resource by its key, because a
+ * A resource refers to resources of earlier kinds by expressions. It refers to any other resource by its key, because a
  * module may have no cycles.
  */
 export function* exportWorkspace(
@@ -68,8 +68,8 @@ export function* exportWorkspace(
 }
 
 /**
- * Yields a file with the blocks of all resources of these kinds, with an empty line between them. Yields null for a
- * resource without such blocks.
+ * Yields a file with the blocks of all resources of these kinds, separated by an empty line. For a resource without
+ * such blocks, yields null.
  */
 function* blocksFile(
   path: string,
@@ -88,7 +88,7 @@ function* blocksFile(
   }
 }
 
-/** Yields the files that one folder has for a kind's resources. Also yields null once for each resource. */
+/** Yields the files of one folder for all resources of a kind. Also yields one null for each resource, to count it. */
 function* textFiles(source: Source, kind: Kind, folder: TextFolder): Generator<FilePiece | null> {
   for (const location of inPathOrder(listExportLocations(source, kind))) {
     const files = filesIn(folder, rowAt(source, kind, location));
@@ -97,7 +97,7 @@ function* textFiles(source: Source, kind: Kind, folder: TextFolder): Generator<F
   }
 }
 
-/** Groups pieces into steps. A null counts as a read resource, but adds no piece. */
+/** Groups pieces into steps. A null counts as a resource that was read, but adds no piece to the step. */
 function* inSteps(pieces: Iterable<FilePiece | null>): Generator<readonly FilePiece[]> {
   let step: FilePiece[] = [];
   let looked = 0;

@@ -84,18 +84,16 @@ function isDyn({ kind }: Type): boolean {
 }
 
 /**
- * Whether the types have the same notation. Parameters are compared by name. An object equals any other object, and
- * `map(string, dyn)`.
+ * Returns whether both types have the same notation. Parameters are compared by name. All objects count as equal to
+ * each other and to `map(string, dyn)`.
  */
 export function isSame(left: Type, right: Type): boolean {
   return formatType(left) === formatType(right);
 }
 
-/**
- * Limit on the number of parts in a type, because an expression may double a type at every step. See {@link bounded}.
- */
+/** Maximum number of parts in a type ({@link bounded}). An expression could otherwise double a type at every step. */
 const MAX_PARTS = 200;
-/** Maximum number of type comparisons in one check. Beyond this number, every type fits. */
+/** Maximum number of type comparisons in one check. After this number, the checker accepts every type. */
 const MAX_COMPARISONS = 50_000;
 
 /** Returns the type, or `dyn` if it has {@link MAX_PARTS} parts or more. */
@@ -121,12 +119,12 @@ function toParts(type: Type, max: number): number {
 }
 
 /**
- * The bindings of type parameters, as in cel-go's checker (`checker/types.go`). An assignability check binds
- * parameters; a failed check binds none.
+ * The types that the checker has bound to type parameters, as in the checker of cel-go (`checker/types.go`). A check
+ * whether types are assignable binds parameters. If the check fails, it binds no parameter.
  */
 export class Bindings {
   readonly #bound = new Map<string, Type>();
-  /** A log of the bindings with their previous values, which undoes the bindings of a failed check. */
+  /** A log of the bindings, each with its previous value. The log is used to undo the bindings of a failed check. */
   readonly #trail: { readonly name: string; readonly before: Type | undefined }[] = [];
   #fresh = 0;
   #comparisons = 0;
@@ -148,7 +146,10 @@ export class Bindings {
     return types.map(replace);
   }
 
-  /** Whether each given type is assignable to its wanted type. If all are, the parameters stay bound. */
+  /**
+   * Returns whether each given type is assignable to the wanted type at the same index. If so, the parameters that the
+   * check bound stay bound.
+   */
   areAssignable(given: readonly Type[], wanted: readonly Type[]): boolean {
     const mark = this.#trail.length;
     const all = this.#assignAll(given, wanted);
@@ -169,8 +170,8 @@ export class Bindings {
   }
 
   /**
-   * Replaces the bound parameters in the type. `unknown` decides whether unbound parameters stay or become `dyn`. Parts
-   * of a very large type become `dyn`.
+   * Replaces the bound parameters in the type with their types. `unknown` decides whether unbound parameters stay or
+   * become `dyn`. In a very large type, the parts beyond the limit become `dyn`.
    */
   resolve(type: Type, unknown: "kept" | "dyn" = "kept"): Type {
     let left = MAX_PARTS;
@@ -238,8 +239,9 @@ export class Bindings {
   }
 
   /**
-   * Binds the parameter to the type, or to the more general of the type and the earlier binding. Returns `clashes` if
-   * the type does not fit the earlier binding, and `unfit` if the parameter is unbound and the type contains it.
+   * Binds the parameter to the type. If the parameter is already bound, binds it to the more general of both types.
+   * Returns `clashes` if the type does not fit the earlier binding. Returns `unfit` if the parameter is unbound and the
+   * type contains the parameter.
    */
   #bind(type: Type, parameter: Extract<Type, { kind: "parameter" }>): "fits" | "clashes" | "unfit" {
     if (type.kind === "parameter" && type.name === parameter.name) return "fits";
@@ -257,8 +259,8 @@ export class Bindings {
   }
 
   /**
-   * Whether a type contains the parameter, also through bindings. Binding the parameter to such a type would create an
-   * infinite type.
+   * Returns whether the type contains the parameter, directly or through the bindings of other parameters. Binding the
+   * parameter to such a type would create an infinite type.
    */
   #occurs(name: string, type: Type, seen = new Set<string>()): boolean {
     switch (type.kind) {

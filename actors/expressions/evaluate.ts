@@ -24,26 +24,32 @@ export interface EvaluationFault {
   readonly isSpent?: true;
 }
 
-/** The list that an expression evaluated to. Its elements are converted one at a time, as the caller reads them. */
+/** The list that an expression evaluated to. Each element is converted when the caller reads it. */
 export interface ValueList {
   readonly size: number;
   /** At most the requested number of elements. */
   readonly elements: Iterable<Outcome>;
 }
 
-/** The cost and output that a group of evaluations may use together. Each evaluation also has its own cost limit. */
+/**
+ * The cost and the output size that several evaluations may use together. Each evaluation also has a cost limit of its
+ * own.
+ */
 export interface Budget extends Work {
   readonly room: SizeBudget;
 }
 
 /**
- * The budget of one request. It is enough for four expressions of the highest cost, or for 500 that cost only their
- * start.
+ * Creates the budget of one request. It is enough for four expressions of the maximum cost, or for 500 expressions that
+ * cost only their start.
  */
 export const createBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createSizeBudget() });
 /** Like {@link createBudget}, but the results keep unpaired surrogates. */
 export const createRawBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createRawSizeBudget() });
-/** Maximum number of expressions in a hook, so that a request's budget covers the start of all of them. */
+/**
+ * Maximum number of expressions in a hook. With this number, the budget of a request covers the start of every
+ * expression.
+ */
 export const MAX_EXPRESSIONS = 250;
 /** Cost of starting an evaluation, in units. The evaluation may have to compile its program first. */
 const UNITS_TO_BEGIN = 300;
@@ -53,13 +59,13 @@ export interface Program {
   /** Evaluates the expression. Never throws. The cost is limited (see `meter.ts`). */
   evaluate(names: Names, allowance?: Budget): Outcome;
   /**
-   * Evaluates the expression as a list. Never throws. `elements` has at most the first `max` elements of the list; each
-   * has its own size limit.
+   * Evaluates the expression as a list. Never throws. `elements` has at most the first `max` elements of the list. Each
+   * element has its own size limit.
    */
   list(names: Names, allowance: Budget, max: number): ValueList | EvaluationFault;
   /**
-   * Evaluates the expression as a condition. Returns false if the result is not `true` or is an error. Takes the
-   * cost from `work`. Returns null if `work` was less than {@link MAX_UNITS} and was not enough.
+   * Evaluates the expression as a condition, and subtracts the cost from `work`. Returns false if the result is not
+   * `true` or is an error. Returns null if `work` had less than {@link MAX_UNITS} and this was not enough.
    */
   holds(names: Names, work?: Work): boolean | null;
 }
@@ -69,7 +75,7 @@ export type Names = Readonly<Record<string, Value>>;
 
 /** Merges names for several evaluations. Later parts override earlier ones. */
 export function createNames(...parts: readonly Names[]): Names {
-  // No prototype: a lookup must not find `constructor`.
+  // Use no prototype, so that a lookup of `constructor` finds nothing.
   return Object.assign(Object.create(null), ...parts);
 }
 

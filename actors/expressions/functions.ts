@@ -45,8 +45,8 @@ const weights: ReadonlyMap<string, number> = new Map([
   ...[...standard.functions.keys()].filter((name) => name.startsWith("get")).map((name) => [name, 400] as const),
 ]);
 /**
- * The additional cost of a call that fails. Errors are expensive to create, and an expression may create one at every
- * step and continue.
+ * The additional cost of a call that fails. Errors are expensive to create, and an expression may cause an error at
+ * every step and still continue.
  */
 const ERROR_WEIGHT = 200;
 /** Number of elements that a loop copies in the time of one unit. */
@@ -54,9 +54,8 @@ const ELEMENTS_A_UNIT = 4;
 const TOO_EXPENSIVE = "it takes too long";
 
 /**
- * The environment of the standard functions, in which the meter counts each call. Our own functions replace those that
- * differ from cel-spec in the library, for example `has` and `in` with null values, `timestamp(int)` and
- * `double("abc")`.
+ * The environment of the standard functions. The meter counts each call. Our own functions replace library functions
+ * that differ from cel-spec, for example `has` and `in` with null values, `timestamp(int)` and `double("abc")`.
  */
 export function meteredEnvironment(meter: Meter): CelEnv {
   const standard = celEnv({
@@ -81,7 +80,7 @@ export function meteredEnvironment(meter: Meter): CelEnv {
         meter.spend(weight);
         if (target !== undefined) count(target);
         for (const arg of args) count(arg);
-        // Throw here, outside the function, so that no expression can catch the error.
+        // Throw outside the called function, so that no expression can catch the error.
         if (meter.isSpent) throw new Error(TOO_EXPENSIVE);
         const result = group.call(id, target, args);
         if (isCelError(result)) meter.spend(ERROR_WEIGHT);
@@ -92,7 +91,10 @@ export function meteredEnvironment(meter: Meter): CelEnv {
   return Object.create(standard, { funcs: { value: { find } } });
 }
 
-/** The functions of compiled loops. They append to a loop's list in place, because nothing else refers to this list. */
+/**
+ * The functions that compiled loops call. A loop appends to its result list in place, because nothing else refers to
+ * this list.
+ */
 function loops(meter: Meter): CelFunc[] {
   const filling = new WeakMap<CelList, CelValue[]>();
   return [
@@ -100,7 +102,8 @@ function loops(meter: Meter): CelFunc[] {
       meter.spend(Number(weight));
       return true;
     }),
-    // The library copies all elements of a range before the loop's first step, even if the loop ends there.
+    // Charge for all elements of the range. The library copies all of them before the first step, even if the loop then
+    // ends.
     celFunc(RANGE, [DYN], DYN, (range) => {
       if (isCelList(range) || isCelMap(range)) meter.spend(range.size / ELEMENTS_A_UNIT);
       if (meter.isSpent) throw new Error(TOO_EXPENSIVE);
@@ -166,7 +169,10 @@ const conversions: readonly CelFunc[] = [
   }),
 ];
 
-/** Functions whose result may double at every step. They charge for the size of the result before they build it. */
+/**
+ * Functions whose result may double at every step. Each function charges for the size of its result before it builds
+ * the result.
+ */
 function growing(meter: Meter): CelFunc[] {
   return [
     celFunc("_+_", [LIST, LIST], LIST, (left, right) => {
@@ -195,16 +201,16 @@ function matching(meter: Meter): CelFunc[] {
 }
 
 /**
- * Maximum length of a regular expression, in characters. Patterns use RE2 syntax, match in linear time, and have a
- * limited compile cost.
+ * Maximum length of a regular expression, in characters. This limits the cost of compiling the expression. RE2 syntax
+ * ensures that matching takes linear time.
  */
 const MAX_LENGTH = 500;
 /** Maximum size of a pattern with its repetitions expanded, in approximate characters. */
 const MAX_GROWN = 5_000;
-/** Size to count for each Unicode class and each `i` flag. Both need table lookups in each repetition. */
+/** Size to count for each Unicode class and each `i` flag. Both need table lookups wherever they are repeated. */
 const UNICODE_CLASS_WEIGHT = 200;
 const MAX_CACHED_PATTERNS = 500;
-/** Number of instructions that run for one character in about the time of one unit. */
+/** Number of regular expression instructions that may run on one character for one unit. */
 const INSTRUCTIONS_A_UNIT = 4;
 
 interface Pattern {
@@ -232,14 +238,17 @@ function getPattern(source: string): Pattern {
 }
 
 /**
- * Cost of compiling a pattern, in the meter's units. A cached pattern costs the same. 0 for a pattern that is too long
- * to compile.
+ * Returns the cost of compiling a pattern, in the meter's units. A cached pattern costs the same. A pattern that is too
+ * long to compile costs 0.
  */
 function costToMake(source: string): number {
   return source.length > MAX_LENGTH ? 0 : 200 + 8 * source.length + Math.min(grown(source), MAX_GROWN);
 }
 
-/** An upper bound of the expanded size: it counts every repetition as if it contained the whole pattern. */
+/**
+ * Returns an upper bound of the pattern's size with all repetitions expanded. The bound counts each repetition as if it
+ * repeated the complete pattern.
+ */
 function grown(source: string): number {
   const repeats = [...source.matchAll(/\{(\d+)?(?:,(\d+)?)?\}/g)].map(([, from, to]) => Number(to ?? from ?? 1));
   const classes = source.match(/\\[pP]|\(\?[a-z]*i/g)?.length ?? 0;

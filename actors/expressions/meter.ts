@@ -1,9 +1,14 @@
 import { type CelMap, type CelValue, isCelList, isCelMap } from "@bufbuild/cel";
 
 /**
- * Cost limit of one evaluation, in units of about a tenth of a microsecond. A unit is one call, one argument of a call,
- * 16 characters of an argument, or one node in one step of a loop; some calls cost more. The cost is counted and not
- * timed, so that an expression has the same result everywhere.
+ * Cost limit of one evaluation, in units. A unit is about a tenth of a microsecond. The cost is counted and not timed,
+ * so that an expression has the same result on every machine.
+ *
+ * These cost one unit each; some calls cost more:
+ *
+ * - a call, and each argument of a call
+ * - 16 characters of an argument
+ * - each node in each step of a loop
  */
 export const MAX_UNITS = 30_000;
 const CHARACTERS_A_UNIT = 16;
@@ -16,8 +21,8 @@ export interface Work {
 }
 
 /**
- * Counts the cost of an evaluation. An expression may swallow the error about an exceeded limit, as `all` and `exists`
- * do. Loops therefore check {@link isSpent} before each step.
+ * Counts the cost of an evaluation. Exceeding the limit is an error, but `all` and `exists` ignore errors of single
+ * elements. Loops therefore also check {@link isSpent} before each step.
  */
 export class Meter {
   #left = MAX_UNITS;
@@ -38,7 +43,8 @@ export class Meter {
   }
 
   /**
-   * Whether the evaluation uses this pattern for the first time, and so may have to compile it. Remembers the pattern.
+   * Returns whether the evaluation uses this pattern for the first time, so that the pattern may not be compiled yet.
+   * Remembers the pattern.
    */
   isNew(pattern: string): boolean {
     const { size } = this.#patterns;
@@ -50,8 +56,8 @@ export class Meter {
   }
 
   /**
-   * Spends the cost of passing the value: one unit, and one for every 16 characters of a text or bytes. Does not count
-   * elements.
+   * Spends the cost of passing a value to a function: one unit, and one more for every 16 characters of text or bytes.
+   * The elements of lists and maps cost nothing here.
    */
   spendFor(value: CelValue | undefined): void {
     this.#left -= 1;

@@ -11,8 +11,8 @@ export interface Selections {
   /** All names, including loop variables. */
   readonly names: ReadonlySet<string>;
   /**
-   * The path as written, by the last name in it. Null if the expression reads this name in several paths, or if the
-   * path contains anything but names.
+   * The complete path by its last name, as written. The path is null if the expression uses the name in several paths,
+   * or if the path contains anything but names.
    */
   readonly paths: ReadonlyMap<string, string | null>;
 }
@@ -35,9 +35,9 @@ export function readSelections(tree: Tree): Selections {
 }
 
 /**
- * Completes an evaluator's message about a missing value. The evaluator's message contains only the last name of the
- * value's path, or no name. The result contains the whole path, if it is known. `has` tests whether a name has a value.
- * Any other message is unchanged.
+ * Completes an evaluator's message about a missing value. Such a message contains only the last name of the value's
+ * path, or no name. The result contains the complete path, if the function can find it. `has` tests whether a name has
+ * a value. Returns any other message unchanged.
  */
 export function namingWhatIsMissing(
   message: string,
@@ -60,7 +60,10 @@ function lastName(node: Node, tree: Tree): string | null {
   return index.op === "value" && typeof index.args === "string" ? index.args : null;
 }
 
-/** Returns a path such as `a.b["c"]`. Returns null if it contains anything but names, for example a call. */
+/**
+ * Returns the path of a node, such as `a.b["c"]`. Returns null if the path contains anything but names, for example a
+ * call.
+ */
 function findPath(node: Node, tree: Tree): string | null {
   if (node.op === "id") return node.args;
   const name = lastName(node, tree);

@@ -5,7 +5,7 @@ const { DOUBLE, DYN, INT, UINT } = CelScalar;
 
 type Numeric = bigint | number | CelUint;
 
-/** An operator on integers, which returns null if it has no integer result; and the same operator on doubles. */
+/** An operator on integers and the same operator on doubles. `whole` returns null if the result is not an integer. */
 interface Operator {
   readonly whole: (left: bigint, right: bigint) => bigint | null;
   readonly double: (left: number, right: number) => number;
@@ -28,10 +28,14 @@ const operators: Readonly<Record<string, Operator>> = {
 };
 
 /**
- * Arithmetic on numbers of two types, which cel-spec does not have. A JSON number is a double or, beyond 2^53, an `int`
- * or a `uint`. So the types in `body.id + body.offset` depend on the received values. The result is exact if both
- * numbers and the result are integers; otherwise it is a double, or for `%` an error. An integer result that does not
- * fit in 64 bits is an error. The checker rejects mixed arithmetic if it knows both types.
+ * Arithmetic on two numbers of different types, which cel-spec does not define. A JSON number is a double or, beyond
+ * 2^53, an `int` or a `uint`. So the types in `body.id + body.offset` depend on the received values.
+ *
+ * - If both numbers and the result are integers, the result is exact. It is an error if the result does not fit in 64
+ *   bits.
+ * - Otherwise the result is a double, except that `%` is an error.
+ *
+ * The checker rejects mixed arithmetic if it knows both types.
  */
 export const mixedNumbers: readonly CelFunc[] = Object.entries(operators).flatMap(([name, operator]) => {
   const apply = (left: Numeric, right: Numeric) => {

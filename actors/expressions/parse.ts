@@ -28,7 +28,7 @@ export interface Tree {
 export const MAX_EXPRESSION_LENGTH = 2_000;
 /** Maximum nesting of brackets. */
 const MAX_BRACKETS = 100;
-/** Maximum depth of the tree, including chains of operators. Far below the stack's limit. */
+/** Maximum depth of the tree. A chain of operators also adds depth. The stack would allow far more. */
 const MAX_DEPTH = 400;
 
 const parser = new Environment({
@@ -110,7 +110,8 @@ function findDeeperNode(root: Node, depth: number): Node | null {
 }
 
 /**
- * Converts a parser error to a fault. The column counts from the first character of the expression that is not blank.
+ * Converts a parser error to a fault. The column in the message counts from the first character of the expression that
+ * is not blank.
  */
 function toFault({ range, summary, code }: ParseError, source: string, { text, sourceOffset }: Respelled): Fault {
   const start = Math.min(range?.start ?? text.length, text.length);

@@ -213,8 +213,8 @@ interface Pattern {
 }
 
 /**
- * Calls `take` for each text that contains expressions, until `take` returns false. The definition may be any JSON of
- * any size.
+ * Calls `take` for each text in the definition that contains expressions. Stops when `take` returns false. The
+ * definition may be any JSON of any size.
  */
 function visitExpressions(
   language: Language,
@@ -241,7 +241,7 @@ function visitExpressions(
   visit(definition, listPatterns(language));
 }
 
-/** Selects the patterns that continue with this name at this depth. */
+/** Returns the patterns whose path allows this name at this depth. */
 function below(patterns: readonly Pattern[], depth: number, name: string | number): readonly Pattern[] {
   const goesOn = ({ parts, position: { form } }: Pattern) =>
     depth < parts.length ? parts[depth] === null || parts[depth] === name : form === "text";
@@ -249,8 +249,8 @@ function below(patterns: readonly Pattern[], depth: number, name: string | numbe
 }
 
 /**
- * Whether a text at this depth is at the position. A position of the form `text` also includes deeper texts, such as
- * those in a JSON body or in a tool's inputs.
+ * Returns whether a text at this depth belongs to the position. If the position has the form `text`, all texts below it
+ * also belong to it, such as those in a JSON body or in a tool's inputs.
  */
 function isAt(depth: number, parts: readonly (string | null)[], form: ExpressionForm): boolean {
   return depth === parts.length || (depth > parts.length && form === "text");
@@ -268,12 +268,15 @@ function listPatterns({ positions }: Language): readonly Pattern[] {
 
 /** Maximum total characters of a definition's texts with expressions. Limits the cost of parsing. */
 const MAX_CHARACTERS = 200_000;
-/** Maximum total characters of a definition's expressions. Their type check blocks the event loop for 20 ms at most. */
+/**
+ * Maximum total characters of a definition's expressions. With this limit, the type check blocks the event loop for 20
+ * ms at most.
+ */
 const MAX_EXPRESSION_CHARACTERS = 25_000;
 
 /**
- * Returns why a definition exceeds the limits for expressions, or null. Call it with the body as received, before
- * parsing anything in it. The function stops at a limit, and parses no expression.
+ * Returns why a definition exceeds the limits for expressions; null if it does not. Call it with the body as received,
+ * before parsing anything in it. The function stops as soon as a limit is exceeded, and parses no expression.
  */
 export function findSizeFault(language: Language, definition: unknown): string | null {
   const { maxExpressions } = language;

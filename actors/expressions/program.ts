@@ -3,7 +3,7 @@ import { listOperands, type Node, type Tree } from "./parse.js";
 
 /**
  * Converts the tree to `cel.expr` nodes, and expands macros to loops (cel-spec, "Macros"). Some nodes call our own
- * functions: a loop calls `@goesOn` before each step, and `has` and `in` distinguish null from a missing value.
+ * functions. A loop calls `@goesOn` before each step. Our `has` and `in` treat a null value as present.
  */
 export function compileProgram(tree: Tree): Expr {
   return new Writer(tree).write(tree.root);
@@ -180,7 +180,10 @@ class Writer {
     }
   }
 
-  /** `all` ends at the first false, and `exists` at the first true. Errors of other elements are then ignored. */
+  /**
+   * Writes the loop of `all` or `exists`. `all` ends at the first false, and `exists` at the first true. The result
+   * then ignores errors of other elements.
+   */
   #quantifier(loop: Loop, condition: Node, op: "&&" | "||"): Expr {
     const gathered = this.#name(GATHERED);
     const ended = op === "&&" ? gathered : this.#call("!_", [gathered]);
@@ -228,7 +231,8 @@ class Writer {
         iterRange: this.#call(RANGE, [this.write(loop.range)]),
         accuVar: GATHERED,
         accuInit: parts.from,
-        // `&&` evaluates its left side first, so the cost of the step counts before the loop's own condition.
+        // `&&` evaluates its left side first. So the cost of a step is counted before the loop's own condition is
+        // evaluated.
         loopCondition: this.#call("_&&_", [goesOn, parts.while]),
         loopStep: parts.step,
         result: parts.result,

@@ -2,8 +2,8 @@ import { listOperands, type Node, parseExpression, type Tree } from "./parse.js"
 import { isTemplate, readTemplate } from "./templates.js";
 
 /**
- * Whether an expression in the text reads the value of this name. A field or a string with the same text does not
- * count.
+ * Returns whether an expression in the text reads the value of this name. A field or a string that has the same text
+ * does not count.
  */
 export function readsName(text: string, name: string): boolean {
   return listTreesWith(text, name).some(({ root }) => isNamed(root, name));
@@ -16,7 +16,7 @@ interface FieldOfName {
 }
 
 /**
- * Whether an expression in the text reads the map's field without testing anywhere whether the field exists. Such an
+ * Returns whether an expression in the text reads the map's field and nowhere tests whether the field exists. Such an
  * expression fails if the field is missing.
  */
 export function needsField(text: string, wanted: FieldOfName): boolean {
@@ -25,7 +25,10 @@ export function needsField(text: string, wanted: FieldOfName): boolean {
   );
 }
 
-/** Parses the expressions in the text whose source contains the name. Skips expressions with syntax errors. */
+/**
+ * Parses the expressions in the text and returns those whose source contains the name. Skips expressions with syntax
+ * errors.
+ */
 function listTreesWith(text: string, name: string): readonly Tree[] {
   if (!isTemplate(text)) return [];
   const read = readTemplate(text);

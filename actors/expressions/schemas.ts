@@ -42,8 +42,8 @@ function reading(form: ExpressionForm) {
 }
 
 /**
- * Calls `take` for each text with expressions within `value`. `path` changes during the visit, and has its initial
- * value again afterwards.
+ * Calls `take` for each text within `value` that contains expressions. The function changes `path` while it runs, and
+ * restores it at the end.
  */
 function eachTemplate(
   value: unknown,

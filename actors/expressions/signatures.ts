@@ -30,7 +30,7 @@ const numbers = [INT, UINT, DOUBLE];
 
 const call = (gives: Type, ...takes: Type[]): Overload => ({ isMethod: false, takes, gives });
 const method = (gives: Type, ...takes: Type[]): Overload => ({ isMethod: true, takes, gives });
-/** Creates an operator's overloads: each has one type for both sides and for the result. */
+/** Creates one overload of an operator for each type. Both sides and the result have this type. */
 const closed = (...types: Type[]) => types.map((type) => call(type, type, type));
 const conversions = (gives: Type, ...from: Type[]) => from.map((type) => call(gives, type));
 const calendar = [method(INT, TIMESTAMP), method(INT, TIMESTAMP, STRING)];
@@ -111,8 +111,8 @@ export interface Declarations {
   /** Types by their names. */
   readonly types: ReadonlyMap<string, Type>;
   /**
-   * The namespace in which a name is resolved first, before the enclosing namespaces; empty for none. A leading dot
-   * (`.x`) would be useful only with a namespace, and does not parse.
+   * The namespace in which the checker looks up a name first, before the enclosing namespaces; empty for none. A
+   * leading dot (`.x`) would be useful only with a namespace, and is a syntax error.
    */
   readonly container: string;
 }

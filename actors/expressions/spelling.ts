@@ -1,12 +1,16 @@
 /**
- * A source in which CEL syntax that the parser lacks (cel-spec, "Syntax") is rewritten: `.5`, raw bytes `br"…"`,
- * non-ASCII characters in bytes, and quoted fields `` .`content-type` ``. Offsets can be mapped back to the source.
+ * A rewritten source. It replaces CEL syntax that the parser lacks (cel-spec, "Syntax"): `.5`, raw bytes `br"…"`,
+ * non-ASCII characters in bytes, and quoted fields `` .`content-type` ``. Offsets can be mapped back to the original
+ * source.
  */
 export interface Respelled {
   readonly text: string;
   /** Maps an offset in `text` to an offset in the source. */
   sourceOffset(offset: number): number;
-  /** Returns the field name that a placeholder in `text` replaces. Returns any other name unchanged. */
+  /**
+   * Returns the field name that a placeholder in `text` stands for. Returns any name that is not a placeholder
+   * unchanged.
+   */
   toField(name: string): string;
 }
 
@@ -23,7 +27,7 @@ const TOKEN = new RegExp(TOKENS.map(({ source }) => source).join("|"), "g");
 interface Change {
   /** The end of a rewritten part in the new text, exclusive. */
   readonly end: number;
-  /** The amount to add to offsets in the new text, at and after `end`, to get offsets in the source. */
+  /** The amount to add to an offset at or after `end` in the new text, to get the offset in the source. */
   readonly shift: number;
 }
 

@@ -1,7 +1,10 @@
 /**
- * Returns the name that needs the fewest edits (insertion, removal, replacement, swap of neighbours); of several, the
- * first. Skips `name` itself. Names that differ only in case need no edit. Returns null if every name needs more than
- * `max` edits, or as many edits as it has characters. The default of `max` depends on the length of `name`.
+ * Returns the name that needs the fewest edits to become equal to `name`. An edit inserts, removes or replaces a
+ * character, or swaps two neighbours. A name that differs only in case needs no edit. If several names need as few
+ * edits, returns the first. Skips `name` itself.
+ *
+ * Returns null if every name needs more than `max` edits, or as many edits as it has characters. The default of `max`
+ * depends on the length of `name`.
  */
 export function nearest(
   name: string,

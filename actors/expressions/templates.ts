@@ -17,8 +17,8 @@ export type Template = readonly (string | Embedded)[];
 export const OPEN = "${{";
 export const CLOSE = "}}";
 /**
- * Matches braces, the start of a quoted text, and whole comments. Braces in quoted texts and comments are no
- * delimiters.
+ * Matches braces, the start of a quoted text, and complete comments. Braces within quoted texts and comments do not
+ * delimit the expression.
  */
 const SKIPPED = /[rR]?[bB]?[rR]?("""|'''|"|')|\/\/[^\n]*|[{}]/g;
 
@@ -28,8 +28,8 @@ export function isTemplate(text: string): boolean {
 }
 
 /**
- * Splits a text into its parts. Braces inside an expression (quoted text, map literals) do not end it. Returns a fault
- * if an expression is not closed.
+ * Splits a text into its parts. Braces within an expression (in quoted texts or map literals) do not end the
+ * expression. Returns a fault if an expression is not closed.
  */
 export function readTemplate(text: string): { readonly template: Template } | { readonly fault: Fault } {
   const parts: (string | Embedded)[] = [];
@@ -87,9 +87,11 @@ function knownTemplate(text: string): Read {
 export type WriteValue = (value: Json, before: string) => string;
 
 /**
- * Evaluates a text. If the text is a single expression, the result is the expression's value, of any type. In any other
- * text, `write` inserts each value. The result is an error if an expression is not closed or has no value, or if the
- * budget does not cover all expressions.
+ * Evaluates a text. If the text is a single expression, the result is the value of this expression, of any type. In any
+ * other text, `write` converts the value of each expression to the text to insert.
+ *
+ * The result is an error if an expression is not closed, if an expression has no value, or if the budget does not cover
+ * all expressions.
  */
 export function evaluateText(
   text: string,

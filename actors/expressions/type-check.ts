@@ -1,7 +1,7 @@
 /**
  * The type checker. It uses gradual typing as in cel-go (`checker/checker.go`), but works on the tree with its spans.
- * It reports all faults, not only the first. A faulty part gets the type `error`, which fits everywhere and so causes
- * no further faults.
+ * It reports all faults, not only the first. A part with a fault gets the type `error`. This type is accepted
+ * everywhere, so the part causes no further faults.
  */
 
 import {
@@ -46,7 +46,9 @@ export function checkExpression(
 type Names = ReadonlyMap<string, Type>;
 type CallNode = Extract<Node, { op: "call" | "rcall" }>;
 
-/** cel-spec's type of values that may be absent. No position has it, but a declared function may return it. */
+/**
+ * cel-spec's type of values that may be absent. No name in scope has this type, but a declared function may return it.
+ */
 const OPTIONAL = "optional_type";
 
 const macroNames = ["has", "all", "exists", "exists_one", "map", "filter"];
@@ -130,7 +132,10 @@ class Checker {
     return found === undefined ? [] : (this.#declared.functions.get(found) ?? []);
   }
 
-  /** The names in scope within a loop. The loop variable hides names that equal it or start with it and a dot. */
+  /**
+   * Returns the names in scope within a loop. The loop variable hides names that are equal to it, and names that start
+   * with it and a dot.
+   */
   #inside(names: Names, variable: string, element: Type): Names {
     const hidden = listCandidates(variable, this.#declared.container);
     const isHidden = (name: string) => hidden.some((each) => name === each || name.startsWith(`${each}.`));
@@ -169,7 +174,7 @@ class Checker {
   #ownField(node: Node, fields: Readonly<Record<string, Type>>, field: string): Type {
     const own = Object.hasOwn(fields, field) ? fields[field] : undefined;
     if (own !== undefined) return own;
-    // Use the span of the name only: the part before it is correct.
+    // Report the span of the field's name only, because the part before it is correct.
     const { end } = this.#tree.toSpan(node);
     const suggestion = nearest(field, Object.keys(fields));
     const span = { start: end - field.length, end };
@@ -198,8 +203,8 @@ class Checker {
   }
 
   /**
-   * Returns the type of a field that is read as in `event["at"]`. Returns null if the node has another form, or if the
-   * value is no declared object.
+   * Returns the type of a field that is read with a literal index, as in `event["at"]`. Returns null if the node has
+   * another form, or if the indexed value is not a declared object.
    */
   #literalIndex(node: Node, [, index]: readonly Node[], [of]: readonly Type[]): Type | null {
     if (node.op !== "[]" || index?.op !== "value" || typeof index.args !== "string" || of === undefined) return null;
@@ -228,8 +233,8 @@ class Checker {
   }
 
   /**
-   * Checks a call of a function with a qualified name, which looks like a method call. Returns null if the node is no
-   * such call.
+   * Checks a call of a function with a qualified name. Such a call looks like a method call. Returns null if the node
+   * is not such a call.
    */
   #namespaced(node: CallNode, names: Names): Type | null {
     if (node.op !== "rcall") return null;
@@ -252,8 +257,9 @@ class Checker {
   }
 
   /**
-   * Returns the result type of the overloads that accept these types: `dyn` if their result types differ, null if no
-   * overload accepts the types. Returns `error` if one of the types is `error`.
+   * Returns the result type of the overloads that accept these types. Returns `dyn` if several overloads accept them
+   * and have different result types. Returns null if no overload accepts the types. Returns `error` if one of the types
+   * is `error`.
    */
   #overload(overloads: readonly Overload[], types: readonly Type[]): Type | null {
     if (types.some(({ kind }) => kind === "error")) return ERROR;
@@ -348,14 +354,14 @@ function literalType(value: unknown): Type {
 /** Maximum number of names in scope that a fault lists. */
 const MAX_LISTED_NAMES = 10;
 
-/** Lists the names in scope, for a fault whose name resembles none of them. */
+/** Lists the names in scope, for a fault about a name that resembles none of them. */
 function toNamesHere(names: Names): string {
   const listed = [...names.keys()].slice(0, MAX_LISTED_NAMES);
   if (listed.length === 0) return "";
   return `; there ${names.size === 1 ? "is" : "are"} ${listed.join(", ")}${names.size > listed.length ? ", …" : ""}`;
 }
 
-/** Returns the text `a.b.c` of a chain of plain names, or null. */
+/** Returns the text of a chain of plain names, such as `a.b.c`; null for any other node. */
 function dotted(node: Node): string | null {
   if (node.op === "id") return node.args;
   if (node.op !== ".") return null;

@@ -45,8 +45,8 @@ export interface AttemptResult {
 }
 
 /**
- * Validates an expression with the names in scope at its position, and also the rest of the definition. Refuses an
- * unknown position, a definition that is invalid or exceeds a limit, and a position without an expression.
+ * Validates an expression with the names in scope at its position, and validates the rest of the definition. Refuses an
+ * unknown position, a position without an expression, and a definition that is invalid or exceeds a limit.
  */
 export function validateAtPosition(
   kinds: readonly DefinitionKind[],

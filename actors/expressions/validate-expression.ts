@@ -19,8 +19,8 @@ export interface ExpectedExpression {
 }
 
 /**
- * The result for an expression or a field. `type` is null if there are faults, and for a text that does not contain
- * exactly one expression. `parses` is false for syntax errors.
+ * The result of validating an expression or a field. `type` is null if there are faults, or if the field does not
+ * consist of exactly one expression. `parses` is false for syntax errors.
  */
 export interface ValidationResult {
   readonly type: Type | null;
@@ -65,7 +65,7 @@ const NO_EXPRESSION =
   `must be an expression written as ${OPEN} ... ${CLOSE}; ` +
   `a fixed text is ${OPEN} "…" ${CLOSE}, and texts are joined with +`;
 
-/** Returns the expressions of a field, in order, or the fault of a field that does not have the form. */
+/** Returns the expressions of a field, in order. Returns a fault if the field does not have this form. */
 function readField(
   text: string,
   form: ExpressionForm,
@@ -79,7 +79,10 @@ function readField(
   return { expressions: read.template.filter((part): part is Embedded => typeof part !== "string") };
 }
 
-/** Maximum number of faults to report for one definition. The others follow once these are corrected. */
+/**
+ * Maximum number of faults to report for one definition. The remaining faults are reported once the author has
+ * corrected these.
+ */
 const MAX_FAULTS = 200;
 
 /** Returns the faults of all items, in order, at most {@link MAX_FAULTS}. */

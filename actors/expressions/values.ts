@@ -18,7 +18,7 @@ export type Json = null | boolean | number | bigint | string | readonly Json[] |
 /** A value in the form that expressions read. */
 export type Value = null | boolean | number | bigint | CelUint | string | readonly Value[] | ReadonlyMap<string, Value>;
 
-/** The remaining elements and characters of results. Larger results would not fit into a request. */
+/** The number of elements and characters that results may still have. Larger results would not fit into a request. */
 export interface SizeBudget {
   elements: number;
   characters: number;
@@ -29,9 +29,9 @@ export interface SizeBudget {
 export const createSizeBudget = (): SizeBudget => ({ elements: 10_000, characters: 1_000_000 });
 
 /**
- * Converts JSON to the form that expressions read. Numbers become doubles, except integers declared as `int` and those
- * beyond 2^53. Such an integer becomes an `int`, else a `uint`, else the text of its digits if it does not fit in 64
- * bits.
+ * Converts JSON to the form that expressions read. Most numbers become doubles. Integers declared as `int` and integers
+ * beyond 2^53 become an `int`. If the integer fits only in a `uint`, it becomes a `uint`. If it does not fit in 64
+ * bits, it becomes the text of its digits.
  */
 export function toValue(json: unknown, type: Type): Value {
   switch (typeof json) {
@@ -74,9 +74,13 @@ function typeOfField(type: Type, name: string): Type {
 export const createRawSizeBudget = (): SizeBudget => ({ ...createSizeBudget(), isRaw: true });
 
 /**
- * Converts a result to JSON. Unpaired surrogates become U+FFFD unless `budget.isRaw` is set. Integers keep all their
- * digits. Infinite numbers and NaN become text, bytes become base64, times become RFC 3339, and durations become
- * seconds ("1.5s"). Subtracts the result's size from `budget`, and throws if the result is larger: a small expression
+ * Converts a result to JSON:
+ *
+ * - Unpaired surrogates become U+FFFD unless `budget.isRaw` is set.
+ * - Integers keep all their digits. Infinite numbers and NaN become text.
+ * - Bytes become base64, times become RFC 3339, and durations become seconds ("1.5s").
+ *
+ * Subtracts the result's size from `budget`. Throws if the result is larger than the budget, because a small expression
  * may repeat the same part very often.
  */
 export function toPlainJson(value: CelValue, budget: SizeBudget): Json {

@@ -12,7 +12,10 @@ import { findTeamHookOccurrence } from "./hook-occurrence.queries.js";
 import type { ResendPeriod } from "./resend.queries.js";
 import { createSampleEvent } from "./sample-event.js";
 
-/** Returns the message that fires a team's hook again, for the event of an earlier hook occurrence. */
+/**
+ * Returns the message that fires a team's hook again. The hook gets the event of the earlier hook occurrence with this
+ * id.
+ */
 export function toResend(reading: Reading, caller: Caller, team: VisibleTeam, id: string): FireHook | Refusal {
   const found = findTeamHookOccurrence(reading, team, id);
   if (isRefusal(found)) return found;
@@ -26,7 +29,7 @@ export function toResend(reading: Reading, caller: Caller, team: VisibleTeam, id
   return { type: "hook.fire", hookId, work, resends: resends ?? id };
 }
 
-/** Returns the message that fires a hook on a sample of its event. `occurrence` is the event's id. */
+/** Returns the message that fires a hook with a sample event. `occurrence` becomes the sample event's id. */
 export function toTest(
   reading: Reading,
   caller: Caller,
@@ -43,8 +46,8 @@ export function toTest(
 }
 
 /**
- * Selects the failed hook occurrences to resend: those whose events are in the period, optionally of one hook only.
- * `from` and `to` are RFC 3339 times with any offset.
+ * Selects failed hook occurrences to resend by the time of their event, and optionally by their hook. `from` and `to`
+ * are RFC 3339 times with any offset.
  */
 export interface WantedPeriod {
   readonly from: string;

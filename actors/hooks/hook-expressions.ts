@@ -40,7 +40,7 @@ export function hookSizeErrors(body: unknown): FieldError[] {
   return tooMuch === null ? [] : [{ path: "steps", message: tooMuch }];
 }
 
-/** Returns the errors in a hook's expressions, each at the path of its field. */
+/** Returns the errors in a hook's expressions. Each error has the path of the field with the expression. */
 export function expressionErrors(definition: Readonly<Record<string, unknown>>): FieldError[] {
   return firstFaults(listExpressions(hookLanguage, definition), (placed) => {
     const { position, path, text } = placed;

@@ -28,8 +28,9 @@ const HOURS = 25;
 const HOUR_MS = 60 * 60 * 1_000;
 
 /**
- * Counts the stored firings of each hook by hour and result, and lists those that wait for a retry by hook and time.
- * Firings that were already removed are not counted. The count starts from no rows, so the step can run again.
+ * Counts the stored firings of each hook by hour and result. Also lists the firings that wait for a retry, by hook and
+ * time. Firings that retention already removed are not counted. The migration first removes all counts, so it can run
+ * again.
  */
 export const hookHealthWalks: readonly Walk[] = [
   removeTable("hook-health"),

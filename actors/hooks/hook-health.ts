@@ -38,7 +38,7 @@ export interface HookCounts {
   readonly hours: readonly EndedInHour[];
 }
 
-/** Number of hours that count: the current one and the 24 before it. */
+/** Number of hours in the counts: the current hour and the 24 hours before it. */
 const HOURS = 25;
 const HOUR_MS = 60 * 60 * 1_000;
 
@@ -46,8 +46,8 @@ const HOUR_MS = 60 * 60 * 1_000;
 export const noCounts: HookCounts = { waiting: 0, hours: [] };
 
 /**
- * Counts a firing that ended at `atMs`. If the clock went back into an earlier hour, the firing counts in the latest
- * hour. Hours that are more than one hour in the future come from a wrong clock and are dropped.
+ * Counts a firing that ended at `atMs`. If the clock was set back, the firing counts in the latest known hour. Drops
+ * hours that are more than one hour in the future, because they come from a wrong clock.
  */
 export function withEnded({ waiting, hours }: HookCounts, state: EndState, atMs: number): HookCounts {
   const now = toHour(atMs);

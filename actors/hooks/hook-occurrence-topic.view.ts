@@ -4,8 +4,8 @@ import { findHookOccurrenceById } from "./hook-occurrence.table.js";
 import { hookOccurrenceView } from "./hook-occurrence.view.js";
 
 /**
- * The topic of a hook occurrence, for callers who can read its team's outcomes. The topic looks up an id in each of the
- * caller's workspaces.
+ * The stream topic of one hook occurrence, for callers who can read the outcomes of its team. The topic finds the
+ * occurrence by its id in any of the caller's workspaces.
  */
 export const hookOccurrenceTopicView: StreamTopic = {
   workspaceOf: (reading, caller, id) => {

@@ -1,6 +1,6 @@
 /**
- * One hook occurrence, `hook-occurrence/<id>`. Its rows store the result. The actor stops at the end, and the rows
- * prevent a second firing.
+ * One hook occurrence, `hook-occurrence/<id>`. Its rows store the result. The actor stops when the occurrence ends. The
+ * rows remain, so a repeated message does not fire the hook again.
  *
  * | state      | moved by                                            | next       | also                              |
  * |------------|-----------------------------------------------------|------------|-----------------------------------|
@@ -89,8 +89,8 @@ export const hookOccurrenceActor = defineActor(hookOccurrenceRef, {
   machine: hookOccurrenceMachine,
   classify: classifyHookOccurrence,
   version: 2,
-  // Version 1 did not record how long the requests of an occurrence took, so the occurrence gets the whole time limit
-  // again.
+  // Version 1 did not record how long the requests of an occurrence took. So an occurrence of version 1 gets the
+  // complete time limit again.
   migrate: ({ value, context }) => {
     const before = context as HookOccurrenceContext;
     return { value, context: { ...before, leftMs: before.timeoutMs } };
@@ -121,11 +121,11 @@ function classifyHookOccurrence(
 
 function classifyFire(fired: FireHook, turn: TurnReading) {
   const { why, change } = checkLoop(turn, fired);
-  // An occurrence that the loop guard counts is new if the guard counted none for the same change in the last 10
-  // minutes. Then the occurrence's row need not be read.
+  // If the loop guard counts this occurrence and has no firing for the same change in the last 10 minutes, the
+  // occurrence is new. Then its row need not be read.
   const mayHaveFired = change === null || change.times.length > 0;
   if (mayHaveFired && findHookOccurrence(turn, turn.self.partition, fired.work.teamId, turn.self.id) !== undefined) {
-    // The occurrence was started before and may have ended: no state handles this event.
+    // The occurrence was started before and may have ended. No state handles this event, so the message is ignored.
     return toEvent("fire.repeated");
   }
   return why === null ? toEvent("fire.first", { fire: fired, change }) : toEvent("fire.looped", { fire: fired, why });

@@ -5,12 +5,12 @@ import type { WorkEvent } from "../events/catalogue.js";
 
 /** Messages to a hook occurrence. */
 
-/** Fires a hook. The actor's id is the id of the hook occurrence. Only the first message is accepted. */
+/** Fires a hook. The actor's id is the id of the hook occurrence. The actor ignores repeated messages. */
 export interface FireHook extends Message {
   readonly type: "hook.fire";
   readonly hookId: string;
   readonly work: WorkEvent;
-  /** The hook occurrence that this one resends, or null. */
+  /** The id of the hook occurrence that this occurrence resends; null for none. */
   readonly resends: string | null;
   /** Set by the runtime if a `before` event waits for the answer. */
   readonly gate?: ReplyTo;

@@ -5,7 +5,10 @@ import { getPrunedBefore } from "../tables/pruned-before.js";
 import type { HookOccurrence, HookOccurrenceState } from "./hook-occurrence.js";
 import { findHookOccurrence, hookOccurrences } from "./hook-occurrence.table.js";
 
-/** The metric that counts hook occurrences on `after` events that ran out of attempts, across all workspaces. */
+/**
+ * The metric that counts, across all workspaces, the hook occurrences that ran out of attempts. Only occurrences on
+ * `after` events count.
+ */
 export const EXHAUSTED = "hook-occurrences.exhausted";
 
 /** Filters of a list. A hook occurrence must match all given filters. */
@@ -49,7 +52,7 @@ export function findTeamHookOccurrence(
   return hookOccurrence === undefined ? { refused: "not-found" } : { workspaceId, hookOccurrence };
 }
 
-/** Returns the time before which ended hook occurrences were removed; null if none was removed. */
+/** Returns the time before which the workspace's ended hook occurrences were removed; null if none was removed. */
 export function hookOccurrencesPrunedBefore(reading: Reading, workspaceId: string, nowMs: number): string | null {
   return getPrunedBefore(reading, workspaceId, { name: hookOccurrences.name, nowMs });
 }

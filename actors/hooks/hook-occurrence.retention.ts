@@ -40,7 +40,7 @@ export const hookOccurrenceRetention = retain(hookOccurrences, {
   },
 });
 
-/** The attempts of a hook occurrence, which are removed with it. */
+/** The attempts of a hook occurrence. They are removed after the occurrence. */
 export const attemptsOwned = ownedBy(hookOccurrences.name, attempts);
 
 function remove(turn: Turn, hookOccurrence: HookOccurrence): void {
@@ -55,7 +55,7 @@ function remove(turn: Turn, hookOccurrence: HookOccurrence): void {
   if (eventMs > latestPrunedMs(turn, partition, teamId)) latestPruned.put(turn, partition, teamId, eventMs);
 }
 
-/** Returns whether hook occurrences on this event may have been removed, so that it is unknown whether a hook fired. */
+/** Returns whether hook occurrences on this event may have been removed. If so, it is unknown whether a hook fired. */
 export function mayBePruned(reading: Reading, { workspaceId, teamId, event }: WorkEvent): boolean {
   return Date.parse(event.at) <= latestPrunedMs(reading, workspaceId, teamId);
 }
@@ -65,12 +65,15 @@ function latestPrunedMs(reading: Reading, workspaceId: string, teamId: string): 
 }
 
 /**
- * If a callback token is created less than this time after its event, the token expires before the task can be removed.
- * Half of the shortest retention period, in milliseconds.
+ * Half of the shortest retention period, in milliseconds. A callback token created within this time after its event
+ * expires before the task can be removed.
  */
 const FRESH_MS = 30 * 60 * 1_000;
 
-/** Retains an ended task for a hook request about an older event, because the receiver may call back. */
+/**
+ * Retains an ended task while the receiver of a hook request may call back. Only older events need this ({@link
+ * FRESH_MS}).
+ */
 export function retainTaskForReceiver(turn: Turn, { event, task: { id } }: WorkEvent): void {
   if (turn.now - Date.parse(event.at) < FRESH_MS) return;
   const task = tasks.get(turn, turn.self.partition, id);

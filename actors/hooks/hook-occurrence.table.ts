@@ -8,11 +8,11 @@ import { derivedRows, storedAs } from "../tables/table-declaration.js";
 import type { AttemptRow, HookOccurrence, HookOccurrenceListed, HookOccurrenceState } from "./hook-occurrence.js";
 
 /**
- * The rows of a hook occurrence. Most occurrences are delivered at the first attempt. The rows of such an occurrence
- * are written only twice: at the start, with the event, and at the end, with the last attempt.
+ * The rows of a hook occurrence. Most occurrences are delivered at the first attempt. Such an occurrence writes its
+ * rows only twice: the event at the start, and the last attempt at the end.
  */
 
-/** The row that a hook occurrence has from its start on. The key holds the team and id. */
+/** The row that is written when a hook occurrence starts. The row's key has the team and the id. */
 type StartedRow = Omit<HookOccurrence, "id">;
 
 /**
@@ -39,8 +39,7 @@ export const hookRetries = table<true>("hook-retry");
 
 /**
  * Key: `[team, hook occurrence]`. Ids increase with time. The index by state omits the most common states (attempting,
- * delivered). A new occurrence publishes nothing unless it has already ended, because nobody can follow it before it
- * exists.
+ * delivered). A new occurrence publishes nothing on its own topic, because nobody can subscribe to it before it exists.
  */
 export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>("hook-firing", {
   under: ["teamId"],
@@ -71,7 +70,7 @@ export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>
   changes: ({ id, teamId, hook, on, state }, _reading, { before }) => {
     if (before?.state === state) return [];
     const own = before === null ? [] : [toChangeEntry(hookOccurrenceTopic(id), { type: "state", state })];
-    // While a request is in progress, the team's stream gets no entry, because the history shows nothing new.
+    // The team's stream gets no entry while a request is in progress, because the history has no new result yet.
     return state !== "attempting"
       ? [...own, toChangeEntry(teamTopic(teamId), { type: "hook", id, hook, on, state })]
       : own;
@@ -105,7 +104,7 @@ export function listAttempts(reading: Reading, workspaceId: string, teamId: stri
   return ended === undefined ? earlier : [...earlier, ended.attempt];
 }
 
-/** Stores the end of a hook occurrence. `before` has the occurrence's current list fields. */
+/** Stores the end of a hook occurrence. `before` is the occurrence's list entry before the end. */
 export function storeEnded(
   writing: PublishingWriting,
   workspaceId: string,
@@ -132,7 +131,7 @@ function toHookOccurrence(started: StartedRow, key: Key, reading: Reading): Hook
   const ended = endedHookOccurrences.get(reading, workspaceId, teamId, id);
   const { state, code, reason = null, refused, endedAt } = ended ?? started;
   const { hookId, hook, work, firedAt, retryAt, resends, resentAs } = started;
-  // Assign each member by name: an object built by spreading others takes several times the memory.
+  // Assign each member by name: an object created by spreading takes several times the memory.
   return {
     id,
     hookId,

@@ -162,14 +162,16 @@ export function retry({ turn }: InTurn, context: HookOccurrenceContext): HookOcc
 /** Records the failed attempt and schedules the next one. */
 export function waitForRetry({ turn, result }: RequestEnded, context: HookOccurrenceContext): void {
   recordAttempt(turn, result, context);
-  // The receiver's requested time applies if it is later.
+  // If the receiver asked for a longer wait, that wait applies.
   const atMs = turn.now + retryWaitMs(context.attempt, result.retryAfterMs);
   recordState(turn, context, { state: "waiting", retryAt: timeText(atMs) });
   countWaiting(turn, context.hookId, 1);
   turn.wake("retry", atMs);
 }
 
-/** Fails the current step, because the hooks on the event exceeded their common time limit. */
+/**
+ * Fails the current step with `timeout`. Call this when the hooks on the event have exceeded their common time limit.
+ */
 export function failOutOfTime({ turn }: InTurn, context: HookOccurrenceContext): void {
   turn.cancelEffect(String(context.requests));
   const step = context.steps[context.step] ?? "";
@@ -178,7 +180,10 @@ export function failOutOfTime({ turn }: InTurn, context: HookOccurrenceContext):
   finish({ turn, result, outcome: toStepOutcome(result, context) }, context);
 }
 
-/** Records the result, stops the actor, answers a waiting event, and reports a failure that still concerns the task. */
+/**
+ * Records the result, stops the actor, and answers the event if it waits. Reports a failure on the task, if the failure
+ * still concerns the task.
+ */
 export function finish({ turn, result, outcome }: RequestEnded, context: HookOccurrenceContext): void {
   const { hookId, hook, on, teamId } = context;
   const hookOccurrence = outcome.code === null ? null : getHookOccurrence(turn, context);
@@ -207,7 +212,7 @@ export function finish({ turn, result, outcome }: RequestEnded, context: HookOcc
   turn.send(taskRef(workspaceId, hookOccurrence.work.task.id), note);
 }
 
-/** Reports an end that operators should see: a refusal, or a failure that still concerned its task. */
+/** Reports a result that operators should see: a refusal, or a failure of an event whose task has not moved on. */
 function reportEnd(
   turn: Turn,
   { hookId, teamId, on, attempt: attempts }: HookOccurrenceContext,
@@ -218,7 +223,7 @@ function reportEnd(
   else if (code !== null && code !== "superseded") turn.report(reportGivenUp(fired, { code, attempts, status }));
 }
 
-/** Whether a person tries the hook, and sees the result in the answer. */
+/** Returns whether this occurrence is a test: a person fires the hook and sees the result in the response. */
 function isTest({ mostAttempts, gate }: HookOccurrenceContext): boolean {
   return mostAttempts === 1 && gate === null;
 }

@@ -13,7 +13,7 @@ const waitSchema = z.strictObject({
   reason: z.string().describe("Why the request waits, in one sentence."),
 });
 
-/** A hook occurrence, with the reason why its next request waits. */
+/** A hook occurrence. If its next request waits, it also has the reason. */
 export const currentHookOccurrenceSchema = hookOccurrenceSchema
   .extend({
     waits: waitSchema
@@ -52,7 +52,10 @@ export function hookOccurrenceView(
   return showOccurrence(hookOccurrence, { reading, workspaceId });
 }
 
-/** Returns the hook occurrence from its rows. `waits` is the reason why its request waits, or null. */
+/**
+ * Returns the hook occurrence that its rows store. `waits` is the reason why its request waits; null if it does not
+ * wait.
+ */
 export function currentHookOccurrence(
   runtime: Pick<Runtime, "reading" | "lookUpWait">,
   workspaceId: string,

@@ -2,7 +2,7 @@ import type { Report } from "../../runtime/turns/turn.js";
 import type { HookFailureCode } from "./delivery/failure-codes.js";
 import type { HookOccurrence } from "./hook-occurrence.js";
 
-/** The name of the report of an answered or failed request: its `outcome` is `delivered` or a failure code. */
+/** The name of the report about an ended request. Its `outcome` is `delivered` or a failure code. */
 export const HOOK_ATTEMPTED = "hook.attempted";
 /** All outcomes of a request, for the metrics. */
 export const hookOutcomes = [
@@ -32,12 +32,12 @@ interface Fired {
   readonly on: string;
 }
 
-/** Reports one request of a hook, which only the metrics count. */
+/** Reports one ended request of a hook. Only the metrics use this report. */
 export function reportAttempt(code: HookFailureCode | null, tookMs: number): Report {
   return { name: HOOK_ATTEMPTED, line: null, details: { outcome: code ?? "delivered", seconds: tookMs / 1_000 } };
 }
 
-/** Reports a hook occurrence whose hook refused the event's step. */
+/** Reports a hook occurrence that refused the step of its `before` event. */
 export function reportRefusal(fired: Fired): Report {
   return { name: HOOK_ENDED, line: { level: "info", message: "hook refused" }, details: { ...fired } };
 }

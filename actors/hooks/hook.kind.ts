@@ -60,7 +60,8 @@ export function hookKind(deployment: {
       if (rotationMs > 0) storePreviousSecret(writing, row, previous, now + rotationMs);
     },
     afterDelete: removeHookHealth,
-    // Pass null, because the validity of a definition does not depend on the deployment's outbound settings.
+    // Pass null for the allow list: whether a definition is valid does not depend on the deployment's outbound
+    // settings.
     validateDefinition: (fields) => [...checkEvent(fields), ...checkSteps(fields, null)],
     validate: (fields, scope) => [
       ...checkEvent(fields),
@@ -184,7 +185,7 @@ function member(key: string): string {
 
 /**
  * Returns the errors in the inputs that steps pass to tools: unknown or missing inputs, and literals of the wrong type.
- * Values of expressions are only known, and checked, when the call is made.
+ * The service checks values of expressions when it makes the call.
  */
 export function callErrors(
   { steps }: HookFields,

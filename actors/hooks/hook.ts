@@ -132,8 +132,8 @@ function hasAtMostHundred(map: object): boolean {
 }
 
 /**
- * Returns whether the text outside of expressions is valid in a header; true for a malformed template, which `template`
- * reports. The values of expressions are checked when the request is sent.
+ * Returns whether the text outside of expressions may be part of a header. Returns true for a malformed template,
+ * because `template` reports it. The service checks the values of expressions when it sends the request.
  */
 function hasHeaderText(text: string): boolean {
   const read = readTemplate(text);

@@ -30,30 +30,30 @@ export const MAX_CAUSES = 8;
 const MAX_TIMES_FIRED = 3;
 const WINDOW_MS = 10 * 60 * 1_000;
 /**
- * Length of a period, in milliseconds. Rows are stored and removed by period. A period is longer than the window, so
- * most windows need only one row.
+ * Length of a period, in milliseconds. Each row holds the times of one period, and a period's rows are removed
+ * together. A period is longer than {@link WINDOW_MS}, so the times within the window are usually in one row.
  */
 const PERIOD_MS = 60 * 60 * 1_000;
 /**
- * One hook occurrence in 32 removes up to 256 old rows. On average, that is more rows than were created since the last
- * removal.
+ * On average, one hook occurrence in 32 removes old rows, up to 256 of them. 32 occurrences create at most 32 rows, so
+ * old rows do not accumulate.
  */
 const SWEEPS_ONE_IN = 32;
 const SWEPT_AT_ONCE = 256;
 
 /**
- * Key: `[period, task, change]`. Value: when the hook fired, in milliseconds since 1970, at most
- * {@link MAX_TIMES_FIRED} times. The task in the key makes rows that are written together adjacent.
+ * Key: `[period, task, change]`. Value: when the hook fired, in milliseconds since 1970, at most {@link
+ * MAX_TIMES_FIRED} times. The key has the task before the change, so that rows of the same task are adjacent.
  */
 const changesFired = table<readonly number[]>("hook-change-fired");
 
 /**
- * Key: `[hook occurrence]`. Value: the latest hook occurrence whose requests name the key's occurrence as their cause.
- * Removed with the occurrence in the key.
+ * Key: `[hook occurrence]`. Value: the latest hook occurrence whose requests have the key's occurrence as their cause.
+ * The row is removed when the key's occurrence is removed.
  */
 export const latestCaused = table<string>("hook-firing-caused");
 
-/** Removes counts that no later hook occurrence removed, because their hooks no longer fire. */
+/** Removes old counts. Hook occurrences also remove old counts, but only while hooks fire. */
 export const changesFiredRetention = retain(changesFired, {
   period: "hooks",
   startedAtMs: (times) => times.at(-1) ?? 0,
@@ -64,7 +64,7 @@ export const changesFiredRetention = retain(changesFired, {
   },
 });
 
-/** The key of a hook and a change, and when the hook fired for this change in the last 10 minutes, oldest first. */
+/** A change that a hook may fire for: its key, and when the hook fired for it in the last 10 minutes, oldest first. */
 export interface ChangeFired {
   readonly change: string;
   readonly times: readonly number[];
@@ -111,8 +111,8 @@ export function recordFired(turn: Turn, { work }: FireHook, { change, times }: C
 }
 
 /**
- * Records this hook occurrence as the latest one with its cause, which its requests name in `service-cause`. Does
- * nothing if the event has no cause.
+ * Records this hook occurrence as the latest one with its cause. The occurrence's requests have the same cause in
+ * `service-cause`. Does nothing if the event has no cause.
  */
 export function recordNamedCause(turn: Turn, { causes }: WorkEvent): void {
   const cause = causes.at(-1);
@@ -120,19 +120,25 @@ export function recordNamedCause(turn: Turn, { causes }: WorkEvent): void {
 }
 
 /**
- * Returns the chain of causes of an action, from the cause that the caller names: the chain of a hook occurrence, then
- * the occurrence's event, then the occurrence. Returns an empty chain if the workspace has no such occurrence.
+ * Returns the chain of causes of an action whose caller names the hook occurrence `cause`. The chain consists of the
+ * causes of that occurrence, the occurrence's event, and the occurrence. It is empty if the workspace has no such
+ * occurrence.
  *
- * The caller names the `webhook-id` or the `service-cause` of a hook request. A `webhook-id` identifies the occurrence
- * that sent the request. A `service-cause` identifies the occurrence that caused the sender. It resolves to the latest
- * occurrence with this cause, or to the identified occurrence if there is none. So the chain grows each time a receiver
- * returns the cause that it received.
+ * The caller names the `webhook-id` or the `service-cause` of a hook request:
+ *
+ * - A `webhook-id` is the id of the occurrence that sent the request.
+ * - A `service-cause` is the id of the occurrence that caused the sender. The service replaces it with the latest
+ *   occurrence that has this cause, if there is one.
+ *
+ * So the chain grows each time a receiver returns the `service-cause` that it received.
  */
 export function chainFrom(reading: Reading, workspaceId: string, cause: string): readonly string[] {
   return toChain(findCause(reading, workspaceId, cause));
 }
 
-/** Returns the longest chain of the named causes, or an empty list. A hook occurrence of another team has no chain. */
+/**
+ * Returns the longest of the causes' chains; empty if there is none. The hook occurrence of another team has no chain.
+ */
 export function chainWithin(
   reading: Reading,
   { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },
@@ -171,7 +177,8 @@ function listTimesFired(turn: TurnReading, taskId: string, change: string): read
   const since = turn.now - WINDOW_MS;
   const [period, before] = [toPeriod(turn.now), toPeriod(since)];
   const row = (which: number) => changesFired.get(turn, turn.self.partition, which, taskId, change);
-  // A row of the current period also has the earlier times within the window, so the previous row need not be read.
+  // The current period's row also has the earlier times within the window. So the previous period's row need not be
+  // read.
   const times = row(period) ?? (before === period ? undefined : row(before)) ?? [];
   return times.filter((at) => at > since);
 }

@@ -1,7 +1,7 @@
 /**
  * Resends the failed hook occurrences of a period, `hook-resender/<team id>`. The rate limit protects a receiver that
- * comes back after an outage. Occurrences whose resend has not failed are skipped, so a period that is requested twice
- * is resent once.
+ * comes back after an outage. The actor skips an occurrence that already has a resend, unless that resend failed. So it
+ * resends a period only once, even if the period is requested twice.
  *
  * | state   | moved by                                  | next    | also                                            |
  * |---------|-------------------------------------------|---------|-------------------------------------------------|
@@ -81,8 +81,8 @@ function nextFailed(turn: Turn, { periods: [period] }: ResendContext) {
 }
 
 /**
- * Returns the periods that remain after the resends of this second. The first period continues after the last scanned
- * row, or is removed if it is done.
+ * Returns the periods that remain after this second. Of the first period only the part after the last scanned row
+ * remains, or nothing if all its rows were scanned.
  */
 function remainingPeriods(turn: Turn, context: ResendContext): readonly ResendPeriod[] {
   const [period, ...others] = context.periods;
@@ -90,7 +90,10 @@ function remainingPeriods(turn: Turn, context: ResendContext): readonly ResendPe
   return period === undefined || next === null ? others : [{ ...period, after: next }, ...others];
 }
 
-/** Resends the occurrences of this second, and continues with the remaining periods. */
+/**
+ * Resends the next occurrences, at most as many as the limit for one second. Returns the context with the remaining
+ * periods.
+ */
 function sendSome({ turn }: Delivered<Woken>, context: ResendContext): ResendContext {
   for (const { id, hookId, work } of nextFailed(turn, context).found) {
     const fire: FireHook = { type: "hook.fire", hookId, work, resends: id };

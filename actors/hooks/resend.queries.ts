@@ -21,11 +21,15 @@ interface Team {
 }
 
 /**
- * Lists a period's first failed hook occurrences that can be resent, oldest first: at most `maxFound`, from at most
- * `scanLimit` rows. `next` is where to continue, or null at the end of the period.
+ * Lists the first failed hook occurrences of a period that can be resent, oldest first. Returns at most `maxFound`
+ * occurrences and reads at most `scanLimit` rows. `next` is where to continue, or null at the end of the period.
  *
- * Leaves out occurrences that the loop guard stopped, occurrences whose resend has not failed, resends, tests, and
- * occurrences of deleted hooks.
+ * Leaves out:
+ *
+ * - occurrences that the loop guard stopped
+ * - occurrences that already have a resend, unless that resend failed
+ * - resends and tests
+ * - occurrences of deleted hooks
  */
 export function listFailed(
   reading: Reading,
@@ -63,14 +67,14 @@ function waitsForResend(reading: Reading, workspaceId: string, hookOccurrence: H
   return latest?.state === "failed" && findResource(reading, workspaceId, "hook", hookId) !== undefined;
 }
 
-/** Maximum number of hook occurrences to count for one answer, and per slice. */
+/** Maximum number of hook occurrences to count for one response. The next constant is the number per slice. */
 const MAX_COUNTED = 10_000;
 const COUNTED_AT_ONCE = 500;
 
 /** How many hook occurrences of a period can be resent. */
 export interface ResendCount {
   readonly count: number;
-  /** Whether a part of the period is not counted. */
+  /** Whether the period may have more occurrences than were counted. */
   readonly isMore: boolean;
 }
 

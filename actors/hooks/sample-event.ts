@@ -10,7 +10,7 @@ const tool = ({ tools }: Match) => tools[0] ?? "tracker.comment";
 const repository = ({ repositories }: Match) => repositories[0] ?? "acme/app";
 const changed = ["README.md"];
 
-/** The fields of each event except `at`. The tool and the repository match the hook's match lists. */
+/** Creates the fields of each sample event, except `at`. The tool and the repository satisfy the hook's match lists. */
 const samples: Readonly<Record<WorkEventName, (match: Match) => Readonly<Record<string, unknown>>>> = {
   "tool.using": (match) => ({ tool: tool(match), inputs }),
   "tool.used": (match) => ({ tool: tool(match), inputs, output: { id: "1" }, failed: false }),

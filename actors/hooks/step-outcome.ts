@@ -7,8 +7,8 @@ import { isRetried } from "./delivery/retry-policy.js";
 import type { HookOccurrenceState } from "./hook-occurrence.js";
 
 /**
- * The stored state of a hook occurrence between turns. The state has all values that decide the outcome of a request,
- * so that this decision reads no rows.
+ * The state that a hook occurrence stores between turns. It has all values that decide the outcome of a request, so the
+ * decision needs no rows.
  */
 export interface HookOccurrenceContext {
   readonly hookId: string;
@@ -25,8 +25,8 @@ export interface HookOccurrenceContext {
   readonly steps: readonly string[];
   readonly timeoutMs: number;
   /**
-   * Timeout of the next request, in milliseconds. On a `before` event, the time of earlier requests is subtracted from
-   * `timeoutMs`.
+   * Timeout of the next request, in milliseconds. On a `before` event this is the hook's `timeoutMs` minus the time
+   * that its earlier requests took.
    */
   readonly leftMs: number;
   readonly blocks: boolean;
@@ -46,12 +46,13 @@ export interface StepOutcome {
   readonly code: HookFailureCode | null;
   /** Why the step failed, as text for users; null if it did not fail. */
   readonly reason: string | null;
-  /** Why the event is refused, or null. */
+  /** Why the event is refused; null if it is not refused. */
   readonly refused: string | null;
 }
 
 /**
- * Returns the timeout that remains after a request, in milliseconds. Only a hook with a waiting event uses up its time.
+ * Returns the timeout that remains for the next request, in milliseconds. On an `after` event every request gets the
+ * full timeout.
  */
 export function leftAfter(result: DeliveryResult, { gate, leftMs }: HookOccurrenceContext): number {
   return gate === null ? leftMs : Math.max(0, leftMs - result.tookMs);

@@ -8,8 +8,8 @@ import { isWorkspaceOpen, listResources } from "../resources/resource.table.js";
 import type { HookFields, HookStep } from "./hook.js";
 
 /**
- * Returns why the address of a step's request is not allowed. Returns null if it is allowed, if expressions set its
- * host, or if the service sends the request and `allowList` is null.
+ * Returns why the address of a step's request is not allowed; null if it is allowed. Also returns null if expressions
+ * set the host. A null `allowList` allows any address that the service itself requests.
  */
 export function findAddressFault(
   { url: given, from }: Pick<NonNullable<HookStep["request"]>, "url" | "from">,
@@ -60,8 +60,8 @@ export function listUnsentRequests(reading: Reading, workspaceId: string, allowL
 }
 
 /**
- * Returns an address with a letter in place of each expression. Returns null if expressions set its host, which is then
- * checked when the request is sent.
+ * Returns an address with a letter in place of each expression. Returns null if expressions set the host: the service
+ * then checks the address when it sends the request.
  */
 function withoutExpressions(url: string): string | null {
   if (!isTemplate(url)) return url;
@@ -71,8 +71,8 @@ function withoutExpressions(url: string): string | null {
 }
 
 /**
- * Returns why a host of the workspace cannot request the address, or null. Any http or https address of its network is
- * allowed.
+ * Returns why a host of the workspace cannot request the address; null if it can. A host may request any http or https
+ * address of the workspace's network.
  */
 function networkFault(url: string): string | null {
   return /^https?:\/\//i.test(url) && URL.canParse(url)

@@ -15,8 +15,8 @@ export interface UnsupportedStep {
 }
 
 /**
- * Returns why a step never runs, or null. A step never runs if its tool is one that hooks may not call, or does not
- * exist.
+ * Returns why a step never runs; null if it can run. A step never runs if its tool does not exist, or if hooks may not
+ * call its tool.
  */
 export function whyUnsupported(
   reading: Reading,

@@ -33,8 +33,9 @@ export function toFingerprint(config: RunConfig): string {
 }
 
 /**
- * The fingerprint of all settings that the agent's work depends on. The fingerprint excludes the scoring of the work
- * (`check`, `judge`), the processing of the work's result (`diffs`), and the order of skills and tools.
+ * The fingerprint of all settings that the agent's work depends on. Settings that only matter after the work do not
+ * count: the scoring (`check`, `judge`) and the processing of the result (`diffs`). The order of skills and tools does
+ * not count either.
  */
 export function toRunningFingerprint({ station, skills, profile, repositories }: RunConfig): string {
   const { harness, model, effort, prompt, tools, decisions, timeoutMinutes } = station;
@@ -53,8 +54,8 @@ export function toRunningFingerprint({ station, skills, profile, repositories }:
 }
 
 /**
- * The fingerprint of the scoring. It covers the check and, if the station has a judge, the judge, the judge's model and
- * the version of the service's judging prompt.
+ * The fingerprint of the scoring. It covers the check. If the station has a judge, it also covers the judge, the
+ * judge's model and the version of the service's judging prompt.
  */
 export function toScoringFingerprint({ station: { check, judge } }: RunConfig, judging: JudgingSetup): string {
   if (judge === null) return toDigest({ check, judge });

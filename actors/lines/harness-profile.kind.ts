@@ -52,7 +52,7 @@ export const harnessProfileKind: Kind<HarnessProfileFields> = {
   heldBy: "team",
   permission: "configure",
   schema,
-  // Stations that name the profile depend on its harness.
+  // The harness may not change, because stations that name the profile depend on it.
   fixed: ["key", "harness"],
   hcl: {},
   hidden: [],

@@ -14,8 +14,8 @@ export function findStation(line: LineFields | undefined, key: string): Station 
 }
 
 /**
- * Selects the stations in `passesTo` that come later in the line than `key`. Passing to any other station sends the
- * task back.
+ * Returns the stations of `passesTo` that come after the station `key` in the line. Passing a task to any other station
+ * sends the task back.
  */
 export function laterStations(line: LineFields | undefined, key: string, passesTo: readonly string[]): string[] {
   const order = line?.stations.map((station) => station.key) ?? [];

@@ -12,7 +12,7 @@ interface StoredResource {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Adds the field `pullRequests` to stored lines, with null: they use the default settings. */
+/** Adds the field `pullRequests` to stored lines. Its value is null, so these lines use the default settings. */
 const pullRequestTermsWalks: readonly Walk[] = [
   eachRow<StoredResource>("resource", (row, place) => {
     if (row.kind !== "line" || "pullRequests" in row.fields) return [];

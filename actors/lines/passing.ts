@@ -3,11 +3,11 @@ import type { StationBlock, StationBody } from "./station.js";
 /**
  * Completes `passesTo` at stations that omit it. `previous` holds the stored stations, or is null on create.
  *
- * - If all stations of a new line omit `passesTo`, each station passes its tasks to the next one. The same applies to
- *   a stored line in which a station passes tasks on.
+ * - If all stations of the body omit `passesTo`, each station passes its tasks to the next one. For a stored line,
+ *   this applies only if one of the stored stations passes tasks on.
  * - Otherwise an omitted `passesTo` is empty.
  *
- * So a stored line without passing stays unchanged. A body that sets `passesTo` at one station must set it at every
+ * So a stored line without passing stays unchanged. If a body sets `passesTo` at one station, it must set it at every
  * station that passes tasks on.
  */
 export function fillPasses(
@@ -22,14 +22,17 @@ export function fillPasses(
   });
 }
 
-/** Completes a station block that is proposed alone: an omitted `passesTo` gets the value of the live station. */
+/**
+ * Completes a station that is proposed without the rest of its line. If the station omits `passesTo`, it gets the value
+ * of the live station.
+ */
 export function passingAs(block: StationBlock, { passesTo }: Pick<StationBody, "passesTo">): StationBody {
   return { ...block, passesTo: block.passesTo ?? passesTo };
 }
 
 /**
- * Finds the stations that no task reaches from the line's first station. For each of them, `isPassedTo` says whether
- * any station passes tasks to it. The result ignores tasks that a person or an integration places at a station.
+ * Finds the stations that no task reaches from the line's first station. `isPassedTo` says whether any other station
+ * passes tasks to such a station. The result ignores tasks that a person or an integration places at a station.
  */
 export function unreachedStations(
   stations: readonly StationBlock[],

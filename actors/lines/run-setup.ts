@@ -15,7 +15,7 @@ export interface SkillUsed {
   readonly digest: string;
 }
 
-/** A station's skills and profile at the time a run was queued. Later changes do not affect the run. */
+/** The skills and the profile that a station had when a run was queued. Later changes do not affect the run. */
 export interface RunSetup {
   readonly skills: readonly SkillUsed[];
   readonly profile: Omit<HarnessProfileFields, "key" | "harness"> | null;
@@ -46,14 +46,14 @@ export function getRunSetup(
 }
 
 /**
- * Stores the current contents of the station's skills as bodies under their digests, for a run that is about to be
- * queued.
+ * Stores the current contents of the station's skills, for a run that this turn queues. Each skill becomes a body under
+ * its digest.
  */
 export function storeSkills(turn: Turn, location: StationLocation, keys: readonly string[]): void {
   for (const { skill } of currentSkills(turn, location, keys)) holdText(turn, location.workspaceId, toBody(skill));
 }
 
-/** Returns the contents of a skill at the time a run that uses it was queued. */
+/** Returns the contents that a skill had when a run that uses it was queued. */
 export function getStoredSkill(reading: Reading, workspaceId: string, digest: string): SkillContents {
   const [name = "", description = "", ...files] = bodySchema.parse(JSON.parse(getText(reading, workspaceId, digest)));
   const paths = files.filter((_, index) => index % 2 === 0);

@@ -63,8 +63,8 @@ export const skillKind: Kind<SkillFields> = {
 };
 
 /**
- * Validates the paths, the entry file and the total size. The comparison of paths ignores case, so that any file system
- * can store the files.
+ * Validates the paths, the entry file and the total size. Compares paths without regard to case, because some file
+ * systems cannot store two paths that differ only in case.
  */
 function validateFiles(files: SkillFields["files"]): readonly FieldError[] {
   const paths = files.map(({ path }) => path.toLowerCase());

@@ -2,8 +2,8 @@ import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 
 /**
- * Key: `[line, station, task]`. Value: true. An index of open tasks by station, because a line may not remove a station
- * with open tasks.
+ * Key: `[line, station, task]`. Value: true. The open tasks of each station. A line may not remove a station that has
+ * open tasks.
  */
 export const openTasks = table<true>("open-task");
 

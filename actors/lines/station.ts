@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { completedFields, displayName, distinct, labels, slug, toolName } from "../resources/fields.js";
 
-// In this file, descriptions precede `.default()`, because blocks of changes to a live station use the fields without
-// their defaults.
+// In this file, descriptions precede `.default()`. A block that changes a live station uses the fields without their
+// defaults, and must keep the descriptions.
 const text = (max: number) => z.string().max(max, `must be at most ${max} characters`);
 const judge = z.strictObject({
   rubric: text(50_000).describe("Text that tells the judging model how to score a change; empty for none.").default(""),

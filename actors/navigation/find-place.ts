@@ -45,10 +45,10 @@ const ID = /^([a-z]+)_[A-Za-z0-9_-]{1,100}$/;
 /**
  * Creates a function that finds an object of any kind by its id, for callers who may read the object.
  *
- * Objects of most kinds are found through the directory. Objects of the other kinds are too many for the directory.
- * Their rows are looked up by id in each of the caller's workspaces. If the keys of the rows start with a team or an
- * integration, the rows are looked up under each team or integration. Each lookup is one read; the lookups run in
- * steps.
+ * The function finds objects of most kinds through the directory. The directory does not have kinds with very many
+ * objects. The function looks up their rows by id in each of the caller's workspaces. If the keys of the rows start
+ * with a team or an integration, it looks up the row under each team or integration. Each lookup is one read. The
+ * lookups run in steps.
  */
 export function createFindPlace(kinds: readonly Kind[]): Find {
   const finders = new Map<string, Find>(Object.entries(others));
@@ -90,7 +90,7 @@ export function toUnder({ name, plural }: Pick<Kind, "name" | "plural">, address
   return namedByKey.includes(name) ? address : plural;
 }
 
-/** The finders of other kinds, by the prefix of their ids. */
+/** Finders of the objects that are not resources, by the prefix of their ids. */
 const others: Readonly<Record<string, Find>> = {
   task: inOneStep((reading, caller, id) => {
     const found = findVisibleTask(reading, caller, id);
@@ -194,7 +194,7 @@ function findRunPlace(reading: Reading, caller: Caller, id: string): Place | und
   const found = findVisibleRun(reading, caller, id);
   if (isRefusal(found)) return undefined;
   const { workspaceId, run } = found;
-  // The page of a replay's run is addressed by its team.
+  // A replay's run has its team in the address of its page.
   const under = run.owner.kind === "replay" ? run.teamId : "";
   return { kind: "run", id, workspaceId, teamId: run.teamId, under };
 }
@@ -211,7 +211,7 @@ function* findIn(
 /** Number of teams or integrations to look under in one step. */
 const HOLDERS_AT_ONCE = 25;
 
-/** Like {@link findIn}, under each team or integration. */
+/** Like {@link findIn}, but calls `find` for each team or integration of the workspaces. */
 function* findUnder(
   reading: Reading,
   caller: Caller,
@@ -260,8 +260,8 @@ function ofIntegration(
 }
 
 /**
- * Finds a candidate that the service created without a resource; undefined if there is none. Such a candidate is shown
- * on the page of its replay or search.
+ * Finds a candidate that the service created without a resource; undefined if there is none. The page of the
+ * candidate's replay or search shows it.
  */
 function findMadeCandidate(reading: Reading, caller: Caller, id: string): InSteps<Place | undefined> {
   return findIn(reading, caller, (workspaceId) => {
@@ -281,7 +281,7 @@ function toCandidatePage(
   { workspaceId, teamId, made }: { workspaceId: string; teamId: string; made: MadeCandidateRow },
 ): Page {
   if (made.replayId !== null) return { kind: "replay", id: made.replayId, under: teamId };
-  // Candidates of earlier releases do not name their search.
+  // Candidates of earlier releases do not store the id of their search. Return their team instead.
   if (made.searchId === undefined) return { kind: "team", id: teamId, under: getTeamKey(reading, workspaceId, teamId) };
   return { kind: "search", id: made.searchId, under: teamId };
 }

@@ -1,11 +1,11 @@
 /** An object that the product shows by its id. */
 export interface Place extends Page {
   readonly workspaceId: string;
-  /** Null if no team holds it. */
+  /** The team that holds the object; null if no team holds it. */
   readonly teamId: string | null;
-  /** Absent for an object that has only an id. */
+  /** The object's title; absent for an object that has only an id. */
   readonly title?: string;
-  /** The page that shows the object, if it has none of its own. */
+  /** The page that shows the object, if the object has no page of its own. */
   readonly shownOn?: Page;
 }
 

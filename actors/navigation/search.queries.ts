@@ -44,11 +44,12 @@ interface Search {
 type Found = SearchResult["places"][number];
 
 /**
- * Creates a function that finds objects by the words of their titles, by keys, by `#number` or by one id. Each word of
- * the search must be the beginning of a word of the title. The created function works in steps.
+ * Creates a function that searches objects, in steps. The search is an object's id, a `#number`, a key, or words. Each
+ * word of the search must be the beginning of a word of the title.
  *
- * If the search is an object's id, that object is the only result. Otherwise objects whose title or key is exactly the
- * search come first. Then kinds take turns, so that the many tasks do not hide objects of other kinds.
+ * If the search is an object's id, that object is the only result. Otherwise objects whose title or key equals the
+ * search come first. Then the results alternate between kinds, so that the many tasks do not hide objects of other
+ * kinds.
  */
 export function createSearch(kinds: readonly Kind[]) {
   const findPlace = createFindPlace(kinds);
@@ -107,7 +108,10 @@ function* searchPeople({ reading, caller, workspaceId, words }: Search): InSteps
 /** The order of kinds among equally good matches; those that are not listed come last. */
 const kindOrder: readonly string[] = ["team", "line", "station", "task", "pull-request", "person"];
 
-/** Orders places: exact matches first, then the best of every kind, then the next best of every kind. */
+/**
+ * Orders places. Exact matches come first. After them comes the best match of each kind, then the second-best match of
+ * each kind, and so on.
+ */
 function rank(places: readonly (Found & { readonly also?: string | undefined })[], q: string): readonly Found[] {
   const counts = new Map<string, number>();
   const isExact = ({ title, also = "" }: { readonly title: string; readonly also?: string | undefined }) =>

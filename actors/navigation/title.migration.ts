@@ -43,7 +43,10 @@ interface NewTitle {
 const titledByName: readonly string[] = ["team", "line", "integration", "skill"];
 const titledByKey: readonly string[] = ["hook", "harness-profile"];
 
-/** Indexes titles by their words, and the parts of other objects by their ids. Each step only writes new entries. */
+/**
+ * Indexes titles by their words. Also indexes the parts of objects, such as stations, by their ids. Each step only
+ * writes new entries.
+ */
 export const titleWalks: readonly Walk[] = [
   eachRow<OldResource>("resource", (row, place) => {
     const { id, kind, address, fields } = row;
@@ -91,8 +94,8 @@ function putTitle(place: RowLocation, { index, scope, id }: TitleLocation, title
 }
 
 /**
- * Writes the index entry for a row with the key `[holder, part]`. The entry's key is `[part]`, and its value is the
- * holder.
+ * Writes the index entry of a part from a row with the key `[holder, part]`. The entry has the key `[part]` and the
+ * holder as value.
  */
 function putPart(place: RowLocation, index: string): Change {
   const [holder = "", part = ""] = place.id;

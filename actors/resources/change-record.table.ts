@@ -28,10 +28,12 @@ export interface ChangeRecord {
 
 /** Key: `[seq]`. */
 export const records = table<ChangeRecord>("configuration-change");
-/** Key: `["last"]`. Value: the number of the last change. Searching the records for it would be more expensive. */
+/**
+ * Key: `["last"]`. Value: the number of the last change. Finding this number in the records would be more expensive.
+ */
 export const sequence = table<number>("configuration-sequence");
 
-/** Retention of change records. A change ends at its own time. */
+/** The retention of change records. The retention period of a record starts at the time of the change. */
 export const changeRetention = retain(records, {
   period: "changes",
   startedAtMs: ({ at }) => Date.parse(at),
@@ -52,8 +54,8 @@ const workspaceTopic = topic<ConfigurationChanged>("workspace");
 const teamTopic = topic<ConfigurationChanged>("team");
 
 /**
- * Appends a record to the workspace's change log, in the batch of the change. Without a caller, the author is the
- * service.
+ * Appends a record to the workspace's change log, in the batch of the change. If the change has no caller, its author
+ * is the service.
  */
 export function recordChange(
   turn: ResourceTurn,

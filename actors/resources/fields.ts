@@ -30,8 +30,8 @@ export const toolName = z
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*\.[A-Za-z0-9_-]+$/, "must be a tool as <integration>.<tool>");
 
 /**
- * Optional body fields that the kind's `complete` fills in, so that every answer has them. Register the field's final
- * schema: a schema derived from it is not registered.
+ * Optional body fields that the kind's `complete` fills in, so that every response has them. Register the final schema
+ * of the field: a schema that is derived from a registered one is not itself registered.
  */
 export const completedFields = z.registry();
 
@@ -50,7 +50,7 @@ export const hostName = z
     "must be a host without http://, optionally with *. before it or a port after it",
   );
 
-/** Whether one of `hosts` covers every host that `host` covers. */
+/** Returns whether one of `hosts` covers every host that `host` stands for. `host` may be a pattern with `*.`. */
 export function coversHost(hosts: readonly string[], host: string): boolean {
   return hosts.some((one) => one === host || (one.startsWith("*.") && host.endsWith(one.slice(1))));
 }

@@ -1,8 +1,8 @@
 /**
- * Reserves hashes that must be unique over all workspaces, such as the token of a runner pool,
- * `hash-reservations/all` under the global partition. A hash is reserved before the turn that stores it. After that
- * turn the directory of hashes names its owner; until then the reservation excludes other workspaces. The only state
- * has no data: the reservations are in rows.
+ * Reserves hashes that must be unique over all workspaces, such as the hash of a runner pool's token. The actor is
+ * `hash-reservations/all` in the global partition. A write reserves a hash before the turn that stores the hash. From
+ * that turn on, the directory of hashes has the owner. Until then the reservation excludes other workspaces. There is
+ * only one state, because rows store the reservations.
  *
  * | state   | moved by     | condition                           | next    | also                                     |
  * |---------|--------------|-------------------------------------|---------|------------------------------------------|
@@ -12,8 +12,11 @@
  * | keeping | hash.release | of a finished write                 | keeping | ends the reservation with its last write |
  * | keeping | woken        |                                     | keeping | removes the reservation                  |
  *
- * The workspace decides which of its resources has a hash. An owner whose workspace is closed, or that no longer
- * has the hash, does not count as an owner. The edge reads the owner's rows, because turns of this actor cannot.
+ * The actor only compares workspaces. Within a workspace, the workspace actor decides which resource has a hash.
+ *
+ * The directory may name a former owner: a resource whose workspace is closed, or that no longer has the hash. A former
+ * owner does not count. Turns of this actor cannot read the owner's rows. So the edge reads them and names the former
+ * owner in `hash.reserve`.
  */
 import { createChart, type NoContext } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
@@ -24,8 +27,8 @@ import { table } from "../../storage/table.js";
 import { findHashOwner, type HashOwner } from "./resource-hash.table.js";
 
 /**
- * Reserves a hash for a workspace. The answer is the time until which the workspace may store it, or null for a
- * refusal.
+ * Reserves a hash for a workspace. The answer has the time before which the workspace must store the hash. The answer
+ * is null if another workspace has the hash.
  */
 export interface ReserveHash extends Answered<{ readonly beforeMs: number } | null> {
   readonly type: "hash.reserve";
@@ -33,13 +36,13 @@ export interface ReserveHash extends Answered<{ readonly beforeMs: number } | nu
   readonly hash: string;
   readonly workspaceId: string;
   /**
-   * The hash's owner in the directory, if that owner's rows no longer have the hash. The reservation ignores this
+   * The owner that the directory names, if the rows of this owner no longer have the hash. The actor ignores this
    * owner.
    */
   readonly formerOwner?: HashOwner | undefined;
 }
 
-/** A write no longer needs its reservation of a hash: it has stored the hash, or will not store it. */
+/** Sent when a write no longer needs its reservation, because the write has stored the hash or will not store it. */
 export interface ReleaseHash extends Message {
   readonly type: "hash.release";
   readonly kind: string;
@@ -52,8 +55,8 @@ export interface ReleaseHash extends Message {
 /** Lifetime of a reservation, in milliseconds. */
 export const RESERVED_MS = 60_000;
 /**
- * The last part of a reservation's lifetime, in milliseconds, in which the hash may no longer be stored: the maximum
- * clock difference between two nodes.
+ * The last part of a reservation's lifetime, in milliseconds. In this part the hash may no longer be stored. It covers
+ * the maximum clock difference between two nodes.
  */
 const MARGIN_MS = 10_000;
 
@@ -108,7 +111,7 @@ function reserve({ turn, kind, hash, workspaceId, formerOwner }: Delivered<Reser
 
 function release({ turn, kind, hash, workspaceId, beforeMs }: Delivered<ReleaseHash>): void {
   const reserved = reservations.get(turn, GLOBAL_PARTITION, kind, hash);
-  // If the write's own reservation has expired, a later reservation of the hash does not belong to this write.
+  // Keep the reservation if the write's own reservation has expired: the stored one belongs to a later write.
   if (reserved?.workspaceId !== workspaceId || turn.now >= beforeMs) return;
   const writes = (reserved.writes ?? 0) - 1;
   if (writes > 0) {

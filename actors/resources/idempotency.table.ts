@@ -8,7 +8,10 @@ import type { ResourceTurn } from "./resource-turn.js";
 
 /** How long a repeated request is recognised, in milliseconds. */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1_000;
-/** Time from the end of a sweep to the next one, so that an attempt is read at most three times before its removal. */
+/**
+ * Time from the end of a sweep to the next one, in milliseconds. With this interval, sweeps read an attempt at most
+ * three times before they remove it.
+ */
 export const SWEEP_EVERY_MS = IDEMPOTENCY_WINDOW_MS / 2;
 /** Number of attempts to read in one turn of a sweep: about a millisecond. */
 const SWEEP_SLICE = 256;
@@ -22,16 +25,19 @@ interface Attempt {
 }
 
 /**
- * Key: `[scope, key]`. No index orders the rows by age: a full sweep twice a day costs less than another row for each
- * request. Rows of earlier releases also name the workspace.
+ * Key: `[scope, key]`. No index orders the rows by age, because a full sweep twice a day costs less than an index row
+ * for each request. Rows of earlier releases also have the workspace.
  */
 export const attempts = table<Attempt>("idempotency");
-/** Key: `["next"]`. Value: the `[scope, key]` after which the sweep continues; only during a sweep. */
+/**
+ * Key: `["next"]`. Value: the `[scope, key]` of the attempt after which the sweep continues. The row exists only during
+ * a sweep.
+ */
 export const sweeps = table<readonly [scope: string, key: string]>("idempotency-sweep");
 
 /**
- * Finds the earlier attempt with this key within the window. Returns a refusal if the earlier attempt had a different
- * body, and null if there is no earlier attempt.
+ * Finds the earlier attempt with this key that is not older than {@link IDEMPOTENCY_WINDOW_MS}. Returns null if there
+ * is none. Returns a refusal if the earlier attempt had a different body.
  */
 export function findAttempt(
   reading: Reading,
@@ -72,8 +78,8 @@ export function forgetAttempt(turn: Turn, partition: string, { scope, key }: Omi
 }
 
 /**
- * Removes attempts older than the window, in one slice of a sweep. Returns the time of the next slice: now, or {@link
- * SWEEP_EVERY_MS} later if the sweep has read all attempts.
+ * Removes attempts older than the window, in one slice of a sweep. Returns when to run the next slice. This is now, or
+ * {@link SWEEP_EVERY_MS} later if the sweep has read all attempts.
  */
 export function sweepAttempts(turn: Turn, partition: string): number {
   const after = sweeps.get(turn, partition, NEXT);

@@ -21,7 +21,10 @@ export interface AddressReference {
   readonly address: string;
 }
 
-/** A field that names a lookup key of a resource of the same team, for example a tool of an integration. */
+/**
+ * A field that contains a lookup key of another resource of the same team. An example is the name of an integration's
+ * tool.
+ */
 export interface KeyReference {
   readonly path: string;
   readonly kind: string;
@@ -33,8 +36,8 @@ export interface KeyReference {
 }
 
 /**
- * A reference in a field. At least one target must exist at the write, and the last target cannot be deleted while the
- * reference exists.
+ * A reference in a field. At the time of the write, at least one resource must match the reference. While the reference
+ * exists, the last matching resource cannot be deleted.
  */
 export type Reference = AddressReference | KeyReference;
 
@@ -71,14 +74,14 @@ export interface HiddenField<Fields = Record<string, unknown>> {
   /** Set for a hash that must be unique over all workspaces. */
   readonly unique?: UniqueHash;
   /**
-   * Whether the fields that a sealed value belongs to are the same in `fields` and in `previous`. If so, a given value
-   * that equals the stored one is not a change. Define this function only for values that cannot be guessed. Without
-   * it, every given value counts as new.
+   * Returns whether the fields that the sealed value belongs to are the same in `fields` and in `previous`. If so,
+   * writing the stored value again is not a change. Define this function only for values that cannot be guessed.
+   * Without it, every given value counts as new.
    */
   isRepeated?(fields: Fields, previous: Fields): boolean;
   /**
-   * Whether an earlier value still belongs to these fields. If not, the earlier value is removed. Without this
-   * function, an earlier value always belongs to the fields.
+   * Returns whether the stored value still belongs to these fields. If not, the write removes the stored value. Without
+   * this function, the stored value always stays.
    */
   staysWith?(fields: Fields): boolean;
 }
@@ -87,7 +90,10 @@ export interface HiddenField<Fields = Record<string, unknown>> {
 export interface UniqueHash {
   /** The error if another resource has the value: `is already used by another pool`. */
   readonly taken: string;
-  /** Whether another resource has the hash. Called before the turn, which can only check its own workspace. */
+  /**
+   * Returns whether another resource has the hash. Called before the turn of the write, because the turn can only check
+   * its own workspace.
+   */
   isTaken(reading: Reading, hash: string, holder: { readonly id: string | null; readonly nowMs: number }): boolean;
 }
 
@@ -126,7 +132,7 @@ export interface HolderLocation {
   readonly teamId: string | null;
 }
 
-/** The data that the rules of a kind may read: the turn's reads and the resource's location. */
+/** The data that the rules of a kind may read in a write: the turn's reads, and the location of the resource. */
 export interface WriteScope<Fields> {
   readonly reading: Reading;
   readonly workspaceId: string;
@@ -137,14 +143,14 @@ export interface WriteScope<Fields> {
   readonly station: StationHolder | null;
   /** Null on create. */
   readonly previous: ResourceRow<Fields> | null;
-  /** Hidden fields in this write, sealed or hashed, by path. */
+  /** The hidden fields that this write sets, sealed or hashed, by path. */
   readonly hidden: Readonly<Record<string, string>>;
   readonly caller: Caller;
   readonly now: number;
   newId(prefix: string): string;
 }
 
-/** A resource that the service created for itself. The resource is in no list, and nobody can delete it. */
+/** A resource that the service created for its own use. Lists do not contain the resource, and nobody can delete it. */
 export interface MadeResource {
   readonly workspaceId: string;
   readonly teamId: string;
@@ -178,9 +184,10 @@ export interface WriteAttempt<Fields> {
 
 /**
  * A resource kind, as data. The engine derives the six operations, references and `in-use`, the change log, routes and
- * documentation from the kind. A new kind needs one file with a `Kind`, and one line in the manifest of its area. The
- * edge parses bodies with `schema` (strict, with defaults) and seals hidden fields, which never reach an actor, a row
- * or a log in plain text.
+ * documentation from it. To add a kind, write one file with a `Kind`, and add one line to the manifest of its area.
+ *
+ * The edge parses bodies with `schema` (strict, with defaults) and seals hidden fields. So no actor, row or log gets a
+ * hidden field in plain text.
  */
 export interface Kind<Fields = Record<string, unknown>> {
   /** The kind's name, for example `runner-pool`. */
@@ -190,8 +197,8 @@ export interface Kind<Fields = Record<string, unknown>> {
   /** Prefix of the kind's ids: `pool`. */
   readonly idPrefix: string;
   /**
-   * Kinds that come before this kind in exports and documents. Otherwise the order of the areas applies. A kind must
-   * come after the kinds that it refers to, so that an export can use references.
+   * Kinds that must come before this kind in exports and documents: those that this kind refers to. An export can then
+   * use references. All other kinds are in the order of the areas.
    */
   readonly listedAfter?: readonly string[];
   readonly heldBy: "none" | "workspace" | "team" | "station";
@@ -213,34 +220,44 @@ export interface Kind<Fields = Record<string, unknown>> {
   /** Returns errors of a raw body that is too large to parse with `schema` in reasonable time. */
   findSizeErrors?(body: unknown): readonly FieldError[];
   /**
-   * Paths that an update may not change. The value at the first path, if there is one, is the last part of the address.
+   * Paths that an update may not change. If there are any, the value at the first path is the last part of the address.
    */
   readonly fixed: readonly string[];
   readonly hidden: readonly HiddenField<Fields>[];
   /**
-   * A hidden field whose value the service generates if none is given. The create's response returns the value once, in
-   * a header.
+   * A hidden field whose value the service generates if the body of a create has none. The response to the create
+   * returns the value once, in a header.
    */
   readonly reveals?: { readonly path: string; readonly header: string; when(fields: Fields): boolean };
   /**
-   * Returns the address. `holder` is the holder's address: a workspace's slug, a team's key, or "" without a holder.
+   * Returns the address of a resource with these fields. `holder` is the address of its holder: a workspace's slug, a
+   * team's key, or "" if it has no holder.
    */
   address(fields: Fields, holder: string): string;
   /** Lists the references. `teamKey` is "" for a kind that teams do not hold. */
   references(fields: Fields, teamKey: string): readonly Reference[];
-  /** Refuses a caller who has `permission` but may not make this write; otherwise null. Checked first. */
+  /**
+   * Returns why a caller who has `permission` may still not make this write; null if the caller may. Called before all
+   * other checks.
+   */
   refuses?(attempt: WriteAttempt<Fields>): Refusal | null;
-  /** Checks the rules that only need the definition, not its location. {@link validate} includes them. */
+  /**
+   * Returns the errors of rules that need only the definition, not its location. {@link validate} returns these errors
+   * too.
+   */
   validateDefinition?(fields: Fields): readonly FieldError[];
   /** Checks the rules beyond the schema and references. */
   validate?(fields: Fields, scope: WriteScope<Fields>): readonly FieldError[];
   warnings?(fields: Fields, reading: Reading, row: ResourceRow<Fields>): readonly Warning[];
   /**
    * Completes optional fields that depend on other fields or on the previous fields (null on create). {@link complete}
-   * includes it.
+   * also does this.
    */
   fill?(fields: Fields, previous: Fields | null): Fields;
-  /** Computes read-only fields at each write, stored in `row.added`. May also complete `fields` (station ids). */
+  /**
+   * Computes at each write the read-only fields that are stored in `row.added`. May also complete `fields`, for example
+   * with station ids.
+   */
   complete?(
     fields: Fields,
     scope: WriteScope<Fields>,
@@ -251,16 +268,22 @@ export interface Kind<Fields = Record<string, unknown>> {
   readonly added?: Readonly<Record<string, z.ZodType>>;
   /** Fields that reads add, and that writes ignore. */
   readonly live?: LiveFields<Fields>;
-  /** Finds the resource of the kind that the service created for itself under this id; undefined if there is none. */
+  /** Finds a resource of the kind that the service created for its own use, by its id; undefined if there is none. */
   findMade?(reading: Reading, id: string): MadeResource | undefined;
   /**
-   * Lists at most `limit` resources that use this resource without a reference. A user may name the resource before the
-   * resource exists.
+   * Lists at most `limit` resources that use this resource without a declared reference. They may even name a resource
+   * that does not exist yet.
    */
   listUsers?(row: ResourceRow<Fields>, reading: Reading, limit: number): readonly ResourceUser[];
-  /** Returns the reason why a resource to which nothing refers cannot be deleted (a team with open tasks), or null. */
+  /**
+   * Returns why a resource cannot be deleted although no other resource refers to it. An example is a team with open
+   * tasks. Null if it can be deleted.
+   */
   inUse?(row: ResourceRow<Fields>, reading: Reading): string | null;
-  /** Returns the reason why an update cannot remove something in use (a station with tasks), or null. */
+  /**
+   * Returns why an update with these fields is refused because it would remove something in use, such as a station with
+   * tasks. Null if it is not refused.
+   */
   updateInUse?(fields: Fields, previous: ResourceRow<Fields>, reading: Reading): string | null;
   /** The lookup keys of the kind's resources, which other resources of the team may name (see `listByLookupKey`). */
   readonly lookupKeys?: LookupKeys<Fields>;
@@ -270,13 +293,16 @@ export interface Kind<Fields = Record<string, unknown>> {
   listParts?(fields: Fields): readonly ResourcePart[];
   /** The export form; null for a kind without export. */
   readonly hcl: HclForm<Fields> | null;
-  /** Changes other rows of the kind after an update, in the same batch. `now` is the turn's time. */
+  /**
+   * After an update, changes other rows that the kind stores for the resource, in the same batch. `now` is the turn's
+   * time.
+   */
   afterUpdate?(
     writing: Writing,
     change: { readonly row: ResourceRow<Fields>; readonly previous: ResourceRow<Fields> },
     now: number,
   ): void;
-  /** Removes other rows of the kind with a deleted resource, in the same batch. */
+  /** When a resource is deleted, removes other rows that the kind stores for this resource, in the same batch. */
   afterDelete?(writing: Writing, row: ResourceRow<Fields>): void;
   /** Returns details of a change record beyond the action. */
   details?(row: ResourceRow<Fields>, previous: ResourceRow<Fields> | null): Readonly<Record<string, unknown>>;

@@ -30,8 +30,8 @@ import type { ResourceTurn } from "./resource-turn.js";
 const USERS_NAMED = 5;
 
 /**
- * Creates a resource of any kind, in a turn of the workspace. A repeated create is found by its key, in the workspace's
- * attempts. For the create of a workspace, the claim of the slug stores the key instead.
+ * Creates a resource of any kind, in a turn of the workspace. Finds a repeated create by its idempotency key among the
+ * workspace's attempts. For the create of a workspace, the slug claim stores the key instead.
  */
 export function createResource(turn: ResourceTurn, kind: Kind, message: NewResource): WriteResult | Refusal {
   const workspaceId = turn.self.partition;
@@ -75,9 +75,9 @@ export function createResource(turn: ResourceTurn, kind: Kind, message: NewResou
 /**
  * Updates a resource of any kind by replacing all its fields.
  *
- * An update that changes no stored value is no change. The version stays, and no change is recorded. Data that is valid
- * since the last change stays valid, such as a trust's tokens. A given sealed value always counts as a change; the edge
- * has already dropped repeated values (see {@link HiddenField.isRepeated}).
+ * An update that changes no stored value is not a change. The version stays, and the change log gets no record. Data
+ * that depends on the version also stays valid, such as the tokens of a trust. A given sealed value always counts as a
+ * change: the edge has already dropped values that equal the stored one (see {@link HiddenField.isRepeated}).
  */
 export function updateResource(turn: ResourceTurn, kind: Kind, message: UpdateResource): WriteResult | Refusal {
   const workspaceId = turn.self.partition;
@@ -115,7 +115,7 @@ function isAsBefore(next: Pick<ResourceRow, "fields" | "hidden" | "added">, prev
   return canonicalJson(next) === canonicalJson({ fields, hidden, added });
 }
 
-/** Deletes a resource of any kind. An `in-use` refusal names the resources that use it. */
+/** Deletes a resource of any kind. If other resources use this resource, refuses with `in-use` and names the users. */
 export function deleteResource(turn: ResourceTurn, kind: Kind, message: DeleteResource): WriteResult | Refusal {
   const row = findResource(turn, turn.self.partition, kind.name, message.id);
   if (row === undefined) return { refused: "not-found" };
@@ -131,7 +131,10 @@ export function deleteResource(turn: ResourceTurn, kind: Kind, message: DeleteRe
   return { resource: row, replayed: false };
 }
 
-/** Returns the reason why this write may not remove a lookup key of `row`, or null. */
+/**
+ * Returns why this write may not remove a lookup key of `row`, or null. The write may not remove a key that only `row`
+ * has and that other resources use.
+ */
 function refuseLostKey(
   turn: ResourceTurn,
   kind: Kind,
@@ -174,7 +177,8 @@ function locateHolder(turn: ResourceTurn, kind: Kind, { teamId, station }: NewRe
 }
 
 /**
- * Returns the answer to a create whose key has already created the resource; a refusal if that resource was deleted.
+ * Returns the answer to a create that repeats an earlier create with the same key. Refuses if the resource of the
+ * earlier create was deleted.
  */
 export function replayCreate(turn: ResourceTurn, kind: Kind, resourceId: string): WriteResult | Refusal {
   const made = findResource(turn, turn.self.partition, kind.name, resourceId);
@@ -221,7 +225,10 @@ function checkFields(
 
 const tooLate: Refusal = { refused: "conflict", detail: "The request waited too long. Please try again." };
 
-/** Returns errors for hashes that another resource has, in another workspace (by the reservation) or in this one. */
+/**
+ * Returns errors for hashes that another resource already has. For resources of other workspaces, `reserved` has the
+ * result.
+ */
 function findTakenHashes(
   kind: Kind,
   { reading, workspaceId, previous, hidden }: WriteScope<Record<string, unknown>>,

@@ -4,9 +4,10 @@ import { expectResource, listAddresses, type ResourceRow } from "./resource.tabl
 import type { ResourceTurn } from "./resource-turn.js";
 
 /**
- * Removes and returns the resources of stations that the line no longer has, or of all its stations if the line was
- * deleted. The author of the change records is the service; `client` is the client that caused the changes. Of the
- * resources, reads only the rows that it removes.
+ * Removes the resources of stations that the line no longer has. If the line was deleted, removes the resources of all
+ * its stations. Returns the removed resources. The change records name the service as author, and `client` as the
+ * client that caused the changes. Of the line's resources, the function reads only the addresses and the rows that it
+ * removes.
  */
 export function withdrawOrphaned(
   turn: ResourceTurn,

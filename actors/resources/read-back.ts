@@ -5,9 +5,9 @@ import { readOnlyFields } from "./representation.js";
 import type { ResourceRow } from "./resource.table.js";
 
 /**
- * Lets a client write back the whole representation that it read, with some fields changed. Read-only fields must equal
- * those of the resource; otherwise the write is refused. `warnings` and live fields are ignored. `version` is the
- * version that the write is based on.
+ * Prepares a body in which a client may write back the complete representation that it read, with some fields changed.
+ * Removes from the body the read-only fields that equal those of the resource, `warnings`, and live fields. Refuses
+ * read-only fields with other values. `version` is the version that the write is based on.
  */
 export function readingBack<Prepared extends object>(
   kind: Kind,

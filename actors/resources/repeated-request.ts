@@ -5,9 +5,9 @@ import type { Idempotency } from "./resource.messages.js";
 
 /**
  * Requests, other than creates of resources, that a client may repeat with a key. Their `Idempotency-Key` is optional.
- * An actor looks for the earlier request before it processes a message, and records the message in the same turn. Turns
- * of a partition see each other's rows, so of two simultaneous requests the later one is the repetition, even if they
- * go to different actors.
+ * Before an actor processes a message, it looks for an earlier request with the same key. It records the request in the
+ * same turn. All turns of a partition see each other's rows. So the later of two simultaneous requests counts as the
+ * repetition, even if they go to different actors.
  */
 
 /** A message whose request may have an idempotency key. `idempotency` is absent if the request has none. */
@@ -16,8 +16,8 @@ export interface Keyed {
 }
 
 /**
- * Finds the id that the earlier request with this key created or was about. Returns a refusal if that request had a
- * different body. Returns null if there is no earlier request, or if this request has no key.
+ * Returns the id that the earlier request with this key created or was about. Returns null if there is no earlier
+ * request, or if this request has no key. Refuses if the earlier request had a different body.
  */
 export function findRequestBefore(turn: TurnReading, { idempotency }: Keyed): string | Refusal | null {
   if (idempotency === undefined) return null;

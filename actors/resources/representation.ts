@@ -3,8 +3,8 @@ import type { Kind, LiveScope } from "./kind.js";
 import type { ResourceRow } from "./resource.table.js";
 
 /**
- * Returns a resource as answers show it: common fields, its own fields with defaults, and read-only fields. Hidden
- * fields and live fields are left out.
+ * Returns a resource as responses show it: the common fields, the kind's fields with defaults, and read-only fields.
+ * Leaves out hidden fields and live fields.
  */
 export function toRepresentation(kind: Kind, row: ResourceRow, reading: Reading): Readonly<Record<string, unknown>> {
   const representation = Object.assign(commonFields(kind, row), row.fields, row.added, kind.computed?.(row));

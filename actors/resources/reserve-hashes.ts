@@ -22,9 +22,9 @@ interface Reserved {
 }
 
 /**
- * For the duration of a write, reserves the hashes that must be unique over all workspaces. If the write has no such
- * hashes, `write` receives undefined. Otherwise it receives the reservations; `taken` has the paths of the hashes that
- * other resources have. If `taken` is not empty, the workspace refuses the write in its turn.
+ * Reserves the hashes that must be unique over all workspaces while `write` runs. `write` receives the reservations;
+ * undefined if there are no such hashes. `taken` has the paths of the hashes that other resources already have. If
+ * there are any, the workspace refuses the write in its turn.
  */
 export async function withReservedHashes<Result>(
   runtime: Reserving,
@@ -50,8 +50,7 @@ async function reserve(
     const hash = hidden[path];
     if (unique === undefined || hash === undefined) continue;
     const isTaken = unique.isTaken(runtime.reading, hash, { id, nowMs: runtime.clock.now() });
-    // If the hash is not taken, an owner that the directory still names is a former owner, such as a pool of a closed
-    // workspace.
+    // If no resource has the hash, an owner in the directory is a former owner, such as a pool of a closed workspace.
     const formerOwner = isTaken ? undefined : findHashOwner(runtime.reading, kind.name, hash);
     const message = { type: "hash.reserve", kind: kind.name, hash, workspaceId, formerOwner } as const;
     const answer = isTaken ? null : await runtime.ask(hashReservationsRef, message);

@@ -11,7 +11,7 @@ export interface HashOwner {
 /** Key: `[kind, hash]`. */
 export const resourceHashes = directory<HashOwner>("resource-hash");
 
-/** Finds the resource of this kind with this hash (SHA-256, hex), in any workspace; undefined if there is none. */
+/** Finds the resource of this kind, in any workspace, that has this hash (SHA-256, hex). Undefined if there is none. */
 export function findResourceByHash<Fields>(
   reading: Reading,
   kind: string,
@@ -24,14 +24,14 @@ export function findResourceByHash<Fields>(
 }
 
 /**
- * Finds the owner of this hash in the directory; undefined if there is none. Check the owner's row, which is
- * authoritative.
+ * Finds the owner of this hash in the directory; undefined if there is none. The caller must check in the owner's row
+ * that the owner still has the hash.
  */
 export function findHashOwner(reading: Reading, kind: string, hash: string): HashOwner | undefined {
   return resourceHashes.find(reading, kind, hash);
 }
 
-/** Returns the directory entry of a hash, for the turn that writes the resource. */
+/** Returns the directory entry of a hash. The turn that writes the resource with this hash writes this entry too. */
 export function hashEntry(kind: string, hash: string, owner: HashOwner): DirectoryEntry {
   return resourceHashes.entry([kind, hash], owner);
 }

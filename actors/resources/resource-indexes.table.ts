@@ -38,8 +38,9 @@ export interface LookupKeyQuery {
 const PAGE = 64;
 
 /**
- * Yields the resources of a team with a lookup key, by id, after the id `after`. Reads each resource only when the
- * caller asks for it, because a resource may be large and callers may stop early. Throws `damaged` if an id has no row.
+ * Yields the resources of a team that have this lookup key, in the order of their ids, after the id `after`. Reads a
+ * resource only when the caller asks for it, because resources may be large and callers may stop early. Throws
+ * `damaged` if an id has no row.
  */
 export function* listByLookupKey<Fields>(
   reading: Reading,
@@ -67,7 +68,7 @@ export function getTeamKey(reading: Reading, workspaceId: string, teamId: string
   return teamId === null ? "" : (resources.get(reading, workspaceId, "team", teamId)?.address ?? "");
 }
 
-/** Writes a resource with its index rows in place of `previous`. */
+/** Writes a resource and its index rows. `previous` is the resource that `row` replaces; null for a new resource. */
 export function putResource(
   writing: DirectedWriting,
   kind: Kind,
@@ -81,7 +82,7 @@ export function putResource(
   for (const entry of after) if (!isAmong(before, entry)) writing.direct(entry);
 }
 
-/** Removes a resource with its index rows, and the other rows that its kind removes with it. */
+/** Removes a resource, its index rows, and the other rows that the kind's `afterDelete` removes. */
 export function removeResource(writing: DirectedWriting, kind: Kind, row: ResourceRow): void {
   for (const entry of listResourceEntries(kind, row)) writing.undirect(entry);
   createTable(kind).remove(writing, row.workspaceId, row);
@@ -93,7 +94,8 @@ type ResourceTable = ReturnType<typeof declareResources>;
 const tables = new WeakMap<Kind, ResourceTable>();
 
 /**
- * Returns the table of resources with the indexes of a kind. All kinds share one table, declared once for each kind.
+ * Returns the resource table with the indexes of this kind. All kinds store their rows in one table, but each kind
+ * declares its own indexes of it.
  */
 function createTable(kind: Kind): ResourceTable {
   const known = tables.get(kind) ?? declareResources(kind);
@@ -119,7 +121,7 @@ function declareResources(kind: Kind) {
         isSame: (before, after) => isDeepStrictEqual(listTitles(kind, before), listTitles(kind, after)),
       }),
       derivedRows(partHolders, (row) => listParts(kind, row).map(({ id }) => [[id], { kind: kind.name, id: row.id }])),
-      // These rows must come after the addresses, because a resource may refer to itself.
+      // Write these rows after the addresses. A resource may refer to itself, and its references are found by address.
       { listRows: (reading, partition, row) => listReferrerRows(reading, partition, kind, row) },
     ],
   });
@@ -150,7 +152,10 @@ export function findPartHolder(reading: Reading, workspaceId: string, partId: st
   return found === undefined ? undefined : expectResource(reading, workspaceId, found.kind, found.id);
 }
 
-/** The resource indexes of all kinds, without the indexes of references, because these depend on other resources. */
+/**
+ * The indexes of all kinds' resources. Leaves out the indexes of references, because their entries depend on other
+ * resources.
+ */
 export function resourceDependents(kinds: readonly Kind[]): DependentSource {
   const byName = new Map(kinds.map((kind) => [kind.name, createTable(kind)]));
   const [first] = byName.values();
@@ -194,8 +199,8 @@ function listResourceEntries(kind: Kind, row: ResourceRow): DirectoryEntry[] {
 }
 
 /**
- * The directory entries of resources, by id and by hash. A hash of a closed workspace may belong to another workspace
- * now. The entry of the other workspace takes precedence.
+ * The directory entries of resources, by id and by hash. A hash of a resource in a closed workspace may now belong to
+ * another workspace. The directory then keeps the entry of the other workspace.
  */
 export function resourceSource(kinds: readonly Kind[]): DirectorySource {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
@@ -220,16 +225,16 @@ export function listReferrers(reading: Reading, row: ResourceRow, limit: number)
   return [...referring, ...holding].slice(0, limit);
 }
 
-/** A lookup key that only one resource has, with the team's resources that name it. */
+/** A lookup key that only one resource has, and the team's resources that use this key. */
 export interface KeyInUse {
   readonly key: string;
   readonly users: readonly ResourceUser[];
 }
 
 /**
- * Finds the first lookup key that would be lost if `row` gets the fields `next` (null for a delete). A lost key is
- * still used by the team, but no resource has it any longer. Returns null if there is none. Lists at most `limit`
- * users.
+ * Finds the first lookup key that would be lost if `row` got the fields `next` (null for a delete). A key is lost if
+ * resources of the team use it, but no resource has it any longer. Returns null if there is none. Returns at most
+ * `limit` users of the key.
  */
 export function findLostKey(
   reading: Reading,

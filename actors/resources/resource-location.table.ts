@@ -17,16 +17,16 @@ export function findLocation(reading: Reading, id: string): ResourceLocation | u
 }
 
 /**
- * Finds the workspace of the resource, task or run with this id; undefined if the directory has no object of this kind
- * with this id. Only the row shows whether the object exists. Read the row only after checking that the caller sees the
- * workspace, because other callers must not learn about damage.
+ * Finds the workspace of the resource, task or run with this id. Returns undefined if the directory has no such id of
+ * this kind. The directory may still have the id of a deleted object, so the caller must read the row. Read it only
+ * after checking that the caller can see the workspace: other callers must not learn that a row is damaged.
  */
 export function findOwningWorkspace(reading: Reading, kind: string, id: string): string | undefined {
   const location = findLocation(reading, id);
   return location?.kind === kind ? location.workspaceId : undefined;
 }
 
-/** Returns the directory entry of an id, for the turn that writes the row. */
+/** Returns the directory entry of an object's id. The turn that writes the object's row writes this entry too. */
 export function locationEntry(id: string, location: ResourceLocation): DirectoryEntry {
   return resourceLocations.entry(id, location);
 }

@@ -7,8 +7,8 @@ import type { ResourceRow } from "./resource.table.js";
 /** Identifies a repeated request by its caller, its key and its body. */
 export interface Idempotency {
   /**
-   * The caller, if there is one, with the collection, or with the route and its subject. Requests in different scopes
-   * never share a key.
+   * Consists of the caller, if there is one, and the collection. A request that creates no resource has its route and
+   * subject instead of the collection. Requests in different scopes never share a key.
    */
   readonly scope: string;
   readonly key: string;

@@ -52,9 +52,8 @@ export function expectResource<Fields = Record<string, unknown>>(
 }
 
 /**
- * Returns the address that the workspace's index has for an id without a row. Returns undefined if the id has a row, or
- * if the index does not have the id. An id with an address but no row is damage; an id that only the directory has is
- * not damage.
+ * Returns the address of an id whose row is lost. Returns undefined if the id has a row, or if the workspace's index
+ * has no address for it. An address without a row is damage. An id that is only in the directory is not damage.
  */
 export function findLostAddress(reading: Reading, workspaceId: string, kind: string, id: string): string | undefined {
   if (findResource(reading, workspaceId, kind, id) !== undefined) return undefined;
@@ -65,7 +64,7 @@ export function findLostAddress(reading: Reading, workspaceId: string, kind: str
   return undefined;
 }
 
-/** Like {@link findResource}, but throws `damaged` if the workspace has an address for the id and no row. */
+/** Like {@link findResource}, but throws `damaged` if the workspace has an address but no row for the id. */
 export function findKnownResource<Fields = Record<string, unknown>>(
   reading: Reading,
   workspaceId: string,
@@ -105,8 +104,8 @@ export interface ResourcePage {
 }
 
 /**
- * Lists the resources of this kind in address order; all of them unless `page` limits them. Throws `damaged` if an
- * address has no row.
+ * Lists the resources of this kind in address order. Lists all of them unless `page` limits the list. Throws `damaged`
+ * if an address has no row.
  */
 export function listResources<Fields = Record<string, unknown>>(
   reading: Reading,

@@ -1,7 +1,7 @@
 import type { RunStep } from "../runners/protocol.js";
 import type { ToolCall } from "../runners/tool-call.js";
 
-/** The calls of a run to one MCP server. Refused calls were not made, and do not count. */
+/** The calls of a run to one MCP server. Refused calls do not count, because the server did not get them. */
 export interface ServerCalls {
   readonly server: string;
   readonly calls: number;
@@ -23,7 +23,9 @@ export interface RefusedTool {
 export interface CallTally {
   readonly servers: readonly ServerCalls[];
   readonly refused: readonly RefusedTool[];
-  /** Number of refused calls, without refusals that a replay repeats from a recorded call; absent for none. */
+  /**
+   * Number of refused calls; absent for none. In a replay, a refusal that repeats a recorded refusal does not count.
+   */
   readonly misses?: number;
   /** Keys of the skills that the agent read. */
   readonly skillsRead: readonly string[];

@@ -5,7 +5,7 @@ import { retain } from "../tables/retention.js";
 export const OPEN_DAY = "open";
 
 /**
- * The data of a pull request that figures need, in one row. Each change of the pull request updates the row. The row
+ * The data of a pull request, in one row, for figures. Each change of the pull request updates the row. The row
  * outlives the pull request. Readers of the row need no other row.
  */
 export interface PullRequestFact {
@@ -27,7 +27,7 @@ export interface PullRequestFact {
   /** Times are the code host's, in milliseconds since 1970. */
   readonly openedMs: number;
   readonly firstReviewMs: number | null;
-  /** The number of review rounds: groups of people's reviews, separated by pushes. */
+  /** Number of review rounds. A round is all reviews by people between two pushes. */
   readonly rounds: number;
   readonly mergedMs: number | null;
   readonly closedMs: number | null;

@@ -30,7 +30,7 @@ export interface ReviewFact {
 /** The state of a comment thread. */
 export interface ReviewThread {
   readonly isResolved: boolean;
-  /** The code host's time of the thread's state, in milliseconds since 1970. */
+  /** When the thread had this state, by the code host's clock, in milliseconds since 1970. */
   readonly asOfMs: number;
 }
 

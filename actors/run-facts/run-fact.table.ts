@@ -7,13 +7,12 @@ import type { CallTally } from "./call-tally.js";
 import type { RunOutcomeRow, TaskOutcome } from "./run-outcome.table.js";
 import { toDay } from "./stay.table.js";
 
-/** The model of a run whose station names none. */
+/** The model in facts of runs whose station names no model. */
 export const DEFAULT_MODEL = "~default";
 
 /**
- * The data of a task's ended run that figures need, in one row. The turn that ends the run writes the row. The row
- * outlives the run. Readers of the row need no other row. Only `taskOutcome`, `next` and the tally of calls change
- * later.
+ * The data of an ended run of a task, in one row, for figures. The turn that ends the run writes the row. Later only
+ * `taskOutcome`, `next` and the tally of calls change. The row outlives the run. Readers of the row need no other row.
  */
 export interface RunFact extends CallTally {
   readonly runId: string;
@@ -73,7 +72,10 @@ export const factRetention = retain(runFacts, {
   },
 });
 
-/** Finds the fact of an ended run; undefined for an active run, and for one that ended before facts were recorded. */
+/**
+ * Finds the fact of an ended run. Undefined for an active run, and for a run that ended before the service recorded
+ * facts.
+ */
 export function findRunFact(
   reading: Reading,
   workspaceId: string,

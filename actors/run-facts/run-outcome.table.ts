@@ -3,7 +3,7 @@ import { table } from "../../storage/table.js";
 /**
  * The outcome of a run in its task.
  *
- * - `accepted`: its change stayed until the task was done.
+ * - `accepted`: the run's change stayed until the task was done.
  * - `sent-back`: the task returned to the run's station or an earlier one.
  * - `asked`: the run asked a person.
  * - `failed`: the run failed.
@@ -13,8 +13,13 @@ export const taskOutcomes = ["accepted", "sent-back", "asked", "failed", "other"
 export type TaskOutcome = (typeof taskOutcomes)[number];
 
 /**
- * A person's next action on the task after a run. The person started another run, stopped the active run (`parked`),
- * closed the task, answered its question, or moved it back to an earlier station.
+ * The next action of a person on the task after a run:
+ *
+ * - `started`: the person started another run.
+ * - `parked`: the person stopped the active run.
+ * - `closed`: the person closed the task.
+ * - `answered`: the person answered the task's question.
+ * - `sent-back`: the person moved the task back to an earlier station.
  */
 export const nextActs = ["started", "parked", "closed", "answered", "sent-back"] as const;
 export type NextAct = (typeof nextActs)[number];

@@ -5,7 +5,10 @@ import { retain } from "../tables/retention.js";
 /** Where an open task is at a station: in the queue for a runner, with a runner, or in the inbox. */
 export type StayPart = "queued" | "running" | "inbox";
 
-/** A period that a task spent in one part at one station. Recorded at its end and never changed. */
+/**
+ * A period that a task spent at one station in one of the {@link StayPart}s. The row is written at the end of the
+ * period and never changed.
+ */
 export interface Stay {
   readonly id: string;
   readonly teamId: string;

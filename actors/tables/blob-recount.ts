@@ -1,10 +1,11 @@
 /**
  * Recounts the references to bodies in a store that no runtime uses, and corrects wrong counts.
  *
- * 1. The rows that refer to bodies are authoritative, not the stored counts.
- * 2. Each finding is corrected in one batch, so the next recount continues after an interrupted one.
+ * 1. The rows that refer to bodies are authoritative; the stored counts are not.
+ * 2. Each finding is corrected in its own batch. So after an interrupted recount, the next recount continues with the
+ *   remaining findings.
  * 3. A body without references is stored for a day. If the start of that day is unknown, the day starts at the
- *    recount.
+ *   recount.
  */
 import { isDeepStrictEqual } from "node:util";
 import { isStored, offlineSend } from "../../runtime/messages/offline-send.js";
@@ -93,14 +94,14 @@ export function* recountBlobs(reading: Reading, workspaceId: string, options: Re
   }
 }
 
-/** Returns the use of a body with this number of references. */
+/** Returns the use that a body with this number of references should have. `was` is its stored use. */
 function getUse(rows: number, was: BlobUse | undefined, nowMs: number): BlobUse {
   return { count: rows, unusedSinceMs: rows > 0 ? null : (was?.unusedSinceMs ?? nowMs) };
 }
 
 /**
- * Yields a finding about a body whose use should be `use`. The finding exists if the stored use or the list of unused
- * bodies differs, or if the body is missing.
+ * Yields a finding about a body if its stored use differs from `use`, if the list of unused bodies is wrong, or if the
+ * body is missing. Yields nothing for a body in order.
  */
 function* getRecount(reading: Reading, found: Omit<RecountFinding, "counted">, use: BlobUse): Generator<Recount> {
   const { workspaceId, digest, isMissing } = found;
@@ -115,8 +116,8 @@ function* getRecount(reading: Reading, found: Omit<RecountFinding, "counted">, u
 }
 
 /**
- * Returns the changes that notify the sweeper of unused bodies; none if there is no unused body, or if the sweeper was
- * already notified.
+ * Returns the changes that notify the sweeper of unused bodies. Returns none if no body is unused, or if the sweeper
+ * already runs.
  */
 function notifySweeper(reading: Reading, workspaceId: string): Change[] {
   const sweeper = blobSweeperRef(workspaceId);

@@ -18,7 +18,7 @@ export const uses = table<BlobUse>("blob-use");
 export const unused = table<true>("blob-unused");
 
 export const WAITS = "waits";
-/** Key: `["waits"]`. Value: true. The row exists from the notification of the sweeper until no body is unused. */
+/** Key: `["waits"]`. Value: true. The row exists while the sweeper has been notified and some body is unused. */
 export const sweeping = table<true>("blob-sweep");
 
 /** Parses the key of an unused body. */

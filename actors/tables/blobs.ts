@@ -2,10 +2,11 @@
  * Large bodies of a workspace, each stored once under its SHA-256, with a count of the rows that refer to it. Each
  * workspace has its own bodies, because a digest must not reveal another workspace's data.
  *
- * 1. A body is written in the batch of the first row that refers to it. Each reference is counted in the batch of its
- * row: tables declare which bodies their rows refer to. {@link holdBlob} stores a body for a row of a later turn.
- * 2. A body without references is stored for {@link UNUSED_MS}, so that a body that returns is not written again. Then
- * the workspace's sweeper removes it (`blob-sweeper.machine.ts`).
+ * 1. The batch that writes the first row that refers to a body also writes the body. Each batch counts the references
+ *   of the rows that it writes. For this, tables declare which bodies their rows refer to. {@link holdBlob} stores a
+ *   body for a row of a later turn.
+ * 2. A body without references is stored for {@link UNUSED_MS}. If a row refers to the body in this time, the body
+ *   need not be written again. Otherwise the workspace's sweeper removes the body (`blob-sweeper.machine.ts`).
  * 3. A body exists while rows refer to it: the sweeper never removes a body with references.
  *
  * Operators can recount the references (`blob-recount.ts`).
@@ -42,8 +43,8 @@ export function storeBlob(writing: Writing, workspaceId: string, body: Uint8Arra
 }
 
 /**
- * Stores a body for a row of a later turn, and returns its digest. The body is stored for at least {@link UNUSED_MS},
- * and then removed if no row refers to it. If the service was down, the body is stored for another hour.
+ * Stores a body for a row of a later turn, and returns its digest. If no row refers to the body after {@link
+ * UNUSED_MS}, the sweeper removes the body. If the service was down at that time, the sweeper waits another hour.
  */
 export function holdBlob(turn: Turn, workspaceId: string, body: Uint8Array): string {
   const digest = storeBlob(turn, workspaceId, body);
@@ -89,7 +90,7 @@ function release(turn: CountingWriting, workspaceId: string, digest: string): vo
   markUnused(turn, workspaceId, digest);
 }
 
-/** Starts the storage period of a body without references. */
+/** Starts the period after which the sweeper removes a body without references. */
 function markUnused(turn: CountingWriting, workspaceId: string, digest: string): void {
   const sinceMs = uses.get(turn, workspaceId, digest)?.unusedSinceMs ?? null;
   if (sinceMs === turn.now) return;
@@ -102,15 +103,15 @@ function markUnused(turn: CountingWriting, workspaceId: string, digest: string):
 }
 
 /**
- * Removes bodies that have been unused for {@link UNUSED_MS}, longest unused first, at most `limit`. Returns the due
- * time of the next one, or null if no body is unused.
+ * Removes bodies that have been unused for {@link UNUSED_MS}, longest unused first, at most `limit`. Returns when the
+ * next body is due; null if no unused body is left.
  */
 export function sweepBlobs(turn: Turn, workspaceId: string, limit: number): number | null {
   const found = unused.entries(readPastDamage(turn), workspaceId, [], { limit: limit + 1 }).map(toUnused);
   for (const [index, { sinceMs, digest }] of found.entries()) {
     if (index === limit || sinceMs + UNUSED_MS > turn.now) return sinceMs + UNUSED_MS;
     unused.remove(turn, workspaceId, sinceMs, digest);
-    // A body whose use is damaged stays, because rows may refer to it again.
+    // If the stored use of a body is damaged, the body stays, because rows may refer to it.
     turn.attempt(() => {
       const use = uses.get(turn, workspaceId, digest);
       if (use !== undefined && use.unusedSinceMs !== sinceMs) return;

@@ -1,6 +1,6 @@
 /**
  * Names that are unique over all workspaces: slugs and code host installations. A claim is a row of an actor in the
- * global partition, created before the turn of the workspace that takes the name (its holder).
+ * global partition. The claim exists before the workspace (its holder) takes the name in a turn of its own.
  *
  * | claim     | moved by                         | next      | also                                           |
  * |-----------|----------------------------------|-----------|------------------------------------------------|
@@ -14,7 +14,8 @@
  * | either    | name.claim, another workspace    | same      | refused                                        |
  * | either    | name.release, the same workspace | free      |                                                |
  *
- * 1. A pending claim lapses only by its holder's answer, because a confirmation can be in transit for any time.
+ * 1. A pending claim lapses only when its holder answers that it has not taken the name. Time alone does not end the
+ *   claim, because a confirmation can be in transit for any time.
  * 2. The holder confirms in the turn that takes the name, and releases in the turn that gives it up.
  */
 import type { Reference } from "../../runtime/cells/reference.js";
@@ -39,8 +40,8 @@ export interface ClaimRow {
 
 interface PendingClaim {
   /**
-   * When the holder is first asked about this claim, in milliseconds since 1970. The question and its answer repeat
-   * this time to identify the claim.
+   * When the claims actor first asks the holder about this claim, in milliseconds since 1970. The question and the
+   * answer repeat this time to identify the claim.
    */
   readonly untilMs: number;
   /** The idempotency key of the request, if it has one. */
@@ -107,9 +108,7 @@ export function claimName(
   return claim;
 }
 
-/**
- * Confirms a claim. Throws if the workspace does not have the claim, because a claim only ends by its holder's message.
- */
+/** Confirms a claim. Throws if the workspace does not have the claim: only a message of the holder can end a claim. */
 export function confirmName({ rows }: Claims, turn: Turn, { name, workspaceId }: ConfirmName): void {
   const found = rows.get(turn, GLOBAL_PARTITION, ...name);
   if (found?.workspaceId !== workspaceId) {
@@ -120,7 +119,10 @@ export function confirmName({ rows }: Claims, turn: Turn, { name, workspaceId }:
   turn.cancelWake(toWakeUp(name));
 }
 
-/** Frees a name that its workspace gives up or has not taken. Returns the removed claim, or null. */
+/**
+ * Frees a name that its workspace gives up or has not taken. Returns the removed claim; null if the message changed
+ * nothing.
+ */
 export function freeName({ rows }: Claims, turn: Turn, message: ReleaseName | LapseName): ClaimRow | null {
   const { name, workspaceId } = message;
   const found = rows.get(turn, GLOBAL_PARTITION, ...name);

@@ -1,20 +1,34 @@
 /**
- * Reads a page of rows that have entries in several indexes, newest first. Each index has one line of entries
- * (`page-plan.ts`). The reader first checks the rows of the first line. After too many rows without a match, all lines
- * skip to the oldest of their next positions. So the reader finds the common rows without reading all rows of any line.
+ * Reads a page of the rows that have entries in several indexes, newest first. Each index has one line of entries
+ * (`page-plan.ts`), ordered by position.
+ *
+ * 1. The reader walks through the first line and checks the row of each entry.
+ * 2. After too many rows without a match, the reader looks at the next position of each line. It moves all lines to
+ *   the oldest of these positions.
+ *
+ * So the reader finds the common rows without reading all rows of any line.
  */
 import { compareKeys } from "../../storage/key-order.js";
 import type { Key, Reading } from "../../storage/store.js";
 import type { IndexPart } from "./page-plan.js";
 import { type Cursor, type Line, type PageSource, ROWS_BEGIN, type Slice, SliceReading } from "./page-source.js";
 
-/** Limits of the number of keys to read from a line in one batch. The number is twice the rows still wanted. */
+/**
+ * Maximum number of keys to read from a line in one batch. The next constant is the minimum. Between these limits, the
+ * number is twice the number of rows still wanted.
+ */
 const LONGEST_READ = 32;
 const SHORTEST_READ = 4;
-/** Number of rows without a match before the lines skip. After a skip that found a match, half as many are enough. */
+/**
+ * Number of rows without a match after which the lines skip. After a skip that found a match, half of this number is
+ * enough.
+ */
 const MAX_MISSES = 16;
 
-/** A line of one index with its next positions, newest last. `before` is null if `ahead` holds all of them. */
+/**
+ * A line of one index. `ahead` has the line's next positions, newest last. `before` is null if `ahead` has all
+ * remaining positions.
+ */
 interface Side {
   readonly part: IndexPart;
   readonly ahead: Key[];
@@ -39,7 +53,7 @@ class CommonRows<Row extends object> {
   readonly #found: number;
   /** Whether a line has no more positions. */
   #isAtEnd = false;
-  /** Number of rows read without a match. {@link MAX_MISSES} of them make the lines skip. */
+  /** Number of rows read without a match. At {@link MAX_MISSES} the lines skip. */
   #misses: number;
 
   constructor(reading: Reading, source: PageSource<Row>, cursor: Cursor<Row> | null) {
@@ -97,7 +111,7 @@ class CommonRows<Row extends object> {
     if (this.#take(next)) this.#misses = MAX_MISSES / 2;
   }
 
-  /** Adds the row at a position if it matches. Returns whether it does. */
+  /** Adds the row at a position to the page if the row matches. Returns whether it matches. */
   #take(place: Key): boolean {
     const { index, under } = this.#source.plan;
     const row = this.#reading.fitting({ key: this.#reading.key(index, [...under, ...place]), row: undefined });
@@ -115,7 +129,7 @@ class CommonRows<Row extends object> {
     return oldest;
   }
 
-  /** Reads the next positions of a line, starting at `target` if it is given. */
+  /** Reads the next positions of a line. With a `target`, skips the positions that are newer than `target`. */
   #readOn(side: Side, target: Key | null): void {
     if (side.before === null) return;
     const { index, under } = side.part;

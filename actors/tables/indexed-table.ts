@@ -1,8 +1,9 @@
 /**
- * A table with declared indexes: the only way to write a row that has indexes. The table has no state of its own.
+ * A table with declared indexes. Rows that have indexes are written only through this class. It has no state of its
+ * own.
  *
  * 1. A row and its index entries are written together. Unchanged index entries are not written.
- * 2. The caller passes the previous row. The table does not read it.
+ * 2. The caller passes the previous row. The class does not read this row.
  */
 import { isDeepStrictEqual } from "node:util";
 import { expected } from "../../storage/expected.js";
@@ -26,8 +27,8 @@ import { type Cursor, type PageOptions, type PageSource, ROWS_BEGIN, type Slice 
 import { type Declared, type DerivedRows, type Listing, type StoredForm, storedAs } from "./table-declaration.js";
 
 /**
- * Declares a table. `name` is unique in the project. A table with stream entries (`changes`) or references to bodies
- * (`blobs`) can only be written in a turn.
+ * Declares a table. `name` is unique in the project. If the table declares stream entries (`changes`) or references to
+ * bodies (`blobs`), only a turn can write its rows.
  */
 export function indexedTable<Row extends object>(
   name: string,
@@ -67,7 +68,10 @@ export function listedTable<Row extends object, Listed extends object>(
   return new IndexedTable(name, declared, publishOnWrite(declared));
 }
 
-/** A table of {@link indexedTable} or {@link listedTable}. `Into` is the type that rows are written to. */
+/**
+ * A table that {@link indexedTable} or {@link listedTable} declares. `Into` is the type of the writer that its writes
+ * need.
+ */
 export class IndexedTable<Row extends object, Listed extends object, Into extends Writing> {
   readonly name: string;
   /** The index that contains every row: the rows themselves. */
@@ -121,7 +125,10 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     this.put(into, partition, null, row);
   }
 
-  /** Writes a row. `before` is the stored row that it replaces, null for a new row. Throws if their keys differ. */
+  /**
+   * Writes a row. `before` is the stored row that `row` replaces; null for a new row. Throws if both rows have
+   * different keys.
+   */
   put(into: Into, partition: string, before: Row | null, row: Row): void {
     const listed = this.#listed(row);
     const was = before === null ? null : this.#listed(before);
@@ -129,7 +136,10 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     this.#writeIndexes(into, key, was, listed);
   }
 
-  /** Updates the index entries and derived rows of a row whose own stored form does not change. */
+  /**
+   * Updates the index entries and derived rows of a row, without writing the row itself. For a row whose stored form
+   * does not change.
+   */
   relist(into: Into, partition: string, before: Listed, after: Listed): void {
     if (this.#others.some(({ holdsRow }) => holdsRow)) throw new Error(`an index of ${this.name} holds its rows`);
     this.#writeIndexes(into, toKey(this.#primary, partition, after), before, after);
@@ -161,7 +171,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     return readSlice(reading, this.#toSource(partition, plan, page), cursor);
   }
 
-  /** Reads all slices of a page at once, for turns and for few rows. */
+  /** Reads all slices of a page at once. Use it in turns, or for few rows. */
   all(reading: Reading, partition: string, filter: Filter<Listed>, page: PageOptions<Row> = {}): Row[] {
     const rows: Row[] = [];
     let slice = this.page(reading, partition, filter, page);
@@ -174,8 +184,8 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   }
 
   /**
-   * Returns a function that lists the rows of an index under values of its first fields, in index order. The function
-   * avoids the overhead of a page, for turns that look for few rows and usually find none.
+   * Returns a function that lists rows by values of the index's first fields, in index order. The function avoids the
+   * overhead of a page. Use it in turns that look for few rows and usually find none.
    */
   under(index: string): (reading: Reading, partition: string, ...values: KeyPart[]) => Row[] {
     const lookUp = this.#toLookUp(this.#getIndex(index));
@@ -186,9 +196,9 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   }
 
   /**
-   * Returns a function that reads the row of one index entry: `key` is the values of the index's fields, then of the
-   * table's `order` fields. The function returns undefined if there is no such entry, and throws `damaged` if the entry
-   * has no row.
+   * Returns a function that reads the row of one index entry. `key` has the values of the index's fields, followed by
+   * those of the table's `order` fields. The function returns undefined if there is no such entry. It throws `damaged`
+   * if the entry has no row.
    */
   listed(index: string): (reading: Reading, partition: string, ...key: KeyPart[]) => Row | undefined {
     const lookUp = this.#toLookUp(this.#getIndex(index));
@@ -208,7 +218,10 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     for (const row of this.rows(reading, partition)) yield this.#onWrite.listBlobs(this.#listed(row));
   }
 
-  /** Tables of entries that depend only on the rows: indexes, and derived rows that name their table. */
+  /**
+   * The names of the tables whose entries depend only on the rows: the indexes, and the derived rows that declare their
+   * `table`.
+   */
   get dependentTables(): readonly string[] {
     const derived = this.#derived.flatMap(({ table }) => (table === undefined ? [] : [table]));
     return [...this.#others.map(({ name }) => name), ...derived];
@@ -307,7 +320,10 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   }
 }
 
-/** Computes the derived rows of a row. Call it before writing any of them, because they may depend on one another. */
+/**
+ * Computes the derived rows of a row. Call it before writing any derived row, because computing may read other derived
+ * rows.
+ */
 function listDerivedRows<Listed>(
   derived: readonly DerivedRows<Listed>[],
   reading: Reading,

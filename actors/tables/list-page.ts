@@ -1,4 +1,7 @@
-/** Pages of lists: a read of one row more than the page holds shows whether the list continues. */
+/**
+ * Pages of lists. Each read asks for one row more than the page holds. If it returns this additional row, the list
+ * continues.
+ */
 import { isDamage } from "../../storage/store.js";
 
 interface Limited {
@@ -15,9 +18,9 @@ export interface ListPage<Row, Cursor extends string = string> {
 }
 
 /**
- * Reads a page. `read` lists the rows of a query, first with a limit of one row more than the page holds. If this read
- * fails because of a damaged row, the function reads only the rows of the page. So damage after a page does not hide
- * the page.
+ * Reads a page. `read` lists the rows of a query. The function first asks `read` for one row more than the page holds.
+ * If a damaged row makes this read fail, it asks only for the rows of the page. So a damaged row after the page does
+ * not hide the page.
  */
 export function readListPage<Row, Query extends Limited, Cursor extends string = string>(
   query: Query,
@@ -50,7 +53,7 @@ function withOneMore<Query extends Limited>(query: Query): Query {
   return { ...query, limit: query.limit + 1 };
 }
 
-/** Returns the page of `found`, which has one row more than the page holds if the list continues. */
+/** Returns the page that starts `found`. If the list continues, `found` has one row more than the page holds. */
 export function toListPage<Row, Cursor extends string>(
   found: readonly Row[],
   { limit }: Limited,

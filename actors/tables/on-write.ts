@@ -9,8 +9,8 @@ export type PublishingWriting = Writing & Pick<Turn, "publishRow">;
 /** Declares that changes of rows are published to streams. */
 export interface PublishedRows<Listed> {
   /**
-   * Returns the stream entries of a written row. A turn publishes the entries of the row's last write, at the position
-   * of that write. A write without entries does not replace the entries of an earlier one.
+   * Returns the stream entries of a written row. If a turn writes the row several times, it publishes only the entries
+   * of the last write that has entries, at the position of that write.
    */
   readonly changes: (row: Listed, reading: Reading, write: PublishedWrite<Listed>) => readonly ChangeEntry[];
 }
@@ -20,11 +20,11 @@ export interface PublishedWrite<Listed> {
   readonly workspaceId: string;
   /** The previous row; null for a new one. */
   readonly before: Listed | null;
-  /** The row before the turn, which readers have seen. Null for a row that is new in the turn. */
+  /** The row as it was before the turn, which is what readers have seen. Null if the turn created the row. */
   readonly first: Listed | null;
 }
 
-/** Declares that rows refer to bodies (`blobs.ts`), whose references are counted. */
+/** Declares that rows refer to bodies (`blobs.ts`). Writes of such rows also count the references. */
 export interface RowsWithBlobs<Listed> {
   /** The digests of the bodies that a row refers to. */
   readonly blobs: (row: Listed) => readonly string[];
@@ -63,7 +63,7 @@ export function publishOnWrite<Listed>({ changes }: PublishedRows<Listed>): OnWr
   };
 }
 
-/** Counts references to bodies, and publishes the changes of rows if declared. */
+/** Counts references to bodies. If `changes` is declared, also publishes the changes of rows. */
 export function countOnWrite<Listed>({
   blobs,
   changes,

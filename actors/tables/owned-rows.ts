@@ -1,6 +1,6 @@
 /**
- * Rows that belong to a row of another table and are removed after that row. One turn removes the owner ({@link
- * releaseRows}). Then the sweeper removes the owned rows in slices.
+ * Owned rows: rows that belong to a row of another table, their owner, and are removed after it. One turn removes the
+ * owner ({@link releaseRows}). Then the sweeper removes the owned rows in slices.
  */
 import type { Turn } from "../../runtime/turns/turn.js";
 import { readPastDamage } from "../../storage/past-damage.js";
@@ -11,7 +11,7 @@ import { READ_AT_ONCE, type RetainedTable } from "./retention.js";
 import type { SliceBudget } from "./slice-budget.js";
 import type { StoredTable } from "./stored-table.js";
 
-/** Rows that belong to a row of another table, stored under its id. */
+/** Rows that belong to a row of another table. Their keys start with the id of this owner. */
 export interface OwnedRows {
   readonly name: string;
   readonly table: StoredTable;
@@ -21,7 +21,10 @@ export interface OwnedRows {
   clear(turn: Turn, id: string, budget: SliceBudget): boolean;
 }
 
-/** Declares that rows whose keys start with `id` are removed after the row `id` of the table `of`. */
+/**
+ * Declares owned rows of a table: the rows whose keys start with `id`. They are removed after the row `id` of the table
+ * `of`.
+ */
 export function ownedBy(of: string, rows: Table<unknown>): OwnedRows {
   return owned(of, rows, (turn, { key }) => turn.remove(key));
 }
@@ -54,22 +57,25 @@ function owned<Row>(of: string, rows: OwnedTable<Row>, remove: (turn: Turn, entr
       if (entries.length < READ_AT_ONCE) return true;
       after = entries.at(-1)?.key.slice(3);
     }
-    // Rows whose removal needs a damaged row stay for the doctor to find. If only such rows are left, no more can be
-    // removed.
+    // A row stays for the doctor to find if its removal needs a damaged row. If only such rows are left, no more rows
+    // can be removed.
     return removed === 0;
   };
   return { name: rows.name, table: rows, of, clear };
 }
 
-/** Key: `[table, id]`. Value: true. The owner was removed, and its rows are not removed yet. */
+/** Key: `[table, id]`. Value: true. Exists while the owner is removed but some of its owned rows are not. */
 export const leftRows = table<true>("retention-left");
 
-/** Leaves the rows of a removed owner to the sweeper. Call it in the turn that removes the owner. */
+/**
+ * Marks the owned rows of a removed owner for the sweeper, which then removes them. Call it in the turn that removes
+ * the owner.
+ */
 export function releaseRows(turn: Turn, of: string, id: string): void {
   leftRows.put(turn, turn.self.partition, [of, id], true);
 }
 
-/** Removes rows whose owners were removed. Returns true if no more can be removed. */
+/** Removes rows whose owners were removed. Returns true if no more such rows can be removed. */
 export function clearLeftRows(turn: Turn, owned: readonly OwnedRows[], budget: SliceBudget): boolean {
   for (;;) {
     const [left] = leftRows.entries(turn, turn.self.partition, [], { limit: 1 });

@@ -9,9 +9,13 @@ export interface IndexPart {
 }
 
 /**
- * The plan for reading a page. The entries of one index that start with `under` form lines. There is one line for each
- * combination of values of the index's other fields. Each line is in the table's order. A page merges the matching
- * lines. With a single line, the page may instead be the rows that are also in lines of other indexes.
+ * The plan for reading a page from one index.
+ *
+ * The entries of the index that start with `under` form lines: one line for each combination of values of the index's
+ * other fields. The entries of a line are in the table's order. A page merges the lines that match the filter.
+ *
+ * If there is only one line, `also` can name lines of other indexes. The page then has only the rows that are in all of
+ * these lines.
  */
 export interface PagePlan extends IndexPart {
   /** Required values of the fields after those in `under`; undefined for any value. */
@@ -26,8 +30,8 @@ export interface PagePlan extends IndexPart {
 type Asked = readonly [field: string, value: KeyPart];
 
 /**
- * Plans a page with the best index for a filter. The best index covers the most fields of the filter. Of several such
- * indexes, the index with the fewest other fields wins, and then the index that was declared first.
+ * Plans a page from the best index for a filter. The best index covers the most fields of the filter. If several
+ * indexes cover as many, the one with the fewest other fields is the best, and then the one that was declared first.
  */
 export function planPage(indexes: readonly StoredIndex[], filter: object): PagePlan {
   const asked = new Map<string, KeyPart>();
@@ -79,7 +83,10 @@ function planWith(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>, index
   return { ...partWith(index, asked), line, also: joined(lines, asked, rest), rest };
 }
 
-/** Returns the single lines that cover further fields of the filter, best coverage first. */
+/**
+ * Returns lines of other indexes that cover further fields of the filter, best coverage first. Each of these indexes
+ * has only a single line for the filter.
+ */
 function joined(
   lines: readonly StoredIndex[],
   asked: ReadonlyMap<string, KeyPart>,
@@ -92,7 +99,7 @@ function joined(
   return [partWith(best, asked), ...joined(lines, asked, left)];
 }
 
-/** Returns the part of an index under the filter's values of its first fields. */
+/** Returns the part of an index whose first fields have the filter's values. */
 function partWith(index: StoredIndex, asked: ReadonlyMap<string, KeyPart>): IndexPart {
   const under = index.by.slice(0, toFirst(index, asked)).flatMap((field) => asked.get(field) ?? []);
   return { index, under };

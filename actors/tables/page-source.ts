@@ -5,9 +5,12 @@ import type { PagePlan } from "./page-plan.js";
 
 /** The source of a page, and the limit of reads in one slice. */
 
-/** Cost limit of a slice, in row look-ups: about a tenth of a millisecond. Shorter slices would cost more in total. */
+/**
+ * Maximum cost of a slice, in row look-ups. This cost takes about a tenth of a millisecond. Shorter slices would need
+ * more time in total.
+ */
 export const MAX_SLICE_COST = 14;
-/** Cost of starting a range, and of each of its entries, in row look-ups. */
+/** Cost of starting to read a range, in row look-ups. The next constant is the cost of each entry of the range. */
 const RANGE_COST = 4;
 const ENTRY_COST = 1 / 3;
 /** Number of key parts before the row's id. */
@@ -27,13 +30,13 @@ export interface PageOptions<Row> {
 /** A part of a page. */
 export interface Slice<Row> {
   readonly rows: readonly Row[];
-  /** The position where the page continues; null at its end. */
+  /** The position where the page continues; null at the end of the page. */
   readonly next: Cursor<Row> | null;
 }
 
 /** The position at the end of a slice, with the state of the merged lines. Plain data. */
 export interface Cursor<Row> {
-  /** Number of rows found so far. */
+  /** Number of rows of the page that earlier slices found. */
   readonly found: number;
   /** The last line found; null after all lines are known. */
   readonly lastLine: Key | null;
@@ -52,8 +55,8 @@ export interface Line<Row> {
   /** The next entries of the line, newest last. */
   readonly ahead: readonly Ahead<Row>[];
   /**
-   * Further entries of the line are before this position. Empty at the start of the line; null if `ahead` holds all of
-   * them.
+   * The position before which the line continues. Empty at the start of the line. Null if `ahead` holds all remaining
+   * entries.
    */
   readonly before: Key | null;
 }

@@ -19,7 +19,10 @@ import {
   SliceReading,
 } from "./page-source.js";
 
-/** Maximum number of rows to read from a line in one batch: for a single line, and for one of several. */
+/**
+ * Maximum number of rows to read in one batch from a single line. The next constant is the maximum if there are several
+ * lines.
+ */
 const LONGEST_READ = 32;
 const SHORT_READ = 10;
 
@@ -49,12 +52,12 @@ class SliceReader<Row extends object> {
   readonly #source: PageSource<Row>;
   /** Index of the first order field in a key of the index. */
   readonly #order: number;
-  /** Number of the line's fields up to the last one that the filter does not set. */
+  /** Number of the line's fields up to and including the last field that the filter does not set. */
   readonly #open: number;
   #lastLine: Key | null;
   /** Lines whose next rows are not read yet. */
   readonly #unread: OpenLine<Row>[] = [];
-  /** The other lines, ordered by their next row, the newest last. */
+  /** The lines whose next rows are read, ordered by their next row, the newest last. */
   readonly #ready: OpenLine<Row>[] = [];
   readonly #rows: Row[] = [];
   #wanted: number;
@@ -86,7 +89,7 @@ class SliceReader<Row extends object> {
     return this.#lastLine === null && this.#unread.length === 0 && this.#ready.length > 0 && this.#wanted > 0;
   }
 
-  /** Finds the next line, which is before `last`. May already read that line's newest rows. */
+  /** Finds the next line, which sorts before `last`. May also read the newest rows of this line. */
   #findLine(last: Key): void {
     const { plan, page } = this.#source;
     const isRead = this.#open === plan.line.length && page.before === undefined && page.after === undefined;
@@ -156,7 +159,7 @@ class SliceReader<Row extends object> {
     while (this.#unread.length > 0 && this.#wanted > 0) this.#readOn();
   }
 
-  /** Adds a line to {@link #ready} or {@link #unread}. Drops it at its end. */
+  /** Adds a line to {@link #ready} or {@link #unread}. Drops the line if it has no more rows. */
   #keep(line: OpenLine<Row>): void {
     const newest = line.ahead.at(-1);
     if (newest === undefined) {

@@ -1,6 +1,6 @@
 /**
- * Pins protect rows from retention while something else refers to them. A retention rule checks the pins of a row in
- * the turn that removes the row. Set a pin in a turn that sees the row.
+ * Pins protect a row from retention while something else refers to the row. A retention rule checks the pins of a row
+ * in the turn that removes the row. So set a pin only in a turn in which the row exists.
  */
 import type { TurnReading } from "../../runtime/turns/turn.js";
 import type { Writing } from "../../storage/store.js";

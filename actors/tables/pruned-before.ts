@@ -6,8 +6,8 @@ import { table } from "../../storage/table.js";
 export const prunedMarks = table<number>("retention-mark");
 
 /**
- * Records that rows of a table that ended before `cutoffMs` were removed. If the mark is in the future, because the
- * clock was fast, sets it to now.
+ * Records that rows of a table that ended before `cutoffMs` were removed. Never sets the mark to a future time. A mark
+ * that is already in the future, because the clock was fast, is set to now.
  */
 export function markPruned(turn: Turn, name: string, cutoffMs: number): void {
   const before = prunedMarks.get(turn, turn.self.partition, name);
@@ -15,7 +15,8 @@ export function markPruned(turn: Turn, name: string, cutoffMs: number): void {
 }
 
 /**
- * If the mark is in the future, because the clock was fast, sets it to now. Rows that end after now are still stored.
+ * If the mark is in the future, because the clock was fast, sets the mark to now. Rows that end after now cannot have
+ * been removed.
  */
 export function cutMark(turn: Turn, name: string): void {
   const before = prunedMarks.get(turn, turn.self.partition, name);

@@ -1,8 +1,9 @@
 /**
  * Removes rows whose retention period has passed, `retention/all`, one for each workspace. A pass runs the rules of the
- * catalogue (`actors/catalogue.ts`), then removes rows whose owners were removed. Each slice is one turn of the actor.
- * Before each slice, the sweeper waits until it is the workspace's turn (`retention.effects.ts`). The position is
- * stored with each slice, so a crash loses nothing.
+ * catalogue (`actors/catalogue.ts`), then removes rows whose owners were removed. Each slice of a pass is one turn of
+ * the actor, and stores the position in the pass. So a crash loses nothing. Before each slice, the sweeper waits for
+ * permission to run (`retention.effects.ts`), because only one workspace sweeps at a time. The table calls this
+ * permission the workspace's turn.
  *
  * | state    | moved by               | condition            | next     | also                             |
  * |----------|------------------------|----------------------|----------|----------------------------------|
@@ -30,7 +31,7 @@ import { SliceBudget } from "./slice-budget.js";
 /** Schedules the first pass of a workspace. Does nothing if the pass is already scheduled. */
 interface BeginRetention extends Message {
   readonly type: "retention.begin";
-  /** True if a fast clock set the time of the next pass, so that it must be set again. */
+  /** True to set the time of the next pass again, because a fast clock had set it. */
   readonly isAnew?: true;
 }
 
@@ -46,7 +47,10 @@ export interface RetentionCatalogue {
   readonly owned: readonly OwnedRows[];
 }
 
-/** The position of a pass in the walk of a rule. `rule` is null for the owned rows after all rules. */
+/**
+ * The position of a pass: a rule, and the position in the rule's walk. A null `rule` means the owned rows, which come
+ * after all rules.
+ */
 interface PassPlace {
   readonly rule: string | null;
   readonly from: WalkPlace;
@@ -62,11 +66,11 @@ interface SweeperContext {
 }
 
 /**
- * Maximum number of rows to read or remove in one turn, and their approximate size in bytes. Such a turn takes some
- * milliseconds.
+ * Maximum number of rows to read or remove in one turn, and maximum size of these rows in bytes (approximately). A turn
+ * with such a slice takes some milliseconds.
  */
 const SLICE = { rows: 128, bytes: 1_000_000 };
-/** Maximum time between two passes, in milliseconds. A shorter retention period has more frequent passes. */
+/** Maximum time between two passes, in milliseconds. If a retention period is shorter, passes run more often. */
 const PASS_EVERY_MS = 60 * 60 * 1_000;
 const PASSES_A_PERIOD = 8;
 /** Name of the wake-up for passes. */
@@ -142,9 +146,7 @@ class Sweeping {
     this.#everyMs = Math.min(PASS_EVERY_MS, Math.min(...Object.values(periods)) / PASSES_A_PERIOD);
   }
 
-  /**
-   * Sets the next wake-up, with a random variation, so that workspaces do not wake up together, even after downtime.
-   */
+  /** Schedules the next pass after a partly random time. So workspaces do not wake up together, even after downtime. */
   wake(turn: Turn): void {
     turn.wake(PASS, turn.now + this.#everyMs * (1 - SPREAD + turn.random() * 2 * SPREAD));
   }
@@ -177,8 +179,8 @@ class Sweeping {
       all += removed;
       place = next === undefined ? (this.skip(place) ?? place) : { rule: rule.name, from: next };
       if (budget.isSpent) return place;
-      // Actors that received a removal message must first remove their rows in their own turns. So the next slice
-      // continues at this position.
+      // The slice sent removal messages to actors. These actors must remove their rows in their own turns first, so the
+      // next slice continues at this position.
       if (place.rule === null && all > 0) return place;
     }
     return clearLeftRows(turn, this.#catalogue.owned, budget) ? null : place;

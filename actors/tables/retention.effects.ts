@@ -4,13 +4,14 @@ import { effect } from "../../runtime/effects/effect-type.js";
 import type { LaneLimits } from "../../runtime/effects/lane.js";
 
 /**
- * Waits for a workspace's turn to remove old rows. One turn runs at a time in the process, and workspaces alternate.
+ * Waits until a workspace may remove a slice of old rows. In the process only one workspace at a time may do so, and
+ * the workspaces alternate.
  */
 export const RETENTION_TURN = effect<null, null>("retention.turn");
 
 const retentionLane: LaneLimits = { name: "retention", places: 1, kept: 1, perClient: 1, perTarget: 1 };
 
-/** Duration of a turn in milliseconds: the time that the process has for other work between two slices. */
+/** Minimum time between two slices, in milliseconds. The process uses this time for other work. */
 const PLACE_MS = 5;
 
 export function retentionEffect({ clock }: { readonly clock: Clock }): Effect {

@@ -1,17 +1,17 @@
 /**
- * How long rows are stored. A table whose rows end declares its retention rule once, with {@link retain}. The sweeper
- * of each workspace (`retention-sweeper.machine.ts`) removes rows that ended before the retention period, in slices.
+ * How long rows are stored. A table whose rows end declares its retention rule once, with {@link retain}. In each
+ * workspace the sweeper (`retention-sweeper.machine.ts`) removes, in slices, the rows that ended too long ago.
  *
- * 1. A rule walks its table in key order, as far as rows began before the cutoff. Writing a row needs no additional
- *    write for this.
- * 2. A row is removed with its indexes in one turn: by the rule, or by its actor if it has one. Later slices remove
- *    rows that belong to it (`owned-rows.ts`). Until then nothing points to them.
+ * 1. A rule walks its table in key order, up to the first row that started after the cutoff. Writing a row needs no
+ *   additional write for this.
+ * 2. The rule removes a row and its indexes in one turn. If the row has an actor, the actor does this. Later slices
+ *   remove the rows that the removed row owned (`owned-rows.ts`). Until then nothing refers to the owned rows.
  * 3. Pinned rows (`pins.ts`) and rows that a rule excludes stay, regardless of the setting.
- * 4. A damaged row, and a row whose removal needs a damaged row, stays for the doctor to find. The walk continues
- *    with the next row.
- * 5. A fast clock leaves rows with future times. A walk skips these rows until their time has come. Then they count
- *    as young, so the walk stops before the older rows behind them. These older rows are stored longer than the
- *    setting: by the clock's error, and at most by the setting itself.
+ * 4. A damaged row stays for the doctor to find. So does a row whose removal needs a damaged row. The walk continues
+ *   with the next row.
+ * 5. While the clock is fast, rows get times in the future. A walk skips such a row until its time has come. Then the
+ *   row counts as young, and the walk stops there, before the older rows behind it. So these older rows are stored
+ *   longer than the setting: by the clock's error, but at most by the setting itself.
  */
 
 import type { Turn } from "../../runtime/turns/turn.js";
@@ -25,7 +25,7 @@ import type { StoredTable } from "./stored-table.js";
 /** The retention settings: for ended work, facts about work, hook activity, and the change log. */
 export type RetentionPeriod = "work" | "facts" | "hooks" | "changes";
 
-/** How long rows of each setting are stored after their end, in milliseconds. */
+/** How long the rows under each setting are stored after they ended, in milliseconds. */
 export type RetentionPeriods = Readonly<Record<RetentionPeriod, number>>;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -49,13 +49,13 @@ export interface Retained<Row> {
   /** Tables whose rules run first in a pass, because their rows can prevent the removal of rows of this table. */
   readonly after?: readonly string[];
   /**
-   * Number of key parts before the parts that increase with time; 0 by default. Rows with equal leading parts form one
-   * line.
+   * Number of key parts before the parts that increase with time; 0 by default. Rows with the same leading parts form
+   * one line.
    */
   readonly lineParts?: number;
   /** Cost of checking and removing an ended row, in rows of a slice; 0 by default. */
   readonly cost?: number;
-  /** Returns the start of a row, in milliseconds since 1970. The rows of a line have this order. */
+  /** Returns when a row started, in milliseconds since 1970. In each line, rows are ordered by this time. */
   startedAtMs(row: Row): number;
   /** Returns the end of a row; null if it has not ended. */
   endedAtMs(row: Row): number | null;
@@ -131,7 +131,7 @@ function walk<Row>(of: RetainedTable<Row>, retained: Retained<Row>, turn: Turn, 
       const endedAtMs = retained.endedAtMs(value);
       if (endedAtMs !== null && endedAtMs < cutoffMs) {
         budget.spend(retained.cost ?? 0);
-        // A row stays if its check or removal needs a damaged row.
+        // If checking or removing the row needs a damaged row, the row stays.
         turn.attempt(() => {
           if (retained.isRetained?.(turn, value) !== true && retained.remove(turn, value, key)) removed += 1;
         });

@@ -1,6 +1,6 @@
 /**
- * Maximum number of rows to remove before one write. If an earlier release left more rows, the maximum is reached after
- * several writes.
+ * Maximum number of rows to remove before one write. If an earlier release left many rows too many, several writes are
+ * needed to get down to the quota.
  */
 const REMOVED_AT_ONCE = 50;
 
@@ -13,8 +13,8 @@ interface Wanted<Row> {
 }
 
 /**
- * Returns the rows to remove so that the number of rows stays within the maximum after the write: the first removable
- * rows, at most {@link REMOVED_AT_ONCE}. Returns null if too few rows can be removed.
+ * Returns the rows to remove before a write, so that the number of rows stays within `most`. These are the first rows
+ * that may be removed, at most {@link REMOVED_AT_ONCE}. Returns null if too few rows may be removed.
  */
 export function findLeaving<Row>(rows: readonly Row[], { most, count, mayGo }: Wanted<Row>): readonly Row[] | null {
   const wanted = Math.min(rows.length + count - most, REMOVED_AT_ONCE);

@@ -25,7 +25,7 @@ export interface Listing<Row, Listed> extends Declared<Row, Listed> {
 export interface DerivedRows<Listed> {
   /** The table of the derived rows, if they depend only on the row and not on `reading`. */
   readonly table?: string;
-  /** Whether two versions of a row have the same derived rows, which are then not computed. */
+  /** Returns whether two versions of a row have the same derived rows. If so, the derived rows are not computed. */
   isSame?(before: Listed, after: Listed): boolean;
   listRows(reading: Reading, partition: string, row: Listed): readonly Entry[];
 }

@@ -28,7 +28,7 @@ interface RetentionParts extends Pick<ActorParts, "retained"> {
 
 /** Rewrites every value, so that it has a checksum. */
 const checksumWalks = [
-  // Values of these spaces can have megabytes, and memory holds a whole slice: use small slices.
+  // Use small slices for these spaces: one value can have megabytes, and memory holds a complete slice.
   ...[rowSpace, effectSpace, undeliveredSpace, deadLetterSpace, feedSpace].map((space) =>
     rewriteSpace(space, { of: "all", maxEntries: 32 }),
   ),

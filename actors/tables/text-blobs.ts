@@ -3,7 +3,10 @@ import type { Turn } from "../../runtime/turns/turn.js";
 import type { Reading, Writing } from "../../storage/store.js";
 import { findBlob, holdBlob, storeBlob } from "./blobs.js";
 
-/** Stores a text as a body. Returns the digest for rows that refer to it; null for the empty text. */
+/**
+ * Stores a text as a body, in the turn of the row that refers to the body. Returns the digest for the row; null for the
+ * empty text.
+ */
 export function storeText(writing: Writing, workspaceId: string, text: string): string | null {
   return text === "" ? null : storeBlob(writing, workspaceId, Buffer.from(text));
 }
@@ -14,8 +17,7 @@ export function holdText(turn: Turn, workspaceId: string, text: string): string 
 }
 
 /**
- * Reads the text with this digest; empty for null. Throws if it is missing, because a body is stored while rows refer
- * to it.
+ * Reads the text with this digest; "" for null. Throws if the text is missing: a body is stored while rows refer to it.
  */
 export function getText(reading: Reading, workspaceId: string, digest: string | null): string {
   return digest === null ? "" : Buffer.from(getBody(reading, workspaceId, digest)).toString();
@@ -25,12 +27,12 @@ export function getText(reading: Reading, workspaceId: string, digest: string | 
 export const BODY_SLICE_BYTES = 1024 * 1024;
 
 /**
- * Yields the bytes of the text with this digest in slices, for callers that wait between slices. During a wait, only
- * the current slice stays in memory. Throws if the text is missing.
+ * Yields the bytes of the text with this digest in slices. Use it if the caller waits between slices: during a wait,
+ * only the current slice must stay in memory. Throws if the text is missing.
  */
 export function* readBodyInSlices(reading: Reading, workspaceId: string, digest: string): Generator<Uint8Array> {
   const body = rereadable(() => getBody(reading, workspaceId, digest));
-  // A copy, because a view would keep the whole body in memory.
+  // Copy the slice, because a view of the body would keep the whole body in memory.
   const slice = (from: number) => Buffer.from(body().subarray(from, from + BODY_SLICE_BYTES));
   let from = 0;
   for (let bytes = slice(from); bytes.length > 0; bytes = slice(from)) {

@@ -1,7 +1,7 @@
 /**
- * Indexes of titles by their words. A table of rows with titles has one such index, written with its rows. A search
- * reads the entries of one of its words. It checks its other words in the titles that these entries hold, so it reads
- * no rows.
+ * Indexes of titles by their words. A table whose rows have titles has one such index, and writes its entries with the
+ * rows. A search reads the index entries of one of the searched words. Each entry has the complete title, in which the
+ * search checks the other words. So a search reads no rows.
  */
 import type { Reading } from "../../storage/store.js";
 import type { Table } from "../../storage/table.js";
@@ -14,7 +14,7 @@ export interface Titled {
   readonly kind: string;
   readonly title: string;
   readonly teamId: string | null;
-  /** More text whose words also find the title: a key, or a number; absent for none. */
+  /** More text whose words also find the title, such as a key or a number; absent for none. */
   readonly also?: string;
   /** The address of a configuration resource; for a station, the address of its line. Absent for other titles. */
   readonly address?: string;
@@ -32,8 +32,8 @@ export interface TitleEntry extends Titled {
 export const EVERYONE = "";
 
 /**
- * Declares that the entries of an index derive from rows. `isSame` returns whether two versions of a row have the same
- * entries.
+ * Declares that the entries of a title index are derived from rows. `isSame` returns whether two versions of a row have
+ * the same entries.
  */
 export function titleEntries<Row>(
   index: TitleIndex,
@@ -59,7 +59,7 @@ function listWords({ title, also = "" }: Titled): readonly string[] {
   return splitWords(`${title} ${also}`);
 }
 
-/** Maximum number of words for which a search compares how common they are. */
+/** Maximum number of words whose entries a search reads to find the rarest word. */
 const MAX_COMPARED = 3;
 /** Sorts after every character of a word. */
 const LAST = "\u{10FFFF}";
@@ -72,9 +72,10 @@ export interface FoundTitles {
 }
 
 /**
- * Finds the titles of a scope that have all these words. Reads entries of one word, and checks their titles for the
- * other words. If a word has `maxRead` entries or more, also tries another word, up to {@link MAX_COMPARED} words, and
- * uses the word with the fewest entries. Reads at most `maxRead` entries of each word.
+ * Finds the titles of a scope that have all the searched words. Reads the entries of one word, and checks the other
+ * words in the titles of these entries. If that word has `maxRead` entries or more, also reads the entries of other
+ * words, and uses the word with the fewest. Reads at most {@link MAX_COMPARED} words, and at most `maxRead` entries of
+ * each.
  */
 export function searchTitles(
   index: TitleIndex,
@@ -99,8 +100,8 @@ export function searchTitles(
 }
 
 /**
- * Reads entries of a word, the newest first, then entries of longer words that start with it. A number only matches as
- * a whole word.
+ * Reads the entries of a word, newest first, then the entries of longer words that start with it. For a number with its
+ * `#`, reads no longer words.
  */
 function readEntries(
   index: TitleIndex,

@@ -52,6 +52,6 @@ export function foldCase(text: string): string {
 
 function cutWord(word: string): string {
   if (word.length <= MAX_WORD) return word;
-  // Half a surrogate pair is no valid key.
+  // Remove half a surrogate pair at the end, because it is not valid in a key.
   return word.slice(0, MAX_WORD).replace(/[\uD800-\uDBFF]$/, "");
 }

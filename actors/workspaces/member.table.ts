@@ -21,12 +21,12 @@ export const members = indexedTable<Member>("member", {
 /** Key: `[user, workspace]`. The workspaces that a user is in. */
 export const memberships = directory<{ readonly workspaceId: string }>("membership");
 
-/** Finds the user's membership of the workspace, or undefined. */
+/** Finds the user's membership of the workspace; undefined if there is none. */
 export function findMember(reading: Reading, workspaceId: string, userId: string): Member | undefined {
   return members.get(reading, workspaceId, userId);
 }
 
-/** Finds the member with this mail address (in lower case), or undefined. */
+/** Finds the member with this mail address (in lower case); undefined if there is none. */
 export function findMemberByEmail(reading: Reading, workspaceId: string, email: string): Member | undefined {
   const userId = memberEmails.get(reading, workspaceId, email);
   if (userId === undefined) return undefined;
@@ -70,14 +70,14 @@ export function dissolveTeam(writing: DirectedWriting, workspaceId: string, team
   }
 }
 
-/** Removes all memberships from the directory, so that no user's list shows a closed workspace. */
+/** Removes all memberships of a closed workspace from the directory. So lists of a user's workspaces do not show it. */
 export function forgetMemberships(writing: DirectedWriting, workspaceId: string): void {
   for (const member of members.list(writing, workspaceId)) {
     writing.undirect(membershipEntry(workspaceId, member.userId));
   }
 }
 
-/** The directory entries of memberships by user id, while the workspace is open. */
+/** The directory entries of memberships, by user id. The memberships of a closed workspace have no entries. */
 export const memberSource = rowSource(members, ({ userId }, { reading, partition }) =>
   findResource(reading, partition, "workspace", partition) === undefined ? [] : [membershipEntry(partition, userId)],
 );
@@ -86,7 +86,7 @@ function membershipEntry(workspaceId: string, userId: string): DirectoryEntry {
   return memberships.entry([userId, workspaceId], { workspaceId });
 }
 
-/** A workspace as a member's list returns it. */
+/** A workspace in the list of a user's workspaces. */
 export interface Membership {
   readonly id: string;
   readonly slug: string;

@@ -15,8 +15,8 @@ import {
 } from "./role-change.js";
 
 /**
- * Published when a user joins or leaves the workspace or a team, or gets another role. Creating or deleting a team
- * publishes none.
+ * Published when a user joins or leaves the workspace or a team, or gets another role. Not published when a team is
+ * created or deleted.
  */
 export interface MemberChanged extends Fact {
   readonly name: "member.changed";
@@ -27,8 +27,8 @@ export interface MemberChanged extends Fact {
 export interface ChangeRole extends Answered<MembershipAnswer> {
   readonly type: "member.role";
   /**
-   * The requesting user. The turn checks the user's role, so that the role cannot change between the check and the
-   * write.
+   * The requesting user. The turn of the change checks the role of this user, so that the role cannot change between
+   * the check and the write.
    */
   readonly by: string;
   readonly userId: string;
@@ -62,7 +62,7 @@ export interface LeaveTeam extends Answered<MembershipAnswer> {
 export interface MemberLeft extends Fact {
   readonly name: "member.left";
   readonly userId: string;
-  /** Null for the workspace with all its teams. */
+  /** The team that the user left; null if the user left the workspace and all its teams. */
   readonly teamId: string | null;
 }
 
@@ -70,8 +70,8 @@ export type MembershipMessage = ChangeRole | RemoveMember | JoinTeam | LeaveTeam
 export type MembershipAnswer = Member | Refusal;
 
 /**
- * Adds a user with `role` to the workspace and to the teams, in a turn of the workspace. An existing member keeps their
- * role.
+ * Adds a user with `role` to the workspace, and to the teams, in a turn of the workspace. If the user is already a
+ * member, they keep their role.
  */
 export function admitMember(
   turn: Turn,
@@ -171,8 +171,8 @@ const workspaceTopic = topic<
 >("workspace");
 
 /**
- * Publishes the change as a fact and in the workspace's stream. The stream uses the change to end the view of a user
- * who has left the workspace.
+ * Publishes a change of a member as a fact and in the workspace's stream. If the user has left the workspace, the stream
+ * entry ends the user's view of the workspace.
  */
 function announceMember(turn: Turn, { userId, role, teams }: Member, what: MembershipChange): void {
   const changed: MemberChanged = { name: "member.changed", userId };

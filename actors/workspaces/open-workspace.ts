@@ -5,13 +5,16 @@ import { slugClaimsRef } from "./slug-claims.machine.js";
 import type { WorkspaceFields } from "./workspace.kind.js";
 import { type OpenWorkspace, workspaceRef } from "./workspace.messages.js";
 
-/** Maximum number of slug claims per request. A claim times out only on a badly overloaded service. */
+/**
+ * Maximum number of slug claims per request. A further claim is needed only if the previous one timed out, which
+ * happens on a badly overloaded service.
+ */
 const MAX_CLAIMS = 3;
 
 /**
- * Opens a workspace. First claims the slug across all workspaces, then asks the workspace to open. If the client loses
- * its connection in between, a repeated request with the same key returns the same workspace. A claim that no workspace
- * confirms lapses. Throws `Overloaded` if {@link MAX_CLAIMS} claims time out.
+ * Opens a workspace. First claims the slug across all workspaces, then asks the workspace to open. If this is
+ * interrupted, a repeated request with the same key returns the same workspace. If no workspace confirms the claim, the
+ * claim lapses. Throws `Overloaded` if {@link MAX_CLAIMS} claims time out.
  */
 export async function openWorkspace(
   runtime: Pick<Runtime, "ask" | "newId">,

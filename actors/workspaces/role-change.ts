@@ -49,7 +49,8 @@ export function refuseRole({ caller, target, isLastOwner }: RoleChange, role: Ro
 }
 
 /**
- * Returns why the target may not be removed from the workspace, or null. All members except the last owner may leave.
+ * Returns why the caller may not remove the target from the workspace, or null. All members except the last owner may
+ * remove themselves.
  */
 export function refuseRemoval({ caller, target, isLastOwner }: RoleChange): Refusal | null {
   if (target.userId !== caller.userId) {
@@ -62,8 +63,8 @@ export function refuseRemoval({ caller, target, isLastOwner }: RoleChange): Refu
 }
 
 /**
- * Returns why the caller may not change a team's members, or null. The caller is undefined if the user has left the
- * workspace.
+ * Returns why the caller may not change a team's members, or null. `caller` is undefined if the requesting user has
+ * left the workspace.
  */
 export function refuseTeamChange(caller: Ranked | undefined): Refusal | null {
   if (caller === undefined) return { refused: "not-found" };
@@ -72,7 +73,7 @@ export function refuseTeamChange(caller: Ranked | undefined): Refusal | null {
   return { refused: "forbidden", title: "Not allowed to administer the team", detail, permission: "administer" };
 }
 
-/** Returns the roles that the caller may give the target, except the current one, the highest first. */
+/** Returns the roles that the caller may give the target, highest first, without the target's current role. */
 export function assignableRoles(change: RoleChange): Role[] {
   return roles.filter((role) => role !== change.target.role && refuseRole(change, role) === null);
 }

@@ -1,7 +1,7 @@
 /**
- * Stores the mark of the key that seals secrets, `sealing-key/secrets` in the global partition. The service refuses to
- * start with another key; otherwise hooks and connections would fail later because their secrets cannot be opened.
- * There is only one state, because a row stores the mark.
+ * Stores the mark of the key that seals secrets, `sealing-key/secrets` in the global partition. If the service is
+ * started with another key, it refuses to start. Otherwise hooks and connections would fail later, because the service
+ * could not decrypt their secrets. There is only one state, because a row stores the mark.
  *
  * | state   | moved by    | next    | also                                       |
  * |---------|-------------|---------|--------------------------------------------|

@@ -4,7 +4,10 @@ import type { Warning } from "../resources/kind.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { SecretFields } from "./secret.kind.js";
 
-/** Returns a warning at `path` that lists the hosts to which the secret is not bound; none if it is bound to all. */
+/**
+ * Returns a warning at `path` that lists those of the given hosts to which the secret is not bound. Returns none if the
+ * secret is bound to all of them.
+ */
 export function unboundWarnings(
   reading: Reading,
   workspaceId: string,

@@ -28,8 +28,8 @@ const schema = z.strictObject({
 export type SecretFields = z.output<typeof schema>;
 
 /**
- * A value that is stored sealed, and never returned or logged. Requests send it only to its hosts; runs get it through
- * harness profiles.
+ * A secret value, stored sealed. The service never returns or logs the value. Requests may send it only to the secret's
+ * hosts. Runs get it through harness profiles.
  */
 export const secretKind: Kind<SecretFields> = {
   name: "secret",

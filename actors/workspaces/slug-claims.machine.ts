@@ -1,7 +1,7 @@
 /**
- * Stores the owners of all workspace slugs, `slug-claims/all` in the global partition, and the idempotency keys of
- * their requests. `actors/tables/claims.ts` describes the steps of a claim. There is only one state, because rows store
- * the claims.
+ * Stores which workspace each slug belongs to, `slug-claims/all` in the global partition. Also stores the idempotency
+ * keys of the requests that claim slugs. `actors/tables/claims.ts` describes the steps of a claim. There is only one
+ * state, because rows store the claims.
  *
  * | state   | moved by                       | condition              | next    | also                               |
  * |---------|--------------------------------|------------------------|---------|------------------------------------|
@@ -51,20 +51,23 @@ import { workspaceRef } from "./workspace.messages.js";
 export interface ClaimSlug extends Answered<SlugClaimed | Refusal> {
   readonly type: "slug.claim";
   readonly slug: string;
-  /** The id for the new workspace, unless the key already has one. */
+  /** The id that the new workspace gets, unless an earlier request with the same key already has a workspace. */
   readonly workspaceId: string;
   readonly idempotency: Idempotency;
 }
 
-/** The workspace that has the slug under the key: open, or still to be opened before `openBeforeMs`. */
+/**
+ * The workspace that the request's key has claimed the slug for. The workspace is open, or must be opened before
+ * `openBeforeMs`.
+ */
 export interface SlugClaimed {
   readonly workspaceId: string;
   readonly openBeforeMs: number;
 }
 
 /**
- * A margin before the end of a claim, in milliseconds, in which the claim's workspace can no longer be opened. The
- * margin covers the clock difference between two nodes.
+ * The last part of a claim's lifetime, in milliseconds. In this part the workspace can no longer be opened. It covers
+ * the clock difference between two nodes.
  */
 const MARGIN_MS = 10_000;
 const SWEEP = "sweep";

@@ -9,7 +9,7 @@ const schema = z.strictObject({
 
 export type WorkspaceFields = z.output<typeof schema>;
 
-/** A workspace. Any signed-in user may open one. Its slug stays taken after it is closed. */
+/** A workspace. Any signed-in user may open one. The slug of a closed workspace stays taken. */
 export const workspaceKind: Kind<WorkspaceFields> = {
   name: "workspace",
   plural: "workspaces",

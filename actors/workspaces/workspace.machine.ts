@@ -142,7 +142,10 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
 
 type Make = (kind: Kind) => WriteResult | Refusal;
 
-/** Returns a function that makes or refuses a write, replies, and applies the consequences. */
+/**
+ * Returns a function that makes or refuses a write, replies, and then publishes the change and removes orphaned
+ * resources.
+ */
 function writer(kinds: readonly Kind[], refuses: RefuseWrite) {
   const getKind = kindFinder(kinds);
   return (event: Delivered<ResourceMessage>, context: WorkspaceContext, make: Make): WorkspaceContext => {
@@ -164,7 +167,7 @@ function refuseLate({ turn }: Delivered<OpenWorkspace>): void {
   turn.stop();
 }
 
-/** Refuses a create in a workspace that does not exist, with the same refusal as any create. */
+/** Refuses a create in a workspace that does not exist. The refusal is the one that `createResource` returns. */
 function refuseCreate(event: Delivered<CreateResource>, kind: Kind): void {
   event.turn.reply(createResource(event.turn, kind, event));
   event.turn.stop();
@@ -175,8 +178,8 @@ function refuseClosed({ turn }: Delivered<ResourceMessage | MembershipMessage>):
 }
 
 /**
- * Removes idempotency keys past their window, and schedules the next sweep. In a closed workspace, sweeps until no key
- * is left.
+ * Removes idempotency keys older than the window, and schedules the next sweep. If the workspace is closed, sweeps only
+ * until no key is left.
  */
 function sweep({ turn }: Delivered<Woken>): void {
   const { partition } = turn.self;
@@ -186,7 +189,10 @@ function sweep({ turn }: Delivered<Woken>): void {
   if (isUnderWay || isOpen || hasAttempts(turn, partition)) turn.wake("sweep", nextMs);
 }
 
-/** Removes the hash by which the token's bearer is found. The token's visible fields do not change. */
+/**
+ * Removes the hash of an expired token, so that the service no longer finds the token by its value. The visible fields
+ * do not change.
+ */
 function expireToken({ turn, id }: Delivered<ExpireToken>, kind: Kind): void {
   const row = findResource(turn, turn.self.partition, kind.name, id);
   if (row !== undefined) putResource(turn, kind, { ...row, hidden: {} }, row);
@@ -201,7 +207,10 @@ function kindFinder(kinds: readonly Kind[]): (name: string) => Kind {
   };
 }
 
-/** After a change, removes orphaned station resources and publishes all changes. */
+/**
+ * Publishes a change. If the change removed stations, also removes the resources of these stations and publishes their
+ * removal.
+ */
 function settle(event: Delivered<ResourceMessage>, resource: ResourceRow, kinds: readonly Kind[]): void {
   const withdrawn = resource.kind === "line" ? withdrawOrphaned(event.turn, kinds, resource, event.client) : [];
   for (const each of [resource, ...withdrawn]) announce(event.turn, each);

@@ -5,19 +5,22 @@ import type { NewResource, ResourceMessage, WriteResult } from "../resources/res
 import type { AskHolder } from "../tables/claims.js";
 import type { MembershipMessage } from "./membership.transitions.js";
 
-/** Opens the workspace that has claimed its slug. If it is already open, the answer is the workspace. */
+/**
+ * Opens the workspace whose id has claimed the slug. If the workspace is already open, the answer is the open
+ * workspace.
+ */
 export interface OpenWorkspace extends Answered<WriteResult | Refusal | OpenedTooLate>, NewResource {
   readonly type: "workspace.open";
-  /** The time from which the workspace no longer opens under this claim, in milliseconds since 1970. */
+  /** From this time on, the claim can no longer open the workspace. In milliseconds since 1970. */
   readonly openBeforeMs: number;
 }
 
-/** The claim has timed out. Claim the slug again. */
+/** The answer if the slug's claim has timed out. The sender must claim the slug again. */
 export interface OpenedTooLate {
   readonly isTooLate: true;
 }
 
-/** Ends a token that was refused as expired, so that it stays invalid if the clock is set back. */
+/** Ends a token that the service refused as expired. So the token stays invalid if the clock is set back. */
 export interface ExpireToken extends Message {
   readonly type: "token.expire";
   readonly id: string;

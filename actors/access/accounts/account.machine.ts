@@ -52,11 +52,11 @@ interface OpenMail {
   readonly expiresAtMs: number;
 }
 
-/** Maximum number of valid links of one address that one source may have requested. */
+/** Maximum number of valid links that one source may have requested for this address. */
 const MAX_LINKS_OF_SOURCE = 5;
 /**
- * While an address has this many valid links, a source may request another one only if it requested none of them. So a
- * few sources cannot use up the limit of the address and lock the user out.
+ * Once an address has this many valid links, each source may have only one valid link for the address. So a few sources
+ * cannot use up {@link MAX_LINKS} and lock the user out.
  */
 const MANY_LINKS = 20;
 /** Maximum number of valid links of one address, from all sources. */
@@ -110,9 +110,9 @@ function sendLink(event: Delivered<SendLink>, context: AccountContext): AccountC
   return expire({ ...context, mails, links }, turn);
 }
 
-/** Returns why a source may not request another mail to this address now, or null. */
+/** Returns why a source may not request another mail to this address now; null if it may. */
 function tooMany(links: readonly Link[], { turn, source }: Delivered<SendLink>): Refusal | null {
-  // A link with more than the full lifetime left was sent while the clock was ahead. Such a link does not count.
+  // Do not count a link that is valid for longer than the full lifetime. The service sent it while its clock was ahead.
   const live = links.filter(({ expiresAtMs }) => expiresAtMs > turn.now && expiresAtMs <= turn.now + SIGN_IN_LINK_MS);
   const own = live.filter((link) => link.source === source);
   const maxOwn = live.length < MANY_LINKS ? MAX_LINKS_OF_SOURCE : 1;
@@ -127,8 +127,8 @@ function tooMany(links: readonly Link[], { turn, source }: Delivered<SendLink>):
 }
 
 /**
- * Removes a sent mail. Schedules a retry of a failed mail, or removes the mail if no retry is left or its link would
- * expire first.
+ * Removes a mail that was sent. For a failed mail, schedules a retry. If no retry is left, or the mail's link would
+ * expire before the retry, removes the failed mail.
  */
 function endMail({ turn, id, result }: Delivered<EffectEnded>, context: AccountContext): AccountContext {
   const mail = context.mails.find((open) => open.id === id);
@@ -173,7 +173,7 @@ function isLive({ linkHash, turn }: Delivered<OpenSession>, { links }: AccountCo
 }
 
 /**
- * Refuses a link that is not valid. A link refused as expired is also removed, so that it stays invalid if the clock is
+ * Refuses a link that is not valid. Also removes the link if it has expired, so that it stays invalid if the clock is
  * set back.
  */
 function refuse({ turn, linkHash }: Delivered<OpenSession>, context: AccountContext): AccountContext {

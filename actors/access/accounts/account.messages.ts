@@ -5,11 +5,14 @@ import type { Refusal } from "../../refusal.js";
 
 /** Messages to an account. */
 
-/** Requests a sign-in link, and usually a mail with it. Only the sealed mail contains the token. */
+/**
+ * Requests a sign-in link, and usually a mail with this link. The message has the link's token only inside the sealed
+ * mail.
+ */
 export interface SendLink extends Answered<Refusal | undefined> {
   readonly type: "link.send";
   readonly tokenHash: string;
-  /** Null to send no mail: `signalbox dev` gives the link to the person itself. */
+  /** Null to send no mail: `signalbox dev` shows the link to the user itself. */
   readonly sealedMail: string | null;
   /** The client address of the request, as a SHA-256 digest. */
   readonly source: string;

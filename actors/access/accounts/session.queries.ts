@@ -18,13 +18,13 @@ export function findSessionCaller(reading: Reading, tokenHash: string, nowMs: nu
   return { kind: "person", userId, email, sessionId };
 }
 
-/** Returns the user's mail address if the session with this token hash has expired, or null. */
+/** If the session with this token hash has expired, returns its user's mail address; otherwise null. */
 export function findExpiredSession(reading: Reading, tokenHash: string, nowMs: number): string | null {
   const session = sessions.get(reading, GLOBAL_PARTITION, tokenHash);
   return session !== undefined && session.expiresAtMs <= nowMs ? session.email : null;
 }
 
-/** Finds the user, or undefined. */
+/** Finds the user with this id; undefined if there is none. */
 export function findUser(reading: Reading, userId: string): User | undefined {
   return users.get(reading, GLOBAL_PARTITION, userId);
 }

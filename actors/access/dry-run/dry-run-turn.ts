@@ -4,7 +4,7 @@ import { Overlays } from "../../../runtime/turns/overlays.js";
 import type { Entry, Key, Range, Reading } from "../../../storage/store.js";
 import type { ResourceTurn } from "../../resources/resource-turn.js";
 
-/** A turn in memory: its writes are visible to its own reads only, and nothing is stored or published. */
+/** A turn in memory. Only reads through the same turn see its writes. The turn stores and publishes nothing. */
 export class DryRunTurn implements ResourceTurn {
   readonly self: Address;
   readonly now: number;

@@ -43,7 +43,7 @@ export interface RefusedChange {
   readonly refusal: Refusal;
 }
 
-/** The body of a create or update. `base` is the resource that an update changes; null for a create. */
+/** The body of a create or update. `base` is the current resource for an update, and null for a create. */
 export interface BodyToPrepare {
   readonly kind: Kind;
   readonly body: unknown;
@@ -56,7 +56,10 @@ interface DryRunScope {
   readonly caller: Caller;
   readonly client: string | null;
   readonly now: number;
-  /** The id of the workspace of all changes. If the changes create the workspace, an id that no workspace has. */
+  /**
+   * The id of the workspace that all changes belong to. If the first change creates the workspace, this is an unused
+   * id.
+   */
   readonly workspaceId: string;
   /** Whether the workspace is new, so that the first change creates it. */
   readonly isNew: boolean;
@@ -66,8 +69,8 @@ interface DryRunScope {
 }
 
 /**
- * Maximum number of passes over the changes. Few changes need a second pass, because clients send changes in the order
- * of their references.
+ * Maximum number of passes over the changes. A second pass is rarely needed, because clients send a resource before the
+ * resources that refer to it.
  */
 const MAX_PASSES = 20;
 
@@ -75,9 +78,11 @@ const MAX_PASSES = 20;
  * Tries changes of one workspace in memory, one after the other. Returns the changes that the service would refuse, in
  * their order. Yields before each change. Stores nothing.
  *
- * - A change refused with `in-use` is tried again after the other changes, because these may end the use.
- * - A change refused with `invalid` is tried again only if another change already waits for a second try.
- * - If the create of a team is refused, creates in this team are not tried.
+ * - If a change is refused with `in-use`, the dry run tries it again after the other changes, because another change
+ *   may remove the use.
+ * - If a change is refused with `invalid`, the dry run tries it again only if another change already waits for a
+ *   second try.
+ * - If the create of a team is refused, the dry run does not try creates in this team.
  */
 export function* dryRun(scope: DryRunScope, changes: readonly TriedChange[]): InSteps<readonly RefusedChange[]> {
   const trial = new Trial(scope);
@@ -111,7 +116,7 @@ class Trial {
   readonly #scope: DryRunScope;
   readonly #kinds: ReadonlyMap<string, Kind>;
   readonly #turn: DryRunTurn;
-  /** The ids of new resources by the caller's placeholder; null if the create was refused. */
+  /** The ids of new resources by the caller's placeholder. A null id means that the create was refused. */
   readonly #ids = new Map<string, string | null>();
   /** Number of creates so far. */
   #creates = 0;
@@ -129,7 +134,7 @@ class Trial {
     });
   }
 
-  /** Makes a change in memory. Returns why it is refused; null if it is not. */
+  /** Makes a change in memory. Returns the refusal if the service would refuse the change; otherwise null. */
   make(change: TriedChange): Refusal | null {
     const kind = this.#kinds.get(change.kind);
     if (kind === undefined) return { refused: "not-found", detail: `There is no kind ${change.kind}.` };
@@ -185,8 +190,8 @@ class Trial {
   }
 
   /**
-   * Refuses to create a workspace if the caller is a token. Also refuses if the dry run already has a workspace,
-   * because all changes of a dry run belong to one workspace.
+   * Refuses to create a workspace if the caller is a token, or if this dry run already has a workspace. All changes of
+   * a dry run belong to one workspace.
    */
   #refuseOpening(kind: Kind): Refusal | null {
     if (kind.heldBy !== "none") return null;

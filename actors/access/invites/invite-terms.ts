@@ -4,8 +4,8 @@ import { findResource } from "../../resources/resource.table.js";
 import { maySignIn } from "../accounts/mail-address.js";
 
 /**
- * Maximum number of invites that one user may send per hour, across all workspaces, because recipients did not ask for
- * the mail.
+ * Maximum number of invites that one user may send per hour, across all workspaces. The limit protects recipients, who
+ * did not ask for the mail.
  */
 export const MAX_INVITES_AN_HOUR = 1_000;
 

@@ -127,7 +127,7 @@ function classifyInvite(
     case "effect.ended":
       if (!isEffectResult(MAIL_EFFECT, message) || message.id !== invite?.mailId) return message;
       return toEvent("mail.ended", { invite, isSent: message.result.ok });
-    // This case covers `invite.forget`, and messages of unknown types, which no transition handles.
+    // Passes on `invite.forget`, and messages of unknown types. No transition handles messages of unknown types.
     default:
       return message;
   }

@@ -11,7 +11,7 @@ export interface Link {
   readonly sealedMail: string;
 }
 
-/** Invites the address. The answer is `null` if the address belongs to a member. */
+/** Invites a mail address. The answer is `null` if a member of the workspace has this address. */
 export interface SendInvite extends Answered<InviteSent | null>, Link {
   readonly type: "invite.send";
   /** The inviting user. */

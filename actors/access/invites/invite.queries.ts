@@ -44,9 +44,12 @@ export function findInvite(reading: Reading, workspaceId: string, inviteId: stri
 }
 
 /**
- * Returns whether the last mail of an invite was sent; undefined while it is being sent. Returns false if the invite
- * was revoked or is gone, and true if it was accepted while its mail was being sent. If the invite is resent before the
- * last mail was sent, only the new mail is sent, and its result applies to both requests.
+ * Returns whether the latest mail of an invite was sent; undefined while it is being sent.
+ *
+ * - If the invite was revoked or no longer exists: false.
+ * - If the invite was accepted before its mail was sent: true.
+ * - If the invite was resent before its previous mail was sent, the service sends only the new mail. The result is
+ *   that of the new mail, for both callers.
  */
 export function didMailGoOut(reading: Reading, workspaceId: string, inviteId: string): boolean | undefined {
   const invite = invites.get(reading, workspaceId, inviteId);

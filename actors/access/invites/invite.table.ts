@@ -27,7 +27,7 @@ export const inviteSource = rowSource(invites, (invite, { partition }) =>
   leads(invite, invite.linkHash) ? [inviteEntry(partition, invite)] : [],
 );
 
-/** Removes ended invites. An invite that is not open counts as ended from its expiry. */
+/** Removes ended invites. The retention period of an ended invite starts at its expiry. */
 export const inviteRetention = retain(invites, {
   period: "work",
   cost: 4,

@@ -20,13 +20,13 @@ interface OfInvite extends InTurn {
   readonly invite: InviteRow;
 }
 
-/** A new link, and the terms of its invite. */
+/** A new link of an invite, and the role, teams and inviter that the invite gets. */
 interface NewLink extends Link {
   readonly turn: Turn<InviteSent>;
   readonly terms: Pick<InviteRow, "role" | "teams" | "invitedBy">;
 }
 
-/** Sends a new invite, or resends an open or expired one with a new link. */
+/** Sends a new invite. If the invite is open or expired, replaces its link and sends the new link. */
 export function sendInvite({ turn, tokenHash, sealedMail, terms }: NewLink, context: InviteContext): InviteContext {
   const earlier = context.invite;
   const isAgain = earlier !== null && (earlier.state === "open" || earlier.state === "expired");
@@ -56,7 +56,10 @@ export function sendInvite({ turn, tokenHash, sealedMail, terms }: NewLink, cont
   return storeInvite(turn, isAgain ? context : { ...context, invite: null }, invite);
 }
 
-/** Adds the user to the workspace. An existing member keeps their role and joins the teams. */
+/**
+ * Adds the invited user to the workspace. If the user already is a member, they keep their role and join the invite's
+ * teams.
+ */
 export function acceptInvite(
   { turn, userId, invite }: OfInvite & { readonly turn: Turn<Member>; readonly userId: string },
   context: InviteContext,
@@ -97,7 +100,7 @@ export function forgetInvite({ turn }: InTurn, { invite }: InviteContext): void 
   turn.stop();
 }
 
-/** Stores the invite and replaces the one in the context. */
+/** Stores the invite, and returns a context with this invite. */
 function storeInvite(turn: Turn, context: InviteContext, invite: InviteRow): InviteContext {
   invites.put(turn, turn.self.partition, context.invite, invite);
   return { ...context, invite };

@@ -49,8 +49,8 @@ export const offerSchema = z
   .meta({ title: "invite-offer" });
 
 /**
- * Returns the view of an invite link; undefined if its workspace is closed or the invite was revoked. The view has no
- * ids. About people it has only the invited address and the inviter's name.
+ * Returns what the holder of an invite link sees. Undefined if the workspace is closed or the invite was revoked. The
+ * view has no ids. It identifies people only by the invited address and the inviter's name.
  */
 export function offerView(
   reading: Reading,

@@ -22,16 +22,16 @@ export function findOwnWorkspace(reading: Reading, caller: Caller, slug: string)
   return own === undefined ? { refused: "not-found" } : { ...found, own };
 }
 
-/** The workspace in which a caller changes members, and the caller. */
+/** The workspace in which a user changes members, and the id of this user. */
 export interface Staffing {
   readonly workspaceId: string;
-  /** The requesting user. The turn checks their permission for the target. */
+  /** The requesting user. The turn that changes the member checks this user's permission. */
   readonly by: string;
 }
 
 /**
- * Finds the workspace for users who may set roles in it. Refuses tokens and other members with `onlyLeadsSetRoles`, and
- * callers who cannot see the workspace with `not-found`.
+ * Finds the workspace for a user who may set roles in it. Refuses with `not-found` if the caller cannot see the
+ * workspace. Refuses tokens and users without that permission with `onlyLeadsSetRoles`.
  */
 export function findWorkspaceOfRoles(reading: Reading, caller: Caller, slug: string): Staffing | Refusal {
   const found = findVisibleWorkspace(reading, caller, slug);
@@ -52,7 +52,9 @@ export function findTeamToStaff(reading: Reading, caller: Caller, teamId: string
   return permit(reading, caller, team.workspaceId, "administer", "team") ?? toStaffing(team, caller);
 }
 
-/** Finds a team's workspace for callers who may remove this user from the team. All users may remove themselves. */
+/**
+ * Finds a team's workspace for a caller who may remove the given user from the team. All users may remove themselves.
+ */
 export function findTeamToLeave(
   reading: Reading,
   caller: Caller,

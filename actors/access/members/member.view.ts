@@ -40,7 +40,7 @@ export interface MembersView {
   readonly next: string | null;
 }
 
-/** Lists the members of a workspace after `after`, ordered by id. */
+/** Lists the members of a workspace, ordered by id. Starts after the id `after`. */
 export function membersView(
   reading: Reading,
   { workspaceId, own }: { readonly workspaceId: string; readonly own: Ranked },

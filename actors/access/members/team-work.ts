@@ -9,8 +9,8 @@ interface Team {
 }
 
 /**
- * Returns why a caller who can see the team may not open tasks in it or add to them. Returns null for users on the
- * team, and for tokens with the permission `work`.
+ * Returns why the caller may not open tasks in the team or add to them; null if the caller may. Users on the team may,
+ * and tokens with the permission `work`. Expects a caller who can see the team.
  */
 export function refuseOpening(reading: Reading, caller: Caller, team: Team): Refusal | null {
   return caller.kind === "token"
@@ -18,7 +18,10 @@ export function refuseOpening(reading: Reading, caller: Caller, team: Team): Ref
     : refuseTeamWork(reading, caller, team);
 }
 
-/** Returns why a caller who can see the team may not work on its tasks; null for users on the team. */
+/**
+ * Returns why the caller may not work on the team's tasks; null for users on the team. Expects a caller who can see the
+ * team.
+ */
 export function refuseTeamWork(reading: Reading, caller: Caller, { workspaceId, teamId }: Team): Refusal | null {
   if (caller.kind === "person" && isOnTeam(reading, caller.userId, workspaceId, teamId)) return null;
   return { refused: "forbidden", title: "Not on the team", detail: "Only people on the team work on its tasks." };

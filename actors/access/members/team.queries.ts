@@ -38,7 +38,10 @@ function findTeam(reading: Reading, workspaceId: string, teamId: string): Visibl
 /** Number of teams to list in one step. */
 const TEAMS_AT_ONCE = 100;
 
-/** Lists the ids of the teams whose outcomes the caller can read, in steps; none if they cannot see the workspace. */
+/**
+ * Lists, in steps, the ids of the teams whose outcomes the caller can read. Lists none if the caller cannot see the
+ * workspace.
+ */
 export function* listTeamsOfOutcomes(
   reading: Reading,
   caller: Caller,

@@ -19,7 +19,7 @@ export function findVisibleWorkspace(reading: Reading, caller: Caller, slug: str
   return permit(reading, caller, workspaceId, "read", "workspace") ?? { workspaceId };
 }
 
-/** Finds the workspace for callers who administer it; `not-found` for others. */
+/** Finds the workspace for a caller who administers it. Refuses any other caller with `not-found`. */
 export function findAdministeredWorkspace(reading: Reading, caller: Caller, slug: string): VisibleWorkspace | Refusal {
   const workspaceId = findWorkspaceBySlug(reading, slug);
   const isAllowed =

@@ -13,7 +13,7 @@ export interface OAuthStateTerms {
   readonly sealed: string | null;
 }
 
-/** Stores a started link, under the SHA-256 (hex) of a state that the HTTP layer created. */
+/** Stores a started link under the SHA-256 (hex) of its state. The HTTP layer created this state. */
 export interface BeginOAuthState extends Answered<OAuthStateStarted>, OAuthStateTerms {
   readonly type: "link.begin";
   readonly stateHash: string;

@@ -4,9 +4,9 @@ import type { ResourceRow } from "../../resources/resource.table.js";
 import { findMember } from "../../workspaces/member.table.js";
 
 /**
- * Returns a warning if the user whose id is in the read-only field `path` of a credential or trust has left the
- * workspace; none otherwise. That user may still know the token. The credential stays valid, because it belongs to the
- * workspace.
+ * Returns a warning if the user of a credential or trust has left the workspace; none otherwise. The row's read-only
+ * field `path` has the id of this user. The user may still know the token. The token stays valid, because it belongs to
+ * the workspace.
  */
 export function departedMemberWarning(reading: Reading, row: ResourceRow<unknown>, path: string): readonly Warning[] {
   if (findMember(reading, row.workspaceId, String(row.added[path])) !== undefined) return [];

@@ -20,7 +20,10 @@ export interface MintedCredential {
   /** `workspace-token-trust` or `runner-trust`. */
   readonly trustKind: string;
   readonly trustId: string;
-  /** The version of the trust when the credential was minted. The credential is invalid under any other version. */
+  /**
+   * The version that the trust had when the credential was minted. The credential is invalid once the trust has another
+   * version.
+   */
   readonly trustVersion: number;
   readonly expiresAtMs: number;
   readonly grant: Grant;
@@ -38,7 +41,7 @@ export const mintedHashes = directory<{
 /** Maximum number of credentials to remove per turn. The next turn continues. */
 const SWEEP_LIMIT = 500;
 
-/** Stores a credential. Call this in a turn of its trust's actor. */
+/** Stores a credential. Call this in a turn of the actor of the trust that mints the credential. */
 export function storeCredential(turn: Turn, credential: MintedCredential): void {
   const { id, trustId } = credential;
   credentials.put(turn, turn.self.partition, [trustId, id], credential);
@@ -72,7 +75,7 @@ export function hasExpiredCredential(reading: Reading, hash: string, nowMs: numb
   return credential !== undefined && credential.hash === hash && credential.expiresAtMs <= nowMs;
 }
 
-/** Returns whether the workspace stores this credential, it has not expired, and its trust is unchanged. */
+/** Returns whether a credential is valid: the workspace stores it, it has not expired, and its trust is unchanged. */
 export function isCredentialLive(
   reading: Reading,
   workspaceId: string,
@@ -94,8 +97,8 @@ function credentialEntry(workspaceId: string, { id, hash, trustId }: MintedCrede
 }
 
 /**
- * The number of removed credentials, and when to sweep again. The next sweep is now if the limit ended this sweep,
- * otherwise at the next expiry. Null if no credential is left.
+ * The number of removed credentials, and when to sweep again. If the sweep reached its limit, sweep again now;
+ * otherwise at the next expiry. `nextMs` is null if no credential is left.
  */
 export interface SweepResult {
   readonly removed: number;
@@ -103,8 +106,8 @@ export interface SweepResult {
 }
 
 /**
- * Removes the trust's invalid credentials, oldest first, at most {@link SWEEP_LIMIT}. An undefined trust makes all of
- * its credentials invalid.
+ * Removes the trust's invalid credentials, oldest first, at most {@link SWEEP_LIMIT}. If `trust` is undefined, all of
+ * its credentials are invalid.
  */
 export function sweepCredentials(turn: Turn, trustId: string, trust: ResourceRow | undefined): SweepResult {
   const { partition } = turn.self;

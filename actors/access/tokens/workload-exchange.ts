@@ -10,7 +10,7 @@ import type { WorkloadFault, WorkloadVerifier } from "./workload-token.js";
 export interface WorkloadExchangeOptions {
   readonly runtime: Pick<Runtime, "ask" | "reading" | "randomBytes">;
   readonly verifier: WorkloadVerifier;
-  /** Receives the reason of a refused exchange. The caller does not learn it. */
+  /** Logs why an exchange was refused. The response does not contain the reason. */
   readonly log: RuntimeLog;
 }
 
@@ -32,9 +32,11 @@ export interface Exchanged<Fields> {
 const TRUST_ID = /^r?trust_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /**
- * Exchanges the OIDC token of a workload or host for `count` credentials. This function verifies the token outside any
- * turn. The trust's actor then mints the credentials, if the trust is still unchanged. Returns null if refused; only
- * the log and the users who manage the trust learn the reason.
+ * Exchanges the OIDC token of a workload or host for `count` credentials. Returns null if the exchange is refused. Only
+ * the log and the users who manage the trust get the reason.
+ *
+ * 1. The function verifies the token outside any turn.
+ * 2. The trust's actor mints the credentials, if the trust has not changed since the verification.
  */
 export async function exchangeWorkloadToken<Fields extends TrustTerms>(
   options: WorkloadExchangeOptions,
@@ -86,7 +88,8 @@ function findTrust<Fields>(
 }
 
 /**
- * Reports the reason to the log and the trust. If the trust gets too many reports at once, some are only in the log.
+ * Reports the reason to the log and to the trust's actor. If that actor has too many waiting messages, some reasons are
+ * only in the log.
  */
 async function refuse(
   { runtime, log }: WorkloadExchangeOptions,

@@ -6,5 +6,5 @@ export const WORKLOAD_ALGORITHMS: readonly string[] = ["RS256", "RS384", "RS512"
 export const TOLERANCE_SECONDS = 30;
 /** Maximum length of a token, in characters. */
 export const MAX_TOKEN_LENGTH = 16 * 1024;
-/** Maximum length of a shown actual value, in characters. */
+/** Maximum length of an actual value in a refusal that users see, in characters. */
 export const MAX_SHOWN_LENGTH = 255;

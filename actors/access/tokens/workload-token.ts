@@ -35,8 +35,8 @@ export type TokenVerdict =
 /** Verifies the OIDC tokens of workloads and hosts. */
 export interface WorkloadVerifier {
   /**
-   * Returns whether the terms of a workspace's trust currently accept a token. Never rejects because of the token's
-   * content.
+   * Returns whether a token meets the terms of a workspace's trust now. The content of a token never makes the promise
+   * reject.
    */
   verify(token: string, terms: TrustTerms, workspaceId: string): Promise<TokenVerdict>;
 }
@@ -99,16 +99,16 @@ async function verifyWithEach(token: string, keys: JWTVerifyGetKey, checks: JWTV
 }
 
 /**
- * Returns whether newer keys of the issuer might verify the token: its signature matches no known key, and the token
- * has no `kid`.
+ * Returns whether the issuer may have newer keys that verify the token. True if no known key verifies the token's
+ * signature and the token has no `kid`.
  */
 function mayBeReplaced(error: unknown, token: string): boolean {
   return error instanceof errors.JWSSignatureVerificationFailed && decodeProtectedHeader(token).kid === undefined;
 }
 
 /**
- * Returns a fault that the service can find without the issuer's keys; null if there is none. If there is a fault, the
- * service does not request the keys.
+ * Returns a fault of the token that the service can find without the issuer's keys; null if there is none. After such a
+ * fault the service does not request the keys.
  */
 function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null {
   if (token.length > MAX_TOKEN_LENGTH) {
@@ -125,7 +125,10 @@ function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null
   }
 }
 
-/** Returns the claims of a verified token. Integers are exact, because users see the claims that do not match. */
+/**
+ * Returns the claims of a verified token. Integers stay exact, because users see the values of claims that do not
+ * match.
+ */
 function toClaims(token: string): JWTPayload {
   const [, payload = ""] = token.split(".");
   return readJson(Buffer.from(payload, "base64url").toString("utf8")) as JWTPayload;

@@ -30,10 +30,11 @@ const KIND = "workspace-token-trust";
 const PERMISSION = "manage-token-trusts";
 
 /**
- * Defines which workloads may exchange their platform's OIDC token for a workspace token, and with which scopes. The
- * minted tokens end when they expire, when a term of the trust changes, or when the trust is deleted (configuration
- * API, States). The tokens stay valid if the user who defined the trust changes role or leaves. The trust belongs to
- * the workspace, and jobs rely on it.
+ * Defines which workloads may exchange their platform's OIDC token for a workspace token, and with which scopes.
+ *
+ * A minted token becomes invalid when it expires, when a term of the trust changes, or when the trust is deleted
+ * (configuration API, States). The token stays valid if the user who defined the trust changes role or leaves, because
+ * the trust belongs to the workspace and jobs rely on it.
  */
 export function tokenTrustKind({ allowList }: { readonly allowList: AllowList }): Kind<TokenTrustFields> {
   return {
@@ -70,7 +71,8 @@ export function tokenTrustKind({ allowList }: { readonly allowList: AllowList })
 }
 
 /**
- * Refuses a token that lacks one of these scopes (configuration API, Trust-defined tokens); null for any other caller.
+ * Refuses a token that tries to grant a scope that it does not have itself (configuration API, Trust-defined tokens).
+ * Null for any other caller.
  */
 function passesOn(caller: Caller, scopes: TokenTrustFields["scopes"]): Refusal | null {
   return caller.kind === "person" || holdsScopes(caller.scopes, scopes) ? null : forbid(PERMISSION, KIND);

@@ -80,7 +80,10 @@ export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
   },
 };
 
-/** Normalises a time to the format of all responses, so that another notation of the same instant is not a change. */
+/**
+ * Normalises a time to the format of all responses. So a request with another notation of the stored time changes
+ * nothing.
+ */
 function inUtc(text: string): string {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? text : new Date(ms).toISOString();

@@ -18,7 +18,8 @@ export function findTokenCaller(reading: Reading, tokenHash: string, nowMs: numb
 }
 
 /**
- * Returns whether a token that was valid when its request arrived is now revoked or expired, or its trust has changed.
+ * Returns whether the token of a request has become invalid since the request arrived: it was revoked, it expired, or
+ * its trust changed.
  */
 function isTokenOver(reading: Reading, { workspaceId, tokenId, trust }: TokenCaller, nowMs: number): boolean {
   if (trust !== null) return !isCredentialLive(reading, workspaceId, { trustId: trust, id: tokenId }, nowMs);
@@ -26,25 +27,23 @@ function isTokenOver(reading: Reading, { workspaceId, tokenId, trust }: TokenCal
   return token === undefined || token.hidden[TOKEN_FIELD] === undefined || hasExpired(token, nowMs);
 }
 
-/** Refuses a token that has ended since its request arrived, as {@link isTokenOver} says; null for any other caller. */
+/** Refuses a token that became invalid after its request arrived ({@link isTokenOver}). Null for any other caller. */
 export function refuseEndedToken(reading: Reading, caller: Caller, nowMs: number): Refusal | null {
   return caller.kind === "token" && isTokenOver(reading, caller, nowMs)
     ? { refused: "unauthenticated", detail: "The token was revoked, or it has expired." }
     : null;
 }
 
-/** A token with its name, for people who read what the token did. */
+/** A token with its name, for users who read about the token's actions. */
 export interface NamedToken {
   readonly tokenId: string;
-  /** The token's name; for a minted token, its trust's key. */
+  /** The name of an issued token; the trust's key for a minted token. */
   readonly name: string;
-  /** The id of the trust that minted the token, or null. */
+  /** The id of the trust that minted the token; null for an issued token. */
   readonly trust: string | null;
 }
 
-/**
- * Returns the token with its name. If the token or its trust no longer exists, the token's id stands in for the name.
- */
+/** Returns the token with its name. If the token or its trust no longer exists, the name is the token's id. */
 export function nameToken(reading: Reading, caller: TokenCaller): NamedToken {
   const { workspaceId, tokenId, trust } = caller;
   const named =
@@ -55,8 +54,8 @@ export function nameToken(reading: Reading, caller: TokenCaller): NamedToken {
 }
 
 /**
- * An expired token. An issued token has its workspace and id. A minted token needs neither: its trust's actor removes
- * it.
+ * An expired token. An issued token is identified by its workspace and id, to remove it. For a minted token no ids are
+ * needed, because the actor of its trust removes it.
  */
 export type ExpiredToken =
   | { readonly isMinted: false; readonly workspaceId: string; readonly id: string }
@@ -68,14 +67,14 @@ export function findIssuedToken(reading: Reading, { workspaceId, tokenId }: Toke
 }
 
 /**
- * Returns whether an issued token is still valid, with one read. The token is valid if its row is still the same object
- * and the token has not expired.
+ * Returns whether an issued token is still valid: its row is the same object as before, and the token has not expired.
+ * Costs one read.
  */
 export function isSameToken(reading: Reading, token: IssuedToken, nowMs: number): boolean {
   return findResource(reading, token.workspaceId, "workspace-token", token.id) === token && !hasExpired(token, nowMs);
 }
 
-/** Finds the token with this hash if it has expired, or null. */
+/** Finds the token with this hash if the token has expired; otherwise null. */
 export function findExpiredToken(reading: Reading, tokenHash: string, nowMs: number): ExpiredToken | null {
   const token = findResourceByHash<WorkspaceTokenFields>(reading, "workspace-token", tokenHash);
   if (token === undefined) return hasExpiredCredential(reading, tokenHash, nowMs) ? { isMinted: true } : null;

@@ -22,7 +22,8 @@ export function matchesPattern(pattern: string, text: string): boolean {
 }
 
 /**
- * Returns whether a subject pattern has a `/`, and so an owner, before its first `*`. True for a pattern without a `*`.
+ * Returns whether a subject pattern has a `/` before its first `*`, so that the pattern contains the complete owner.
+ * True for a pattern without a `*`.
  */
 export function namesOwner(subject: string): boolean {
   const star = subject.indexOf("*");
@@ -32,8 +33,10 @@ export function namesOwner(subject: string): boolean {
 const WITH_ID = /@\d+$/;
 
 /**
- * Returns which subjects of a code host a pattern cannot match, as a clause; null if the pattern does not begin with
- * `repo:<owner>/`. Code hosts use one of two subject forms: with names only (`repo:acme/app:…`), or with immutable ids
+ * Returns a clause that says which of a code host's subjects the pattern cannot match. Null if the pattern does not
+ * begin with `repo:<owner>/`.
+ *
+ * Code hosts use one of two subject forms: with names only (`repo:acme/app:…`), or with immutable ids
  * (`repo:acme@123/app@456:…`). A pattern that contains the owner can match at most one of the forms.
  */
 export function unmatchedForm(subject: string): string | null {

@@ -35,7 +35,7 @@ export function recordRefusal(turn: Turn, trustId: string, fault: WorkloadFault)
   refusals.put(turn, partition, [trustId, turn.newId("refusal")], refusal);
 }
 
-/** Removes a trust's refusals, old ones or all. Returns when to sweep again; null if no refusal is left. */
+/** Removes a trust's old refusals, or all of them. Returns when to sweep again; null if no refusal is left. */
 export function sweepRefusals(turn: Turn, trustId: string, which: "old" | "all"): number | null {
   const stored = refusals.entries(readPastDamage(turn), turn.self.partition, [trustId]);
   const staying = stored.filter(

@@ -22,15 +22,15 @@ import { REFUSAL_RETENTION_MS, recordRefusal, sweepRefusals } from "./trust-refu
 
 interface TrustContext {
   readonly trustId: string;
-  /** When the next sweep is due, in milliseconds since 1970, or null. */
+  /** When the next sweep is due, in milliseconds since 1970; null if none is scheduled. */
   readonly sweepAtMs: number | null;
   /** Number of stored credentials, including expired ones that are not removed yet. */
   readonly kept: number;
 }
 
 /**
- * A sweep for a future expiry waits at least this long, in milliseconds. So one sweep removes all credentials that
- * expire at about the same time.
+ * Minimum time until a sweep for a future expiry, in milliseconds. So one sweep removes all credentials that expire at
+ * about the same time.
  */
 const SWEEP_EVERY_MS = 60_000;
 
@@ -99,7 +99,8 @@ function findTrust(turn: Turn, { trustKind }: Minting, trustId: string): Resourc
 }
 
 /**
- * Removes expired rows, or all rows if the trust is gone, and sets the next wake-up. Stops the actor if no row is left.
+ * Removes expired rows, or all rows if the trust was deleted or its workspace is closed. Sets the next wake-up. Stops
+ * the actor if no row is left.
  */
 function sweep(context: TrustContext, turn: Turn, minting: Minting): TrustContext {
   const trust = findTrust(turn, minting, context.trustId);
@@ -112,7 +113,10 @@ function sweep(context: TrustContext, turn: Turn, minting: Minting): TrustContex
   return swept;
 }
 
-/** Ensures that a sweep runs soon after the time `endMs`. */
+/**
+ * Schedules a sweep at `endMs`, or up to {@link SWEEP_EVERY_MS} later. Keeps a sweep that is already scheduled before
+ * then.
+ */
 function sweepBy(context: TrustContext, turn: Turn, endMs: number): TrustContext {
   const atMs = endMs <= turn.now ? turn.now : Math.max(endMs, turn.now + SWEEP_EVERY_MS);
   if (context.sweepAtMs !== null && context.sweepAtMs <= atMs) return context;

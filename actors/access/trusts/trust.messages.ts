@@ -8,7 +8,7 @@ import type { WorkloadFault } from "../tokens/workload-token.js";
 /** Requests credentials for a workload token that the trust's terms accept. */
 export interface MintCredentials extends Answered<MintAnswer> {
   readonly type: "trust.mint";
-  /** The version of the trust whose terms the token was verified against. */
+  /** The version that the trust had when the token was verified against its terms. */
   readonly trustVersion: number;
   readonly subject: string;
   /** SHA-256 (hex) of each credential value that the HTTP layer created. */

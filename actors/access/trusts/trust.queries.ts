@@ -14,8 +14,8 @@ export interface ManagedTrust {
 }
 
 /**
- * Finds the trust of the kind for callers who may manage it. Refuses callers who can only see it, with the missing
- * permission.
+ * Finds the trust of the kind for a caller who may manage it. A caller who can only see the trust gets a refusal that
+ * names the missing permission.
  */
 export function findManagedTrust(
   reading: Reading,

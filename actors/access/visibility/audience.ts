@@ -15,7 +15,7 @@ export type Audience =
   /** The callers who can read the outcomes of the team with this id (configuration API, Visibility). */
   | { readonly outcomesOf: string };
 
-/** A caller's rights in a workspace, read once to answer several checks. */
+/** A caller's rights in a workspace. Read them once, then check several audiences. */
 export interface ReaderRights {
   readonly isPerson: boolean;
   readonly reads: boolean;
@@ -34,7 +34,7 @@ export function findReaderRights(reading: Reading, caller: Caller, workspaceId: 
 
 /**
  * Returns the row of an open workspace; undefined if the workspace is closed. Every change of the workspace creates a
- * new row object, so a token's rights in the workspace can be cached until the object changes.
+ * new row object. So a token's rights in the workspace can be cached while the row is the same object.
  */
 export function findReadWorkspace(reading: Reading, workspaceId: string): object | undefined {
   return findResource(reading, workspaceId, "workspace", workspaceId);

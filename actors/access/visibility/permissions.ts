@@ -57,8 +57,8 @@ const alsoGrants: Readonly<Record<Scope, readonly Scope[]>> = {
 };
 
 /**
- * Returns whether the granted scopes include all wanted scopes, either directly or through the scopes that they also
- * grant.
+ * Returns whether `granted` includes all wanted scopes. A wanted scope may also be granted through another scope
+ * ({@link alsoGrants}).
  */
 export function holdsScopes(granted: readonly Scope[], wanted: readonly Scope[]): boolean {
   return wanted.every((scope) => granted.some((own) => own === scope || alsoGrants[own].includes(scope)));

@@ -4,7 +4,10 @@ import { toRepresentation } from "../../resources/representation.js";
 import { findResource } from "../../resources/resource.table.js";
 import { type ChangeFor, locateWorkspace, type StreamTopic, toAll } from "./stream-topic.js";
 
-/** Creates the topic of one resource of a kind. It includes changes of the resources that this resource holds. */
+/**
+ * Creates the topic of one resource of a kind. The topic also has the changes of the resources that this resource
+ * holds.
+ */
 export function resourceTopic(kinds: readonly Kind[], name: string): StreamTopic {
   const kind = kinds.find((one) => one.name === name);
   if (kind === undefined) throw new Error(`no kind ${name}`);
@@ -24,11 +27,11 @@ export function resourceTopic(kinds: readonly Kind[], name: string): StreamTopic
 /**
  * Restricts a change to its audiences:
  *
- * - Configuration changes: administrators get them complete. Other readers get them without the author and details,
- *   as in the change log.
+ * - Configuration changes: administrators get the complete change. Other readers get the change without its author
+ *   and details, as in the change log.
  * - Changes of hooks, deliveries, action runs and pull requests, and configuration changes of kinds in `ofOutcomes`:
- *   only callers who can read the team's outcomes get them.
- * - Changes of members: the users of the workspace get them, like the member list.
+ *   only callers who can read the team's outcomes get the change.
+ * - Changes of members: only users of the workspace get the change, as for the member list.
  */
 function visibleChange(ofOutcomes: ReadonlySet<string>, id: string, data: unknown): readonly ChangeFor[] {
   const change = changeSchema.safeParse(data).data;
@@ -42,7 +45,10 @@ function visibleChange(ofOutcomes: ReadonlySet<string>, id: string, data: unknow
   ];
 }
 
-/** The restricted changes. A configuration change is reduced to the fields for other readers. */
+/**
+ * The changes that are restricted to audiences. For a configuration change, the schema has only the fields that all
+ * readers of the change may see.
+ */
 const changeSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("hook") }),
   z.object({ type: z.literal("delivery") }),

@@ -43,7 +43,10 @@ export function findVisibleResource(
   return row !== undefined && isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
 }
 
-/** Returns whether the resource's row is lost but its address exists, and the caller could see the resource. */
+/**
+ * Returns whether the resource's row is lost but its address still exists. Returns false if the caller could not see
+ * the resource.
+ */
 function seesLost(
   kind: Kind,
   reading: Reading,
@@ -57,7 +60,7 @@ function seesLost(
   return isVisible(kind, reading, caller, { workspaceId, teamId });
 }
 
-/** Finds a resource to delete. Refuses with `in-use` if the service created it for itself. */
+/** Finds a resource to delete. Refuses with `in-use` if the service created the resource for its own use. */
 export function findDeletable(kind: Kind, reading: Reading, caller: Caller, id: string): VisibleResource | Refusal {
   const made = findVisibleMade(kind, reading, caller, id);
   if (made === undefined) return findVisibleResource(kind, reading, caller, id);
@@ -67,8 +70,8 @@ export function findDeletable(kind: Kind, reading: Reading, caller: Caller, id: 
 }
 
 /**
- * Finds a resource that the service created for itself. Returns undefined if there is none, or if the caller could not
- * see an ordinary resource in its location.
+ * Finds a resource that the service created for its own use. Undefined if there is none. Also undefined if the caller
+ * could not see a user's resource of this kind in the same team.
  */
 function findVisibleMade(kind: Kind, reading: Reading, caller: Caller, id: string): MadeResource | undefined {
   const made = kind.findMade?.(reading, id);
@@ -77,8 +80,8 @@ function findVisibleMade(kind: Kind, reading: Reading, caller: Caller, id: strin
 }
 
 /**
- * Identifies a resource by its workspace and its address in the workspace, or a workspace by its slug. `workspaceId` is
- * undefined for a workspace.
+ * Identifies a resource. A workspace is identified by its slug, in `address`; `workspaceId` is then undefined. Other
+ * resources are identified by their workspace and their address in it.
  */
 export interface ResourceName {
   readonly workspaceId: string | undefined;
@@ -86,8 +89,8 @@ export interface ResourceName {
 }
 
 /**
- * Finds the resource of the kind at an address. Refuses with `not-found` if the caller cannot see it, and with
- * `invalid` if a station holds the kind's resources and the address is malformed.
+ * Finds the resource of the kind at an address. Refuses with `not-found` if there is none or the caller cannot see it.
+ * If resources of this kind belong to stations, refuses a malformed address with `invalid`.
  */
 export function findVisibleResourceAt(
   kind: Kind,
@@ -118,8 +121,9 @@ const PAGE = 200;
 
 /**
  * Lists the resources of the kind that the caller can see, in address order, a page at a time. A change made between
- * two pages may or may not appear. Workspaces are listed in one page: all that a user is a member of, or the token's
- * own. Refuses an invisible workspace and a malformed station address.
+ * two pages may or may not appear. Refuses an invisible workspace and a malformed station address.
+ *
+ * Lists workspaces in one page. A user gets all workspaces of which they are a member. A token gets its own workspace.
  */
 export function listVisibleResources(
   kind: Kind,
@@ -198,8 +202,8 @@ export interface HolderName {
 }
 
 /**
- * Finds the holder; refuses with `not-found` if the caller cannot see the team or station. A workspace as holder is not
- * checked. Does not check whether the holder may hold another resource.
+ * Finds the holder of a new resource. Refuses with `not-found` if the caller cannot see the team or station. Does not
+ * check a workspace as holder. Does not check whether the holder's limit allows another resource.
  */
 export function findHolder(kind: Kind, reading: Reading, caller: Caller, name: HolderName): Holder | Refusal {
   if (kind.heldBy !== "team" && kind.heldBy !== "station") {

@@ -11,7 +11,7 @@ export interface TopicSubject {
 
 /** A kind of stream topic: its audience, its initial view, and its changes. */
 export interface StreamTopic {
-  /** Returns the workspace of the subject with an id; undefined if the caller sees no subject with this id. */
+  /** Returns the workspace of the subject with this id; undefined if the caller cannot see such a subject. */
   readonly workspaceOf: (reading: Reading, caller: Caller, id: string) => string | undefined;
   /**
    * Returns the current audience; undefined if the subject does not exist. The API answers 404 to callers outside the
@@ -28,15 +28,15 @@ export interface StreamTopic {
 }
 
 /**
- * A version of a change for one audience. A subscriber gets the first version whose audience includes the subscriber,
- * or nothing.
+ * A version of a change for one audience. A subscriber gets the first version whose audience includes this subscriber.
+ * A subscriber in none of the audiences gets nothing.
  */
 export interface ChangeFor {
   readonly audience: Audience;
   readonly data: unknown;
 }
 
-/** Returns a change for everyone who can see the subject, or for nobody if there is no data. */
+/** Returns the data for everyone who can see the subject. Returns no change if the data is undefined. */
 export function toAll(data: unknown): readonly ChangeFor[] {
   return data === undefined ? [] : [{ audience: "readers", data }];
 }

@@ -13,15 +13,15 @@ export function listPermissions(reading: Reading, caller: Caller, workspaceId: s
 }
 
 /**
- * Returns whether the workspace is open. Throws `damaged` if it has an address but no row: a closed workspace has
- * neither.
+ * Returns whether the workspace is open. A closed workspace has neither an address nor a row. Throws `damaged` if it
+ * has an address but no row.
  */
 function isOpen(reading: Reading, workspaceId: string): boolean {
   if (isWorkspaceOpen(reading, workspaceId)) return true;
   return listResources(reading, workspaceId, "workspace", { limit: 1 }).length > 0;
 }
 
-/** Lists the caller's permissions, whether the workspace is open or closed. */
+/** Lists the caller's permissions in the workspace, without checking whether the workspace is open. */
 function listGrantedPermissions(reading: Reading, caller: Caller, workspaceId: string): readonly Permission[] {
   if (caller.kind === "token") {
     return caller.workspaceId === workspaceId ? listScopePermissions(caller.scopes) : [];
@@ -31,9 +31,9 @@ function listGrantedPermissions(reading: Reading, caller: Caller, workspaceId: s
 }
 
 /**
- * Returns null if the caller has the permission. Otherwise refuses with `not-found` if the caller cannot see the
- * workspace, else with `forbidden`. The `forbidden` refusal names the permission, and `about` (a resource kind or
- * `workspace`) in its title.
+ * Checks the caller's permission in the workspace, and returns null if the caller has it. Refuses with `not-found` if
+ * the caller cannot see the workspace, otherwise with `forbidden`. The title of the 403 names the permission and
+ * `about`, which is a resource kind or `workspace`.
  */
 export function permit(
   reading: Reading,

@@ -31,8 +31,8 @@ export function refuseWrite(
 }
 
 /**
- * Returns why a repeated create does not return its resource, or null. The caller who created the resource may no
- * longer have access to it.
+ * Returns why a repeated create may not return the created resource, or null. The caller may have lost access to it
+ * since.
  */
 export function refuseReplay(
   reading: Reading,
@@ -50,8 +50,8 @@ export function refuseReplay(
 const actions = { "resource.create": "create", "resource.update": "update", "resource.delete": "delete" } as const;
 
 /**
- * Repeats the permission check within the turn of the write. While the write waited, its token may have been revoked or
- * its caller may have lost their role. So the change log never has an entry by a token that has ended.
+ * Repeats the permission check in the turn of the write. While the write waited, the caller's token may have been
+ * revoked, or the caller may have lost their role. So the change log never has an entry by a revoked or expired token.
  */
 export function refuseInTurn(
   turn: ResourceTurn,

@@ -1,6 +1,6 @@
 /**
- * Runs a hook step that calls a tool. The request is the same as for an agent's call. Its timeout, failure codes and
- * refusals follow the rules for hooks.
+ * Runs a hook step that calls a tool. The service builds the request as for an agent's call. The timeout, the failure
+ * codes and the refusals are those of a hook step.
  */
 
 import type { Clock } from "../../../runtime/clock.js";
@@ -55,8 +55,8 @@ export interface CallStep {
 }
 
 /**
- * Returns the tool's request with the step's inputs, or the reason why it cannot be prepared. The caller has already
- * checked that hooks may call the tool.
+ * Returns the tool's request with the step's inputs. If the request cannot be prepared, returns the reason. The caller
+ * has already checked that hooks may call the tool.
  */
 export function prepareCall(
   options: { readonly reading: () => Reading; readonly sealer: Sealer; readonly baseUrl: () => string },
@@ -93,8 +93,8 @@ export function prepareCall(
 }
 
 /**
- * Makes the call. The call's timeout starts now. On a `before` event, the call fails if the tool's response could not
- * be read completely, because the unread part may contain a refusal.
+ * Makes the call. The call's timeout starts now. On a `before` event, the call fails if the service could not read the
+ * tool's complete response: the unread part may contain a refusal.
  */
 export async function makeCall(
   options: { readonly outbound: Pick<Outbound, "send">; readonly clock: Clock },

@@ -6,8 +6,8 @@ import type { CallbackSubject } from "./callback.queries.js";
 const MAX_NOTE = 20_000;
 
 /**
- * Returns the note that a receiver adds to its task. With a key, the note is added only once; with null, each time.
- * Refuses an empty note, and a note with more than {@link MAX_NOTE} characters.
+ * Returns the note that a receiver adds to its task. If the note has a key, the task stores it only once. With a null
+ * key, each request adds a note. Refuses an empty note, and a note with more than {@link MAX_NOTE} characters.
  */
 export function toCallbackNote(
   { hookOccurrence }: CallbackSubject,

@@ -15,7 +15,7 @@ export interface CallbackSubject {
   readonly task: TaskRow;
 }
 
-/** The dependencies to look up a callback token. */
+/** The values that are needed to look up a callback token. */
 export interface CallbackSource {
   readonly reading: Reading;
   readonly sealer: Pick<Sealer, "digest">;

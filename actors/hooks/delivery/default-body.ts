@@ -3,15 +3,15 @@ import type { WorkEvent, WorkEventName } from "../../events/catalogue.js";
 import { workEvents } from "../../events/catalogue.js";
 import { eventFieldsSchema, eventTaskSchema } from "../../events/event-schema.js";
 
-/** The body of a request whose step has none of its own. */
+/** The body of a request whose step defines no body. */
 interface DefaultBody extends Pick<WorkEvent, "on" | "occurrence" | "event" | "task" | "run" | "test"> {
   /** The hook's key. */
   readonly hook: string;
 }
 
 /**
- * Returns the body of a request whose step has none of its own. An event that an earlier release stored may lack its
- * task's opener; then the opener is null, as for other tasks whose opener is unknown.
+ * Returns the body of a request whose step defines no body. Events that an earlier release stored may lack the task's
+ * opener. The opener in the body is then null.
  */
 export function toDefaultBody(hook: string, { event, occurrence, on, task: given, run, test }: WorkEvent): DefaultBody {
   const task = given.openedBy === undefined ? { ...given, openedBy: null } : given;

@@ -28,7 +28,7 @@ export interface Delivery {
   readonly hookOccurrenceId: string;
   /** The step's index, from 0. */
   readonly step: number;
-  /** The event if it is in memory; undefined to read it from its row. */
+  /** The event if it is in memory; undefined if it must be read from the occurrence's row. */
   readonly event: WorkEvent | undefined;
 }
 
@@ -40,7 +40,10 @@ export interface RequestOptions {
   newId(prefix: string): string;
   /** Signs hook tokens; null if the deployment has no key. */
   readonly tokens: HookTokenSigner | null;
-  /** Whether replaced secrets stay valid for some time, so that requests are also signed with them. */
+  /**
+   * Whether a replaced secret stays valid for some time. If so, the service signs requests with the old and the new
+   * secret.
+   */
   readonly rotates: boolean;
 }
 
@@ -58,8 +61,8 @@ export interface PreparedRequest {
 }
 
 /**
- * Prepares one step from the hook's current definition. Returns a rendered and signed request, or a tool call. Returns
- * the reason if neither can be prepared.
+ * Prepares the request of one step from the hook's current definition: a rendered and signed request, or a tool call.
+ * If the request cannot be prepared, returns the reason.
  */
 export function prepareRequest(
   options: RequestOptions,
@@ -181,9 +184,9 @@ function createProof(
 }
 
 /**
- * Returns the `webhook-signature` of Standard Webhooks over id, timestamp and body, with a `whsec_...` secret. The
- * service does not use the library `standardwebhooks`, which hashes in JavaScript and takes 2 to 8 times the CPU time.
- * Tests verify signatures with the library.
+ * Returns the `webhook-signature` header of Standard Webhooks. The signature covers the id, the timestamp and the body,
+ * and uses a `whsec_...` secret. The service does not use the library `standardwebhooks`, because that library hashes
+ * in JavaScript and takes 2 to 8 times the CPU time. Tests verify signatures with the library.
  */
 export function signMessage(
   secret: string,

@@ -6,6 +6,9 @@ export interface DeliveryResult extends Omit<AttemptRow, "n"> {
    * Why the receiver or tool refuses a `before` event, read from its complete response; absent if it does not refuse.
    */
   readonly refuses?: string;
-  /** A process kill interrupted a request on a `before` event. The event still waits, so the request is sent again. */
+  /**
+   * Set if a process kill interrupted a request on a `before` event. The service then sends the request again, because
+   * the event still waits.
+   */
   readonly isAskedAgain?: true;
 }

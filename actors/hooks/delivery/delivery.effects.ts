@@ -25,8 +25,8 @@ import { toRecordedHeaders } from "./recorded-headers.js";
 import { recordCall } from "./recorded-request.js";
 
 /**
- * Makes the request of one step of a hook occurrence. The memo is the event; without it, the effect reads the event
- * from the occurrence's row.
+ * Makes the request of one step of a hook occurrence. The effect's memo is the event. If there is no memo, the effect
+ * reads the event from the occurrence's row.
  */
 export const DELIVERY_EFFECT = effect<DeliveryInput, DeliveryResult, WorkEvent>("hook-delivery");
 
@@ -49,8 +49,8 @@ export interface DeliveryInput {
   /** Timeout of the request from the time it is sent, in milliseconds. */
   readonly timeoutMs: number;
   /**
-   * The latest time at which a request on a `before` event may get a slot, in milliseconds since 1970; absent if no
-   * event waits.
+   * The latest time at which the request may get a slot, if the step is on a `before` event. In milliseconds since
+   * 1970; absent on an `after` event.
    */
   readonly deadlineMs?: number;
 }
@@ -87,8 +87,9 @@ function prepareDelivery(
     const { code, reason, step: name } = prepared;
     return { place: null, begin: async () => ({ ...notSent(name, nowMs), code, reason }) };
   }
-  // A request that a killed process may have started counts as a failed attempt. On a `before` event the request is
-  // then sent again. A tool call is never made again, because the first call may have had its effect.
+  // The process was killed, and may have sent this request before. The attempt counts as failed. On a `before` event
+  // the service then sends the request again. The service never repeats a tool call, because the first call may have
+  // had its effect.
   if (mayHaveBegun) {
     const recorded = prepared.kind === "call" ? recordCall(prepared.request) : prepared.recorded;
     const interrupted = {

@@ -34,8 +34,8 @@ export const BEFORE_EVENT_TIMEOUT = "the hooks on the event used up their 60 sec
 export const INTERRUPTED = "the service was killed before there was an answer; the request may have arrived";
 
 /**
- * Returns the message with which a failed hook refuses an event, if the hook blocks on failure (configuration API,
- * Refusing an event).
+ * Returns the message with which a failed hook refuses an event (configuration API, Refusing an event). Only hooks that
+ * block on failure refuse.
  */
 export function toRefusal(failed: { readonly hook: string; readonly step: string; readonly reason: string }): string {
   return `Hook ${failed.hook} failed at step ${failed.step} and blocks on failure. Reason: ${failed.reason}`;

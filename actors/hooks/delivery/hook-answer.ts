@@ -9,8 +9,8 @@ import { toFailureCode } from "./failure-codes.js";
 export const MAX_OUTPUT_BYTES = 16 * 1024;
 
 /**
- * Evaluates a receiver's response. On an `after` event every 2xx is a success. On a `before` event the step fails if a
- * 2xx could not be read completely, because the unread part may contain a refusal.
+ * Evaluates a receiver's response. On an `after` event every 2xx is a success. On a `before` event the step fails if
+ * the service could not read a complete 2xx response: the unread part may contain a refusal.
  */
 export function readHookAnswer(
   { status, body: text, unread, doubt }: OutboundAnswer,

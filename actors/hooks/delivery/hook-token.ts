@@ -37,8 +37,8 @@ export interface HookTokenClaims {
 
 /**
  * Creates a signer from an ES256 private key, in PEM or as a JWK. Throws for any other text. The signer is synchronous,
- * because requests are prepared synchronously. The library jose would sign in the process's thread pool, which reads
- * and writes of stored data also need.
+ * because the service prepares requests synchronously. The service does not use the library jose, which signs in the
+ * thread pool of the process: reading and writing stored data also needs this pool.
  */
 export function createHookTokenSigner(privateKey: string): HookTokenSigner {
   const key = readKey(privateKey);

@@ -23,7 +23,7 @@ interface SentRequest {
   readonly ownHeaders: Readonly<Record<string, string>>;
   /** The secrets that sign the request. */
   readonly secrets: readonly string[];
-  /** The data of the event, which readers of the attempt can read anyway. */
+  /** The event's data. Everyone who can read the attempt can also read this data, so it is not secret. */
   readonly event: unknown;
 }
 
@@ -34,7 +34,7 @@ interface SentRequest {
 export function recordRequest({ url, body, ownHeaders, secrets, event }: SentRequest): RecordedRequest {
   const queried = [...url.searchParams].map(([name, value]) => (value === "" ? name : value));
   const given = [...Object.entries(ownHeaders).flatMap(toHeaderSecrets), ...queried, ...toCredentials(url)];
-  // Most definitions add no values to the request. Then the event need not be converted to text.
+  // Most definitions add no values to the request. Then the event's text is not needed.
   const known = given.length === 0 ? "" : writeJson(event);
   const isSecret = (value: string) => !known.includes(writeJson(value));
   const found = given.filter(isSecret);
@@ -42,7 +42,10 @@ export function recordRequest({ url, body, ownHeaders, secrets, event }: SentReq
   return toRecorded(toShownAddress(url, isSecret), body, mask);
 }
 
-/** Cache of the masks of signing secrets. Most requests have no other secret, and creating a mask is expensive. */
+/**
+ * Cache of the masks of signing secrets. For most requests the signing secrets are the only secrets, and creating a
+ * mask is expensive.
+ */
 const signingMasks = new LRUCache<string, Mask>({ max: 1_000 });
 
 function signingMask(secrets: readonly string[]): Mask {
@@ -63,12 +66,15 @@ export function recordCall({ request, mask }: PreparedRequest): RecordedRequest 
 }
 
 function toRecorded(url: string, body: string, mask: Mask): RecordedRequest {
-  // Mask before cutting: a secret that was cut would not be recognized.
+  // Mask before cutting: a mask does not recognize a secret of which only a part is left.
   const shown = (text: string) => mask.text(text).replaceAll(CALLBACK_TOKENS, MASK);
   return { url: cutBytes(shown(url), MAX_URL_BYTES), requestBody: cutBytes(shown(body), MAX_BODY_BYTES) };
 }
 
-/** Tokens for callbacks (`callback-token.ts`), which a receiver may have echoed to an earlier step. */
+/**
+ * Matches callback tokens (`callback-token.ts`). A receiver may have returned its token in the response to an earlier
+ * step, whose output this request contains.
+ */
 const CALLBACK_TOKENS = /ws_[0-9A-Z]{26}\.occ_[0-9A-Z]{26}(?:-[0-9A-Z]+)?\.\d+\.[\w+/=-]+/g;
 
 /** Headers whose values are not secret, because they only describe acceptable responses and caching. */

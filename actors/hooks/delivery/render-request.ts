@@ -40,7 +40,7 @@ export function renderRequest(request: StepRequest, names: () => Names): Rendere
   return "error" in body ? { error: `body: ${body.error}` } : toRequest(head, body.value);
 }
 
-/** Returns a completed step's output for later steps: its response, parsed if it is JSON. */
+/** Returns a step's output for later steps: the body of its response, parsed if it is JSON. */
 export function toStepOutput(body: string): Value {
   try {
     return toValue(readJson(body), DYN);

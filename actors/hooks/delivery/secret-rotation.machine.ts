@@ -1,6 +1,7 @@
 /**
- * Stores the previous signing secret of a hook after a rotation, `hook-rotation/<hook id>`. For some hours requests are
- * also signed with it, so that receivers continue to work. Then it is removed.
+ * Stores the previous signing secret of a hook after a rotation, `hook-rotation/<hook id>`. For some hours the service
+ * signs requests with both secrets, so that receivers with the previous secret continue to work. Then the actor removes
+ * the previous secret.
  *
  * | state   | moved by                               | next    | also                                            |
  * |---------|----------------------------------------|---------|-------------------------------------------------|
@@ -42,7 +43,7 @@ interface PreviousSecret {
 /** Key: `[hook]`. */
 export const previousSecrets = table<PreviousSecret>("hook-previous-secret");
 
-/** Returns the previous sealed secret if requests must also be signed with it, or null. */
+/** Returns the hook's previous secret, sealed, while requests must also be signed with this secret; otherwise null. */
 export function findPreviousSecret(
   reading: Reading,
   { workspaceId, id }: Pick<ResourceRow, "workspaceId" | "id">,
@@ -53,8 +54,8 @@ export function findPreviousSecret(
 }
 
 /**
- * Stores the secret that an update replaces, with its expiry `untilMs`. Stores nothing if the update replaces no
- * secret.
+ * Stores the secret that an update replaces, with its expiry `untilMs`. Does nothing if the update does not replace a
+ * secret with another one.
  */
 export function storePreviousSecret(
   writing: Writing,
@@ -69,8 +70,8 @@ export function storePreviousSecret(
 }
 
 /**
- * Sends the expiry of a hook's previous secret to the rotation actor after each change of the hook. If the hook was
- * deleted, the actor removes the secret at once.
+ * After each change of a hook, sends the expiry of its previous secret to the rotation actor. After a deletion of the
+ * hook, the actor removes the secret at once.
  */
 export const secretRotationSubscriber: Subscriber<ResourceChanged<"hook">> = {
   name: "secrets of hooks go after their rotation",

@@ -1,6 +1,7 @@
 /**
- * Publishes the keys that sign hook tokens, `signing-keys/hooks` in the global partition: the current key, and earlier
- * keys until all their tokens have expired. There is only one state, because rows store the keys.
+ * Publishes the keys that sign hook tokens, `signing-keys/hooks` in the global partition. The actor publishes the
+ * current key, and each earlier key until all tokens signed with that key have expired. There is only one state,
+ * because rows store the keys.
  *
  * | state   | moved by    | next    | also                                                             |
  * |---------|-------------|---------|------------------------------------------------------------------|
@@ -38,7 +39,7 @@ export const signingKeysRef = signingKeys(GLOBAL_PARTITION, "hooks");
 /** How long a replaced key stays published, in milliseconds: the lifetime of a token plus the allowed clock skew. */
 const RETENTION_MS = (HOOK_TOKEN_SECONDS + 60) * 1_000;
 
-/** Lists the keys of all tokens that may still be valid. */
+/** Lists the published keys: those whose tokens may still be valid. */
 export function listPublishedKeys(reading: Reading, nowMs: number): PublicKey[] {
   return published
     .list(reading, GLOBAL_PARTITION)

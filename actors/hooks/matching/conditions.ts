@@ -10,7 +10,7 @@ import { compileGlob } from "./glob.js";
 /** The conditions of a hook: the match lists, and `when`. */
 export const conditionNames = ["lines", "stations", "repositories", "tools", "paths", "when"] as const;
 
-/** An event as the conditions of all its hooks read it. */
+/** An event in the form that hook conditions read. */
 export interface Subject {
   readonly work: WorkEvent;
   /** Computed when a `when` first needs the values. */
@@ -25,13 +25,13 @@ export interface Condition {
   readonly name: (typeof conditionNames)[number];
   /** The hook's list or `when`, unchanged. */
   readonly wanted: readonly string[] | string;
-  /** The condition as an expression: a `when` that holds for the same events. */
+  /** The condition written as a `when` expression that is true for the same events. */
   readonly expression: string;
   /** Returns the part of an event that the condition reads. */
   saw(work: WorkEvent): unknown;
   /**
-   * Evaluates the condition and subtracts its cost from `work`. Returns null if the remaining work was too little to
-   * decide. Never returns null if the remaining work was at least the condition's own limit.
+   * Evaluates the condition and subtracts its cost from `work`. Returns null if `work` had too few units left to
+   * decide. Never returns null if `work` had at least as many units as the condition may cost.
    */
   holds(subject: Subject, work: Work): boolean | null;
   /** Returns the value of a user's `when`, and subtracts its cost from `work`; null for a match list. */
@@ -45,7 +45,8 @@ type MatchedFields = Pick<HookFields, "key" | "on" | "match" | "vars" | "when">;
 const MAX_CACHED_BYTES = 128_000_000;
 const BYTES_A_HOOK = 2_000;
 /**
- * Estimated bytes per character: first for a name or glob in a match list, then for a `when` with its compiled program.
+ * Estimated bytes per character of a name or glob in a match list. The next constant is for a `when`, including its
+ * compiled program.
  */
 const BYTES_A_CHARACTER = 8;
 const BYTES_A_CHARACTER_OF_WHEN = 200;
@@ -119,8 +120,8 @@ type ConditionSource = ({ readonly expression: string } | { readonly list: strin
 };
 
 /**
- * Creates the condition that the value, or at least one of several values, is one of the names. Returns none if there
- * are no names.
+ * Creates a condition that holds if a value of the event is one of the names. If the event has several values, one of
+ * them is enough. Returns an empty list if there are no names.
  */
 function nameCondition(name: Condition["name"], wanted: readonly string[], looked: ConditionSource): Condition[] {
   if (wanted.length === 0) return [];
@@ -143,8 +144,8 @@ function nameCondition(name: Condition["name"], wanted: readonly string[], looke
 }
 
 /**
- * Maximum cost of matching the paths of one change, in units of the meter. A change that costs more counts as a match,
- * so that a large change cannot bypass a hook that guards the paths.
+ * Maximum cost of matching the paths of one change, in units of the meter. If matching would cost more, the change
+ * counts as a match. So a large change cannot bypass a hook that guards paths.
  */
 const MAX_PATH_UNITS = 60_000;
 

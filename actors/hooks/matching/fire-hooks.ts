@@ -16,8 +16,8 @@ import { type HookRow, MATCH_START, matchHooks } from "./match-hooks.js";
 /** Common time limit for all hooks on one `before` event (configuration API, Refusing an event), in milliseconds. */
 const BEFORE_EVENT_MS = 60_000;
 /**
- * Maximum matching cost in the turn that receives an event, in units of the meter. The hook matcher continues from
- * there.
+ * Maximum matching cost, in units of the meter, in the turn that receives an event. The hook matcher matches the
+ * remaining hooks in later turns.
  */
 const MATCH_UNITS_IN_TURN = 15_000;
 
@@ -27,8 +27,8 @@ export const afterEventSubscriber: Subscriber<WorkFact> = {
   facts: workEventNames.filter(isAfterEvent),
   handle({ work }, turn) {
     const { fires, next } = matchHooks(turn, work, { from: MATCH_START, units: MATCH_UNITS_IN_TURN });
-    // `sendFirst` requires new addresses. The addresses are new, because no other turn fires these hooks on this event:
-    // the matcher continues after them.
+    // `sendFirst` requires addresses without an actor. Only this turn fires these hooks on this event: the matcher
+    // starts after them.
     for (const hook of fires) turn.sendFirst(toRef(hook, work), toFire(hook, work));
     if (next !== null) turn.send(hookMatcherRef(work), toMatchHooks(next, work));
   },
@@ -67,7 +67,10 @@ function toFire(hook: HookRow, work: WorkEvent): FireHook {
   return { type: "hook.fire", hookId: hook.id, work, resends: null };
 }
 
-/** Returns why a hook refuses a `before` event after its time limit; null if it allows the event. */
+/**
+ * Returns why a hook refuses a `before` event when the time limit has passed without its answer; null if the hook
+ * allows the event.
+ */
 export function timeoutRefusal({ fields }: HookRow): string | null {
   const step = fields.steps[0]?.name ?? "";
   return fields.failure === "block" ? toRefusal({ hook: fields.key, step, reason: BEFORE_EVENT_TIMEOUT }) : null;

@@ -5,17 +5,17 @@
 import type { Work } from "../../expressions/meter.js";
 
 export interface PathPattern {
-  /** Returns whether the glob matches the whole path. Also false when the work is used up. */
+  /** Returns whether the glob matches the complete path. Also returns false if `work` has too few units left. */
   matches(path: string, work?: Work): boolean;
 }
 
-/** Number of positions tested per unit, and the cost in units to start matching a path. */
+/** Number of positions tested per unit. The next constant is the cost in units to start matching a path. */
 const PLACES_A_UNIT = 10;
 const UNITS_TO_BEGIN = 5;
 
 /**
- * Compiles a glob to a sequence of single characters with optional runs between them. Matching takes time proportional
- * to the length of the path times the number of characters in the sequence.
+ * Compiles a glob to a sequence of single characters. A wildcard run (`*` or `**`) may come before each character and
+ * at the end. Matching takes time proportional to the path's length times the number of characters in the sequence.
  */
 export function compileGlob(glob: string): PathPattern {
   const whole = glob.endsWith("/") ? `${glob}**` : glob;
@@ -42,7 +42,7 @@ const ANY_RUN = 2;
 interface Places {
   /** Code points, or {@link ONE}. */
   readonly singles: Int32Array;
-  /** One more entry than `singles`: one before each character, and one at the end. */
+  /** The run before each single character, and the run at the end. So it has one more entry than `singles`. */
   readonly runs: Uint8Array;
 }
 
@@ -62,11 +62,12 @@ function toPlaces(glob: string): Places {
 }
 
 /**
- * Follows all alternatives in the glob at once: tracks the set of positions reached after each character of the path.
+ * Follows all possible matches of the glob at once. After each character of the path, it knows the set of positions in
+ * the glob that the path so far can reach.
  */
 function matches({ singles, runs }: Places, path: string, work: Work): boolean {
-  // Positions are in increasing order. Each position leads to itself and to the next one, so duplicates are always
-  // adjacent.
+  // Positions are in increasing order. From each position the search continues at that position, at the next one, or at
+  // both. So duplicates are always adjacent.
   let places = new Int32Array(runs.length);
   let next = new Int32Array(runs.length);
   let count = 1;

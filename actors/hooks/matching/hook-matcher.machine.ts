@@ -1,7 +1,7 @@
 /**
- * Matches the hooks on an event, `hook-judge/<team id>`, if this takes too long for one turn. Rows hold the waiting
- * events. Each wake-up spends the cost limit of one turn on the first event; `before` events have priority. So a team
- * with many expensive conditions delays only itself. There is only one state.
+ * Matches the hooks of an event if matching takes too long for one turn, `hook-judge/<team id>`. Rows store the waiting
+ * events. Each wake-up spends the cost limit of one turn on the first waiting event; `before` events come first. So a
+ * team with many expensive conditions delays only itself. There is only one state.
  *
  * | state   | moved by                            | next    | also                                             |
  * |---------|-------------------------------------|---------|--------------------------------------------------|
@@ -68,7 +68,7 @@ function findWaiting({ turn, ...message }: Delivered<MatchHooks>): WaitingEvent 
 }
 
 function enqueue({ turn, work, from, gate }: Delivered<MatchHooks>): void {
-  // If other events wait, a wake-up is already set; setting it again would delay it.
+  // If other events already wait, a wake-up is set. Setting the wake-up again would delay it.
   const isFirst = waiting.list(turn, turn.self.partition, [turn.self.id], { limit: 1 }).length === 0;
   put(turn, { work, from, gate: gate ?? null, isLate: false });
   if (isFirst) turn.wake(MATCH, turn.now);
@@ -78,7 +78,7 @@ function put(turn: Turn, row: WaitingEvent): void {
   waiting.put(turn, turn.self.partition, waitingKey(turn, row), row);
 }
 
-/** Continues with the first event. */
+/** Matches the next hooks of the first waiting event. */
 function matchNext({ turn }: Delivered<Woken>): void {
   const [row, more] = waiting.list(turn, turn.self.partition, [turn.self.id], { limit: 2 });
   if (row === undefined) return turn.stop();
@@ -99,7 +99,7 @@ function matchNext({ turn }: Delivered<Woken>): void {
   else turn.wake(MATCH, turn.now);
 }
 
-/** Adds the newly matched hooks to the gate question of a `before` event, so that they also decide on the event. */
+/** Adds the newly matched hooks to the gate of a `before` event, so that these hooks also decide on the event. */
 function callMatchedHooks(
   turn: Turn,
   { replyTo, key }: ReplyTo,
@@ -115,8 +115,8 @@ function callMatchedHooks(
 }
 
 /**
- * Returns the refusal of the first hook that blocks on failure; null if no hook does. The hooks match only by their
- * lists: after the time limit, their `when` is not evaluated.
+ * Returns the refusal of the first hook that blocks on failure; null if none of these hooks does. Use it after the time
+ * limit, when hooks match by their lists without `when`.
  */
 function firstRefusal(hooks: readonly HookRow[]): string | null {
   for (const hook of hooks) {

@@ -4,7 +4,7 @@ import type { Message } from "../../../runtime/turns/turn.js";
 import type { WorkEvent } from "../../events/catalogue.js";
 import type { MatchCursor } from "./match-hooks.js";
 
-/** Continues to match an event's hooks from the cursor. */
+/** Matches the remaining hooks of an event, from the cursor on. */
 export interface MatchHooks extends Message {
   readonly type: "hook.judge";
   readonly work: WorkEvent;

@@ -6,7 +6,10 @@ import { type Condition, eventRepositories, type Subject } from "./conditions.js
 /** The match lists that hooks are indexed by, the most selective first. */
 const indexedLists = ["lines", "stations", "repositories", "tools"] as const;
 
-/** Returns the lookup keys of a hook: the entries of its first non-empty list, or only its event if all are empty. */
+/**
+ * Returns the lookup keys of a hook: one for each entry of its first non-empty match list. If all lists are empty, the
+ * only key is that of its event.
+ */
 export function lookupKeys({ on, match }: Pick<HookFields, "on" | "match">): string[] {
   const list = indexedLists.find((name) => match[name].length > 0);
   return list === undefined ? [on] : match[list].map((value) => lookupKey(on, list, value));
@@ -26,8 +29,8 @@ export function eventLookupKeys(work: WorkEvent): string[] {
 }
 
 /**
- * Whether all conditions hold: yes, no with the first failing condition, or undecided because the remaining work was
- * too little.
+ * Whether all conditions hold. `undecided`: the remaining work was too little. A condition: the first that does not
+ * hold.
  */
 export type MatchResult = "holds" | "undecided" | Condition;
 

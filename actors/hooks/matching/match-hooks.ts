@@ -36,8 +36,8 @@ export type MatchMode = "all conditions" | "match lists";
 export const MAX_MATCH_COST = 100_000;
 
 /**
- * Matches the hooks that could match an event, starting at a cursor, in a fixed order, until `units` are spent. {@link
- * MAX_MATCH_COST} units are enough to decide about at least one hook.
+ * Matches the hooks that could match an event, in a fixed order from a cursor on, until `units` are spent. {@link
+ * MAX_MATCH_COST} units are enough for at least one hook.
  */
 export function matchHooks(
   reading: Reading,
@@ -66,7 +66,7 @@ export function matchHooks(
         if (result === "undecided") return { fires, next: { word: index, after } };
         if (result === "holds") fires.push(hook);
       }
-      // The first hook is always prepared, whatever its cost. So every call with {@link MAX_MATCH_COST} makes progress.
+      // Always prepare the first hook, whatever that costs. So every call with {@link MAX_MATCH_COST} makes progress.
       left.units -= cost;
       if (left.units < 0) return { fires, next: { word: index, after: hook.id } };
       isFirst = false;
@@ -107,18 +107,21 @@ function withoutWhen(hook: HookRow) {
 
 /** Cost of reading any uncached hook, in units of the meter. */
 const UNITS_A_HOOK = 300;
-/** Cost of compiling a hook's conditions: first per character of `when`, then per character of a glob. */
+/** Cost of compiling a hook's `when`, per character. The next constant is the cost per character of a glob. */
 const UNITS_A_CHARACTER_OF_WHEN = 4;
 const UNITS_A_CHARACTER_OF_GLOB = 1;
-/** Additional cost of reading a hook: the units per value, and the number of text characters per unit. */
+/**
+ * Additional cost of reading a hook, per value. A text costs one more unit for each {@link CHARACTERS_A_UNIT}
+ * characters.
+ */
 const UNITS_A_VALUE = 3;
 const CHARACTERS_A_UNIT = 32;
 
 const known = new WeakMap<ResourceRow<HookFields>, number>();
 
 /**
- * Returns the cost of preparing a hook for matching, in units of the meter: reading it and compiling its conditions,
- * without caches. A hook may be as large as a request's body.
+ * Returns the cost to read a hook and compile its conditions without caches, in units of the meter. The cost depends on
+ * the hook's size, because a hook may be as large as a request body.
  */
 function matchCost(hook: ResourceRow<HookFields>): number {
   const before = known.get(hook);
@@ -142,7 +145,10 @@ function readCost(value: unknown): number {
 
 type HookRows = readonly ResourceRow<HookFields>[];
 
-/** Maximum number of cached hooks per lookup key, and their maximum total weight; see {@link estimateWeight}. */
+/**
+ * Maximum number of hooks to cache per lookup key. The next constant is their maximum total weight ({@link
+ * estimateWeight}).
+ */
 const MAX_HOOKS = 16;
 const MAX_WEIGHT = 16_000;
 
@@ -151,12 +157,12 @@ interface FewHooks {
   readonly weight: number;
 }
 
-/** The cached hooks per lookup key, by team. */
+/** The cached hooks of each team, by lookup key. */
 const cachedHooks = new VersionCache<HookRows>();
 
 /**
- * Lists the hooks of a team with a lookup key, by id. Short lists are cached until the workspace's configuration
- * changes, because every event looks for hooks under several keys.
+ * Lists the hooks of a team that have this lookup key, by id. Caches short lists until the workspace's configuration
+ * changes, because each event lists the hooks of several keys.
  */
 function listHooks(
   reading: Reading,
@@ -174,7 +180,7 @@ function listHooks(
   return few.hooks;
 }
 
-/** Reads all hooks; null if they are too many or too large to cache. Stops reading at the limit. */
+/** Reads all hooks. Returns null, and stops reading, if there are too many hooks to cache or they are too large. */
 function readFew(listed: Iterable<ResourceRow<HookFields>>): FewHooks | null {
   const hooks: ResourceRow<HookFields>[] = [];
   let weight = 0;

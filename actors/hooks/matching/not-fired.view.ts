@@ -65,9 +65,9 @@ export interface HookMatches {
 const UNITS_A_PAGE = 50_000;
 
 /**
- * Lists the result of an event for each hook of its team, by key. The result is the hook occurrence that the event
- * created, or the first condition that does not hold. Uses the hook's current conditions. A page is shorter if
- * conditions are expensive.
+ * Lists the hooks of the event's team by key, each with its result for the event. The result is the hook occurrence
+ * that the event created, or the first current condition of the hook that does not hold. A page has fewer hooks if
+ * their conditions are expensive.
  */
 export function listHookMatches(reading: Reading, work: WorkEvent, { after, limit }: HookMatchPage): HookMatches {
   const { workspaceId, teamId } = work;
