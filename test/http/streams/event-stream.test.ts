@@ -250,6 +250,24 @@ t.test("sockets and event streams share the rate of subscriptions", async (t) =>
   t.match([refused.status, refused.headers["retry-after"]], [429, "1"]);
 });
 
+t.test("a refused stream costs nothing, so that clients that try again are admitted", async (t) => {
+  const clock = new ManualClock();
+  const place = await openWorkplace(t, { clock });
+  const open = opener(t, place);
+  const topics: string[] = [];
+  for (let index = 0; index < 200; index++) topics.push(`task/${await place.open()}`);
+  for (let opened = 0; opened < 20; opened++) (await open(topics)).end();
+  const all = topics.join(",");
+  // Every half second, 100 subscriptions become free again. So every second attempt succeeds.
+  const statuses: number[] = [];
+  for (let round = 0; round < 4; round++) {
+    clock.advance(500);
+    const reply = await place.ada.request("HEAD", `/api/stream?topics=${all}`);
+    statuses.push(reply.status);
+  }
+  t.same(statuses, [429, 200, 429, 200]);
+});
+
 t.test("a stream ends when its credential does, and the next request says why", async (t) => {
   const clock = new ManualClock();
   const place = await openWorkplace(t, { clock });
