@@ -66,6 +66,8 @@ export class UwsLive implements LiveConnection {
     this.#client.onGone(() => this.#close());
     this.#response.onWritable(() => this.#writable());
     this.#handler = open(this);
+    // It may end or lose the client while it opens, before its handler is known.
+    if (this.#isClosed) this.#handler.closed();
     return closed;
   }
 

@@ -1,0 +1,43 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import t from "tap";
+import { createNodeTransport } from "../../../http/transport/node-transport.js";
+import type { TransportHandlers } from "../../../http/transport/transport.js";
+import { createUwsTransport } from "../../../http/transport/uws-transport.js";
+import { until } from "../../support/until.js";
+
+for (const [name, create] of Object.entries({ uws: createUwsTransport, node: createNodeTransport })) {
+  t.test(`${name} closes the handler of a live response that ends while it opens`, async (t) => {
+    let closes = 0;
+    const handler = {
+      drained: () => undefined,
+      closed: () => {
+        closes += 1;
+      },
+    };
+    const refused = { status: 400, headers: {}, body: "" };
+    const handlers: TransportHandlers = {
+      request: (_request, send) =>
+        send({
+          status: 200,
+          headers: {},
+          open: (connection) => {
+            connection.send("all of it");
+            connection.end();
+            return handler;
+          },
+        }),
+      upgrade: async () => ({ refused }),
+      malformed: () => refused,
+    };
+    const transport = create(handlers);
+    t.teardown(() => transport.close(1_000));
+    const port = await transport.listen("127.0.0.1", 0);
+    const [incoming] = (await once(get({ port, host: "127.0.0.1", agent: false }), "response")) as [IncomingMessage];
+    const parts: string[] = [];
+    for await (const part of incoming.setEncoding("utf8")) parts.push(part);
+    t.equal(parts.join(""), "all of it");
+    await until("the handler to be closed", () => closes > 0);
+    t.equal(closes, 1);
+  });
+}
