@@ -63,6 +63,11 @@ export class NodeLive implements LiveConnection {
     this.#endWhenWritten();
   }
 
+  /** Closes the connection at once. Unsent bytes are lost. */
+  cut(): void {
+    this.#response.destroy();
+  }
+
   closed(): void {
     this.#queue = [];
     this.#handler?.closed();

@@ -92,6 +92,11 @@ export class UwsLive implements LiveConnection {
     if (this.bufferedBytes === 0) this.#finish();
   }
 
+  /** Closes the connection at once. Unsent bytes are lost. */
+  cut(): void {
+    if (!this.#isClosed) this.#response.close();
+  }
+
   /** Keeps the connection open. Cuts it if bytes wait, and the client has received none for too long. */
   beat(): void {
     if (this.#isClosed) return;
