@@ -146,6 +146,11 @@ export interface Feed {
   /** Returns the last durable sequence number of a partition; 0 if it has no entries. */
   lastSeq(partition: string): number;
   /**
+   * Returns the last sequence number that listeners have received. It can be below {@link lastSeq} for a moment, because
+   * readers see a flush before listeners do.
+   */
+  releasedSeq(partition: string): number;
+  /**
    * Returns the entries of `topic` with a `seq` above `after`, oldest first. Returns "too-old" if some of the entries
    * after it were trimmed or are damaged, or if `after` is above the last entry.
    */

@@ -96,9 +96,12 @@ async function main(): Promise<number> {
   }
 }
 
-/** Ends the demo if npm, its parent, is killed by SIGKILL. npm passes on all other signals. */
+/**
+ * Ends the demo if npm, its parent, is killed by SIGKILL. npm passes on all other signals. `DEMO_PARENT` is npm's process
+ * id, because npm may end while its script still compiles the sources.
+ */
 function endWithParent(ending: AbortController): void {
-  const parent = process.ppid;
+  const parent = Number(process.env.DEMO_PARENT ?? process.ppid);
   setInterval(() => {
     if (process.ppid !== parent) ending.abort(new Interrupted());
   }, PARENT_CHECK_MS).unref();

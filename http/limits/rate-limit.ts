@@ -31,16 +31,16 @@ export class RateLimit {
   }
 
   /**
-   * Counts one request and returns 0. If the request exceeds the limit, does not count it and returns the whole seconds
-   * to wait.
+   * Counts `count` requests and returns 0. If they exceed the limit together, counts none and returns the whole seconds
+   * to wait. A count above the burst is never admitted.
    */
-  take(source: string): number {
+  take(source: string, count = 1): number {
     if (this.#intervalMs === 0) return 0;
     const now = this.#clock.now();
     const counted = this.#fullAtMs.get(source);
     // Ignore a time that is later than any allowance can need, because the clock was ahead when the time was stored.
     const known = counted !== undefined && counted - now > this.#burstMs + this.#intervalMs ? undefined : counted;
-    const fullAtMs = Math.max(known ?? 0, now) + this.#intervalMs;
+    const fullAtMs = Math.max(known ?? 0, now) + count * this.#intervalMs;
     const overMs = fullAtMs - now - this.#burstMs;
     // Tolerate rounding errors of fractional intervals.
     if (overMs > 0.001) return Math.max(1, Math.ceil(overMs / 1_000));

@@ -110,12 +110,9 @@ function checkNames(names: readonly string[], kinds: readonly string[]): Refusal
 
 /** Counts `count` subscriptions against the reader's limit. Returns a refusal beyond the limit, otherwise null. */
 function takeAll({ rate, holder }: ReaderOptions, count: number): Refusal | null {
-  for (let taken = 0; taken < count; taken += 1) {
-    const retryAfterSeconds = rate.take(holder);
-    if (retryAfterSeconds === 0) continue;
-    return { refused: "too-many-requests", detail: "Too many subscriptions to topics.", retryAfterSeconds };
-  }
-  return null;
+  const retryAfterSeconds = rate.take(holder, count);
+  if (retryAfterSeconds === 0) return null;
+  return { refused: "too-many-requests", detail: "Too many subscriptions to topics.", retryAfterSeconds };
 }
 
 interface EventStreamStart {

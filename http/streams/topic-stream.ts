@@ -168,6 +168,7 @@ export class TopicStream {
 
   /** Sends the state of the marked topics, until the reader is too slow again. */
   drained(): void {
+    this.#hearUnreleased();
     for (const subscription of this.#subscriptions.values()) {
       if (this.#isSlow()) return;
       const { name, behind } = subscription;
@@ -237,6 +238,19 @@ export class TopicStream {
     for (const entry of missed) {
       const subscription = this.#subscriptions.get(entry.topic);
       if (subscription !== undefined) this.#hear(subscription, entry);
+    }
+  }
+
+  /**
+   * Sends the durable changes that listeners have not received yet, because a state of the same workspace includes them.
+   * See invariant 5.
+   */
+  #hearUnreleased(): void {
+    const { feed } = this.#options.runtime;
+    const marked = [...this.#subscriptions.values()].filter(({ behind }) => behind !== null);
+    for (const workspaceId of new Set(marked.map(({ subject }) => subject.workspaceId))) {
+      const heard = Math.max(feed.releasedSeq(workspaceId), this.lastSeq(workspaceId));
+      if (heard < feed.lastSeq(workspaceId)) this.#resumeWorkspace(workspaceId, heard);
     }
   }
 

@@ -11,6 +11,7 @@ import { isChunkedAlone, OTHER_ENCODING, REPEATED_HOST } from "./request-faults.
 import {
   ClientGone,
   DROP_IDLE_MS,
+  LIVE_END_MS,
   MAX_HEADER_BYTES,
   SOCKET_BUFFER_BYTES,
   SOCKET_IDLE_SECONDS,
@@ -116,11 +117,15 @@ async function drain(
   ];
   for (const socket of sockets) socket.close(1001, "the service is shutting down");
   server.closeIdleConnections();
+  const cutLives = setTimeout(() => {
+    for (const live of [...lives]) live.cut();
+  }, LIVE_END_MS);
   const cut = setTimeout(() => {
     for (const socket of sockets) socket.terminate();
     server.closeAllConnections();
   }, graceMs);
   await Promise.all(closed);
+  clearTimeout(cutLives);
   clearTimeout(cut);
 }
 

@@ -164,7 +164,7 @@ export interface Transport {
   listen(host: string, port: number): Promise<number>;
   /**
    * Stops accepting requests, closes sockets with 1001, ends live responses, gives in-flight requests at most `graceMs`
-   * to finish, then closes all connections.
+   * to finish, then closes all connections. Live responses get at most {@link LIVE_END_MS}.
    */
   close(graceMs: number): Promise<void>;
 }
@@ -177,6 +177,11 @@ export const DROP_IDLE_MS = 2_000;
 export const DROP_MS = 30_000;
 /** Maximum number of bytes of an unread body to drop before the response. */
 export const DROP_BYTES = 64 * 1024 * 1024;
+/**
+ * Maximum time for the clients of live responses to receive the rest when the transport closes, in milliseconds. A client
+ * that stopped reading would otherwise delay every restart.
+ */
+export const LIVE_END_MS = 1_000;
 /** Idle time after which the transport closes a WebSocket whose peer does not answer pings, in seconds. */
 export const SOCKET_IDLE_SECONDS = 60;
 /**

@@ -66,6 +66,8 @@ export class UwsLive implements LiveConnection {
     this.#client.onGone(() => this.#close());
     this.#response.onWritable(() => this.#writable());
     this.#handler = open(this);
+    // It may end or lose the client while it opens, before its handler is known.
+    if (this.#isClosed) this.#handler.closed();
     return closed;
   }
 
@@ -88,6 +90,11 @@ export class UwsLive implements LiveConnection {
     if (this.#isEnding || this.#isClosed) return;
     this.#isEnding = true;
     if (this.bufferedBytes === 0) this.#finish();
+  }
+
+  /** Closes the connection at once. Unsent bytes are lost. */
+  cut(): void {
+    if (!this.#isClosed) this.#response.close();
   }
 
   /** Keeps the connection open. Cuts it if bytes wait, and the client has received none for too long. */

@@ -6,6 +6,7 @@ import type { Socket, SocketHandler } from "../wire/socket.js";
 import type { Fault } from "./request-faults.js";
 import {
   DROP_IDLE_MS,
+  LIVE_END_MS,
   SOCKET_BUFFER_BYTES,
   SOCKET_IDLE_SECONDS,
   type Transport,
@@ -117,7 +118,11 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
       clearInterval(beating);
       for (const ws of sockets) ws.end(1001, "the service is shutting down");
       for (const live of [...lives]) live.end();
+      const cutLives = setTimeout(() => {
+        for (const live of [...lives]) live.cut();
+      }, LIVE_END_MS);
       await underWay.endedWithin(graceMs);
+      clearTimeout(cutLives);
       app.close();
     },
   };

@@ -83,6 +83,8 @@ export class ChangeFeed implements Feed, RowMemory {
   readonly #ends = new Map<string, Ends>();
   /** Listeners by partition, then by topic. */
   readonly #listeners = new Map<string, Map<string, Set<(entry: FeedEntry) => void>>>();
+  /** The last released sequence number of each partition that has unreleased entries. */
+  readonly #released = new Map<string, number>();
   /** The weight of the stored entries, by measured partition. */
   readonly #weights = new Map<string, number>();
 
@@ -98,6 +100,7 @@ export class ChangeFeed implements Feed, RowMemory {
   append(partition: string, topic: string, data: unknown, batch: number): PendingEntry {
     const ends = this.#readEnds(partition);
     ends.batch = batch;
+    if (!this.#released.has(partition)) this.#released.set(partition, ends.last);
     ends.last += 1;
     return { partition, entry: { seq: ends.last, topic, data: withFeedTexts(data) } };
   }
@@ -119,6 +122,8 @@ export class ChangeFeed implements Feed, RowMemory {
   /** Passes flushed entries to their listeners, in order. */
   release(entries: readonly PendingEntry[]): void {
     for (const { partition, entry } of entries) {
+      if (this.#ends.get(partition)?.last === entry.seq) this.#released.delete(partition);
+      else this.#released.set(partition, entry.seq);
       const listeners = this.#listeners.get(partition)?.get(entry.topic);
       if (listeners !== undefined) for (const listener of [...listeners]) listener(entry);
     }
@@ -140,6 +145,7 @@ export class ChangeFeed implements Feed, RowMemory {
       if (key[1] !== feedSpace) continue;
       const partition = String(key[0]);
       this.#ends.delete(partition);
+      this.#released.delete(partition);
       if (this.#weights.has(partition)) this.measure(partition);
     }
   }
@@ -159,6 +165,10 @@ export class ChangeFeed implements Feed, RowMemory {
     const keys = listKeys(this.#reading, { prefix: [partition, feedSpace], limit: 1, reverse: true });
     // The key of a row holds its last sequence number.
     return Math.max(0, ...keys.map((key) => key[2]).filter((seq) => typeof seq === "number"));
+  }
+
+  releasedSeq(partition: string): number {
+    return this.#released.get(partition) ?? this.lastSeq(partition);
   }
 
   since(partition: string, topic: string, after: number): readonly FeedEntry[] | "too-old" {

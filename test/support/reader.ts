@@ -154,6 +154,7 @@ function startShell(folder: string, options: { readonly cwd: string; readonly en
   };
   const groups = join(folder, "groups");
   writeFileSync(groups, "");
+  const watcher = startWatcher(folder, shell.pid ?? 0, groups);
   const listGroups = () => readFileSync(groups, "utf8").split("\n").map(Number);
   const start = async (commands: string): Promise<BlockEnd> => {
     const script = writeScript(commands);
@@ -168,7 +169,23 @@ function startShell(folder: string, options: { readonly cwd: string; readonly en
     await run("wait");
     writeFileSync(groups, "");
   };
-  return { run, start, endBackground, end: () => endGroups(shell, closed, listGroups) };
+  const end = async () => {
+    await endGroups(shell, closed, listGroups);
+    const ended = once(watcher, "close");
+    watcher.kill("SIGKILL");
+    await ended;
+  };
+  return { run, start, endBackground, end };
+}
+
+/**
+ * Starts a process that waits for the end of this one. If a test is killed and its teardown does not run, the process
+ * kills the shell and the programs in the background, and removes the folder.
+ */
+function startWatcher(folder: string, shellPid: number, groups: string): ChildProcess {
+  const kills = `for group in ${shellPid} $(cat '${groups}'); do kill -s KILL -- "-$group"; done`;
+  const commands = `cat >/dev/null; ${kills}; rm -rf '${folder}'`;
+  return spawn("sh", ["-c", commands], { stdio: ["pipe", "ignore", "ignore"], detached: true });
 }
 
 /** Resolves with the text before the mark, and the number after it. Rejects if the stream ends first. */

@@ -1,4 +1,5 @@
-import { readdirSync } from "node:fs";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
 import t from "tap";
 import { Demo, demoProgram } from "../../support/demo-process.js";
 import { until } from "../../support/until.js";
@@ -24,6 +25,23 @@ t.test("when the npm that started it is killed by SIGKILL, it ends and leaves no
   await npm.printed(": running at work");
   npm.child.kill("SIGKILL");
   await until("the demo, its runner and agents to end", () => npm.leftRunning().length === 0);
+  t.same(readdirSync(npm.temporary), []);
+});
+
+t.test("when npm is killed by SIGKILL while it compiles, the demo ends as soon as it starts", async (t) => {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
+  const [, beginning = ""] = /^(.* && )?echo compiling .* && exec node \S+$/.exec(scripts.demo ?? "") ?? [];
+  // Until the file exists, this shell compiles.
+  const compiles = "echo compiling; while [ ! -e compiled ]; do sleep 0.05; done";
+  const script = `${beginning}${compiles}; exec '${process.execPath}' '${demoProgram}'`;
+  const starts = `require("child_process").spawn("sh", ["-c", ${JSON.stringify(script)}], { stdio: "inherit" })`;
+  const npm = new Demo(t, [], ["-e", `${starts}; setInterval(() => 0, 1000)`]);
+  await npm.printed("compiling");
+  const killed = once(npm.child, "exit");
+  npm.child.kill("SIGKILL");
+  await killed;
+  await npm.type("touch compiled");
+  await until("the demo to end", () => npm.leftRunning().length === 0);
   t.same(readdirSync(npm.temporary), []);
 });
 

@@ -221,11 +221,7 @@ t.test(
   async (t) => {
     const { scripts } = JSON.parse(await readFile("package.json", "utf8"));
     for (const name of ["start", "runner", "demo"]) {
-      t.match(
-        scripts[name],
-        /^((echo [\w ,]+|npm run --silent \w+|node bundle\.mjs) && )*exec node /,
-        "the shell between npm and the program is gone",
-      );
+      t.match(scripts[name], /(^| && )exec node [^&|;]+$/, "the shell between npm and the program is gone");
     }
   },
 );

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { Agent, EventSource } from "undici";
 import { createMemoryStore } from "../../../storage/memory-store.js";
+import type { Change } from "../../../storage/store.js";
 import { EventReader } from "../../support/event-reader.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { type Client, startTestService } from "../../support/service.js";
@@ -135,6 +136,47 @@ t.test("a reader that is cut after any event continues with exactly the later on
   }
 });
 
+t.test("the id of a state that was read before a durable change was announced does not skip this change", async (t) => {
+  const inner = createMemoryStore();
+  let announce = Promise.resolve();
+  // A store on disk shows a commit to readers a moment before it resolves.
+  const store = { ...inner, commit: (changes: readonly Change[]) => inner.commit(changes).then(() => announce) };
+  const place = await openWorkplace(t, { settings: { TRANSPORT: "node" }, store });
+  const open = opener(t, place);
+  const task = await place.open();
+  const topics = [`workspace/${place.workspaceId}`, `task/${task}`];
+  const slow = await open(topics);
+  await slow.until(({ topic }) => topic === topics[1]);
+  slow.incoming.pause();
+  const hosts = Array.from({ length: 100 }, (_, index) => `${"x".repeat(60)}.${"y".repeat(60)}.h${index}.example`);
+  const secrets = `/api/resources/workspaces/${place.workspaceId}/secrets`;
+  for (let batch = 0; batch < 50; batch++) {
+    const names = Array.from({ length: 16 }, (_, index) => `s-${batch}-${index}`);
+    await Promise.all(names.map((name) => place.ada.create(secrets, { name, value: "v", valueVersion: 1, hosts })));
+  }
+  let goOn: () => void = () => undefined;
+  announce = new Promise((resolve) => {
+    goOn = resolve;
+  });
+  const before = place.service.runtime.feed.lastSeq(place.workspaceId);
+  const noting = note(place, task, "durable");
+  await until("the note to be durable", () => place.service.runtime.feed.lastSeq(place.workspaceId) > before);
+  slow.incoming.resume();
+  const { id } = await slow.until(({ kind }) => kind === "reset");
+  slow.end();
+  goOn();
+  await noting;
+  const again = await open(topics, id);
+  await note(place, task, "later");
+  await again.until(isNote("later"));
+  const events = [...slow.events, ...again.events];
+  const notes = events.map(({ message }) => message.data.note as { readonly text: string } | undefined);
+  t.same(
+    notes.flatMap((each) => each?.text ?? []),
+    ["durable", "later"],
+  );
+});
+
 t.test("an id of other topics, or one that is no longer known, gives the state of each topic", async (t) => {
   const place = await openWorkplace(t);
   const open = opener(t, place);
@@ -206,6 +248,24 @@ t.test("sockets and event streams share the rate of subscriptions", async (t) =>
   await until("all wishes to be answered", () => socket.messages.length === 4_000);
   const refused = await place.ada.request("GET", `/api/stream?topics=team/${place.teamId}`);
   t.match([refused.status, refused.headers["retry-after"]], [429, "1"]);
+});
+
+t.test("a refused stream costs nothing, so that clients that try again are admitted", async (t) => {
+  const clock = new ManualClock();
+  const place = await openWorkplace(t, { clock });
+  const open = opener(t, place);
+  const topics: string[] = [];
+  for (let index = 0; index < 200; index++) topics.push(`task/${await place.open()}`);
+  for (let opened = 0; opened < 20; opened++) (await open(topics)).end();
+  const all = topics.join(",");
+  // Every half second, 100 subscriptions become free again. So every second attempt succeeds.
+  const statuses: number[] = [];
+  for (let round = 0; round < 4; round++) {
+    clock.advance(500);
+    const reply = await place.ada.request("HEAD", `/api/stream?topics=${all}`);
+    statuses.push(reply.status);
+  }
+  t.same(statuses, [429, 200, 429, 200]);
 });
 
 t.test("a stream ends when its credential does, and the next request says why", async (t) => {
