@@ -52,8 +52,9 @@ export interface WorkObserver {
 const MAX_CURRENCIES = 20;
 
 /**
- * Creates the metrics of work: tasks, runs, runners, hooks, mails, model calls, storage. Labels have values from lists of
- * this release, except `pool` and `currency`, whose numbers are limited (`fleet.ts`, {@link MAX_CURRENCIES}).
+ * Creates the metrics of work: tasks, runs, runners, hooks, mails, model calls, storage. The values of most labels are
+ * fixed in this release. The labels `pool` and `currency` have a limited number of values (`fleet.ts`, {@link
+ * MAX_CURRENCIES}).
  */
 export function createWorkMetrics(
   registry: Registry,

@@ -52,7 +52,7 @@ export class NodeLive implements LiveConnection {
     this.#handler?.closed();
   }
 
-  /** Cuts the connection if bytes wait, and none were sent since the previous call. */
+  /** Cuts the connection if it has unsent bytes and has sent no byte since the previous call. */
   beat(): void {
     const sent = this.#response.socket?.bytesWritten ?? 0;
     const waiting = this.#response.socket?.writableLength ?? 0;

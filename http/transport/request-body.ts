@@ -37,8 +37,8 @@ const TOO_MANY_BYTES: Refusal = {
   retryAfterSeconds: 1,
 };
 /**
- * The refusal when the client has disconnected. It is never sent. The server recognizes this object by identity and
- * counts such requests separately.
+ * The refusal that is recorded when the client has disconnected. It is never sent. The server compares outcomes with
+ * this object, to count such requests separately.
  */
 export const CLIENT_GONE: Refusal = { refused: "bad-request", detail: "The client went away." };
 const NO_CAPACITY: EdgeRefusal = {
@@ -53,8 +53,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 export type Received = Uint8Array | Refusal | EdgeRefusal | null;
 
 /**
- * Receives the body of a request, within the memory limits of the body's reservation. Calls `received` once. A public
- * JSON route accepts only smaller bodies, unless runners use the route.
+ * Receives the body of a request, within the memory limits of its reservation, and calls `received` once with the
+ * result. Public JSON routes accept only smaller bodies, except for routes that runners use.
  */
 export function receiveBody(
   { rawBodyBytes, access, credential }: Pick<Route, "rawBodyBytes" | "access" | "credential">,
@@ -111,7 +111,9 @@ function bodyRefusal(error: unknown, limitBytes: number): EdgeRefusal | Refusal 
 /**
  * Parses JSON under the API's rules: UTF-8, at most {@link MAX_DEPTH} levels and `maxValues` values, no repeated names
  * in an object. Returns a refusal for any other body. Integers beyond 2^53 stay exact, up to the digit limit of
- * `readJson`. Lone surrogates are refused. With "replaced" they become U+FFFD instead, for senders that quote other
+ * `readJson`.
+ *
+ * By default, a lone surrogate is refused. With "replaced", it becomes U+FFFD. Use this for senders that quote other
  * people's text and cannot repair it.
  */
 export function parseJson(

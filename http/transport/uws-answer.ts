@@ -14,8 +14,8 @@ export interface Writing {
 }
 
 /**
- * Sends a response in one call. Call it in a cork: in {@link write}, or in the first tick of a request, which the
- * library corks by itself.
+ * Sends a response in one call. Call it inside a cork of the library: {@link write} creates a cork, and the library
+ * itself corks the first tick of a request.
  */
 export function writeCorked(response: HttpResponse, answer: WholeAnswer, { isHead, closes }: Writing): void {
   writeHead(response, answer, false);

@@ -108,7 +108,8 @@ export class UwsLive implements LiveConnection {
     this.#idleBeats = 0;
     this.#heldBytes = 0;
     this.#flush();
-    // The library may forget bytes that are sent inside this call, so the handler and the end come later.
+    // The library may lose bytes that are sent inside this callback. So notify the handler, or end the response, after
+    // it.
     if (wasWaiting && this.bufferedBytes === 0) setImmediate(() => this.#caughtUp());
     return this.#heldBytes === 0;
   }
