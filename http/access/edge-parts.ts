@@ -40,7 +40,7 @@ interface SiteParts {
 
 interface HostParts {
   readonly allowList: AllowList;
-  /** Requests that runners send in the networks of their workspaces. */
+  /** Sends requests through runners, in the networks of their workspaces. */
   readonly network: NetworkRequests;
   readonly verifier: WorkloadVerifier;
   /** The authorization servers of linked accounts. */

@@ -120,8 +120,8 @@ function poolExchange(options: WorkloadExchangeOptions): Route {
 }
 
 /**
- * Returns the result of an exchange. If the exchange was refused (null), throws the same refusal for every cause. The
- * refusal comes at least {@link REFUSED_AFTER_MS} milliseconds after the call.
+ * Returns the result of an exchange. If the result is null, the exchange was refused: throws the same refusal for every
+ * cause, at least {@link REFUSED_AFTER_MS} milliseconds after the call.
  */
 async function exchanged<Exchanged>(exchange: Promise<Exchanged | null>): Promise<Exchanged> {
   const started = performance.now();

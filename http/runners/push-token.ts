@@ -33,7 +33,10 @@ interface PushMade {
   readonly limitedUntilMs: number | null;
 }
 
-/** Creates the token of a push, or the reason why there is none. `make` is null if no code host is configured. */
+/**
+ * Creates the token for a push, or returns the reason why it cannot be created. `make` is null if no code host is
+ * configured.
+ */
 export async function makePush(make: MakePushToken | null, waiting: WaitingPush): Promise<PushMade> {
   if (make === null) return { made: { url: "", token: null, why: NO_HOST }, limitedUntilMs: null };
   try {
