@@ -139,7 +139,7 @@ const FAILED = 'A failure without a retry. It refuses the event only if the hook
 
 const REFUSED = { refuse: "No changes on Fridays." };
 
-/** Returns the body of the event's sample, as `signalbox hook test` sends it, but without the field `test`. */
+/** Returns the example body of an event: the body that `signalbox hook test` sends, without the field `test`. */
 function toExample(on: WorkEventName): object {
   const match = { tools: [], lines: [], stations: [], repositories: [], paths: [] };
   const hook = { workspaceId: "", teamId: null, fields: { on, match } };

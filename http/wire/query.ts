@@ -8,8 +8,8 @@ const noQuery = z.strictObject({});
 const NO_DATA = { data: undefined };
 
 /**
- * Parses the query of a request. Refuses unknown parameters, because the client expects them to have an effect.
- * Exception: a public route without a query ignores all parameters, because links may add some.
+ * Parses the query of a request. Refuses unknown parameters, because the client expects them to have an effect. A
+ * public route without declared parameters ignores all parameters instead, because a link may have additional ones.
  */
 export function readQuery(
   { query, access }: Pick<Route, "query" | "access">,

@@ -25,8 +25,8 @@ export interface ServiceLog extends RuntimeLog {
   /** Logs a completed request. For a failed request, call `failed` first. */
   served(served: ServedRequest): void;
   /**
-   * Logs a failure. If several requests fail on the same damaged row, only the first logs an error and a warning; the
-   * others log at debug level.
+   * Logs a failed request. If several requests fail on the same damaged row, the first request is logged with an error
+   * and a warning. The others are logged at debug level.
    */
   failed(requestId: string, error: unknown): void;
 }
