@@ -18,8 +18,8 @@ export interface Problem {
 }
 
 /**
- * The service or a proxy answered a call with a status other than 2xx. The message is the problem's detail, its invalid
- * fields and its hint; without a problem, it is the status.
+ * Thrown when the service or a proxy answers a call with a status other than 2xx. The error message is the problem's
+ * detail, its invalid fields and its hint. If the response has no problem, the error message is the status.
  */
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -40,7 +40,10 @@ export class ApiError extends Error {
     this.requestId = answer.headers.get("x-request-id");
   }
 
-  /** Whether the same call may succeed later: 408, 425, 429, 500, 502, 503 and 504, from the service or a proxy. */
+  /**
+   * Whether the same call may succeed later. This is so for the statuses 408, 425, 429, 500, 502, 503 and 504, whether
+   * the service or a proxy sent them.
+   */
   get isTemporary(): boolean {
     return [408, 425, 429, 500, 502, 503, 504].includes(this.status);
   }
@@ -51,7 +54,7 @@ export class ApiError extends Error {
   }
 }
 
-/** No complete response arrived, or the service closed the stream for good. */
+/** Thrown when no complete response arrived, or when the service closed the stream for good. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
   /** The client's `baseUrl`; null if it has none, or if the service closed the stream. */

@@ -79,8 +79,8 @@ export class GitObjects {
 }
 
 /**
- * Parses the first answer, which is `<id> <type> <size>`, a line end, the bytes and a line end. The answer for a
- * missing object is a single line. Returns null if the answer is incomplete.
+ * Parses the first answer in `text`. The answer for an object has a line `<id> <type> <size>`, the bytes of the object,
+ * and a line end. The answer for a missing object is a single line. Returns null if the answer is incomplete.
  */
 function parseAnswer(text: Buffer): BatchAnswer | null {
   const end = text.indexOf("\n");

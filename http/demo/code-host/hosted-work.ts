@@ -34,7 +34,7 @@ export interface PullWish {
   readonly by: HostedAccount;
 }
 
-/** The app's own account, which its tokens act as. */
+/** The account of the app, in whose name the app's tokens act. */
 export const appAccount: HostedAccount = { id: 9_999, login: "signalbox[bot]", type: "Bot" };
 
 /**
