@@ -55,7 +55,7 @@ async function sealHooks(): Promise<(string | number)[]> {
   let [count, bytes] = [0, 0];
   await inspectHookValues((puts) => {
     const values = puts.map(({ key, value }) => {
-      // Read the key first, as the store does before it seals a value, so that the key is in the caches.
+      // Read the key first, so that it is in the processor's caches. The store reads it too, before it seals a value.
       checkKey(key);
       const whole = Buffer.concat([Buffer.alloc(SEAL_BYTES), packr.pack(value)]);
       return { key, whole, own: whole.subarray(SEAL_BYTES) };
@@ -147,7 +147,7 @@ async function compareSize(size: string, value: object): Promise<(string | numbe
   }
 }
 
-/** Alternates between the two sides, so that other load affects both equally. */
+/** Compares reads with and without checksums. Their rounds alternate, so that other load affects both equally. */
 function compare(
   what: string,
   rowsOfRead: number,

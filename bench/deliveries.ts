@@ -21,8 +21,8 @@ const ROUNDS = 9;
 /** Rounds before the counted ones. They compile the code, as in a long-running service. */
 const UNCOUNTED = 6;
 /**
- * These times are short, so that accepted deliveries that are not yet processed stay below an integration's backlog
- * limit.
+ * The times of a load. They are short, so that the number of accepted but unprocessed deliveries stays below an
+ * integration's limit.
  */
 const TIMES = { warmUpMs: 150, durationMs: 350 };
 const AT_ONCE = 1_000;
@@ -150,8 +150,8 @@ async function openBareReceiver(uws: Uws): Promise<Rival> {
 async function loadBy(read: Pick<Load, "port" | "request">): Promise<TakenFigures> {
   const load: Load = { connections: CONNECTIONS, ...TIMES, status: 202, ...read };
   const sent = measureLoad(load);
-  // `measureLoad` has already sent the requests to the load's process, so the receiver's CPU time does not include
-  // serializing them.
+  // Read the CPU time now: `measureLoad` has already sent the requests to the load's process, so the receiver's CPU
+  // time does not include serializing them.
   const begun = process.cpuUsage();
   const figures = await sent;
   const { user, system } = process.cpuUsage(begun);

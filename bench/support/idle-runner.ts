@@ -62,7 +62,7 @@ function begin({ port, poolToken, slots, steps = 0, outcome = "completed" }: Idl
   );
   socket.on("close", (code, reason) => giveUp(`its connection was closed: ${code} ${reason}`.trim()));
   socket.on("error", ({ message }) => giveUp(`its connection failed: ${message}`));
-  // No run is in progress between two messages, so a heartbeat lists no claim.
+  // List no claims: no run is in progress between two messages.
   const beat = () => post({ frame: "beat", ack: received, claims: [] });
   socket.on("message", (data) => {
     const frame = serviceFrameSchema.parse(JSON.parse(data.toString()));

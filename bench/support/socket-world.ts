@@ -1,4 +1,4 @@
-/** What the readers' process needs to know about a service: where to write changes, and who reads them. */
+/** A service's topics, for the process of the readers: where to write changes, and who reads them. */
 export interface SocketWorld {
   readonly port: number;
   /** The path for the sockets. */
