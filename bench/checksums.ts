@@ -19,7 +19,7 @@ const READS = 100_000;
 /** The number of rows that a list read returns. */
 const LIST = 100;
 const SMALL = { status: "working", title: "x".repeat(60), attempts: 2, startedAtMs: 1_790_000_000_000 };
-/** As large as the stored value of a hook with a condition and a body. */
+/** A value as large as the stored value of a hook that has a condition and a body. */
 const LARGE = { ...SMALL, condition: "x".repeat(300), body: "y".repeat(900) };
 
 type KeyOf = (row: number) => (string | number)[];

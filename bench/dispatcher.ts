@@ -102,7 +102,7 @@ async function compare(open: (store: Store, count: number) => Promise<Side>): Pr
       for (let n = 0; n <= ROUNDS; n++) {
         const rounds = sides.map((side) => side.round());
         for (let measured = await readNext(rounds); measured.length > 0; measured = await readNext(rounds)) {
-          // The first round warms up.
+          // Do not count the first round, in which the code is compiled.
           if (n > 0)
             for (const [index, { what, micros }] of measured.entries()) {
               figures.set(what, figures.get(what) ?? sides.map(() => []));

@@ -76,11 +76,10 @@ class Interrupted extends Error {}
  * The demo then shows the following:
  *
  * 1. An agent works on a tracker issue with the tracker's tools. The agent's change becomes a pull request at a code
- *   host,
- * which is merged.
+ *    host, which is merged.
  * 2. One of the runs is replayed under a better prompt. A pull request that plans this prompt is checked.
  * 3. A search finds that prompt too. Its best candidate is picked and becomes a pull request against the workspace's
- *   config.
+ *    config.
  *
  * The demo leaves no process and no folder, also after Ctrl+C. Only after SIGKILL does its folder stay. If npm, the
  * demo's parent, is killed by SIGKILL, the demo ends as with Ctrl+C.

@@ -42,16 +42,15 @@ interface Arrived {
  * for one delivery as for many.
  *
  * 1. The deliveries of an integration are submitted in order of arrival. Deliveries that arrive in the same round of
- * the event loop are submitted together.
+ *    the event loop are submitted together.
  * 2. While earlier submissions are in flight, new deliveries wait until there are {@link ENOUGH}, because a smaller
- * message would wait for the same flush. While {@link MAX_UNDER_WAY} submissions are in flight, all new deliveries
- *   wait.
+ *    message would wait for the same flush. While {@link MAX_UNDER_WAY} submissions are in flight, all new deliveries
+ *    wait.
  * 3. A failed turn stores nothing. The deliveries of its message are then submitted again, one by one, so that no
- *   delivery
- * is refused because of another.
+ *    delivery is refused because of another.
  * 4. At most {@link MAX_WAITING} deliveries of an integration wait. Further deliveries are refused as overload.
  * 5. The senders of an integration are answered in the order in which their deliveries were accepted, {@link
- * ANSWERED_AT_ONCE} per round of the event loop.
+ *    ANSWERED_AT_ONCE} per round of the event loop.
  */
 export class ArrivingDeliveries {
   /** The queues by integration id. An entry exists while deliveries wait for their turn or their response. */

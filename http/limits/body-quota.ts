@@ -35,9 +35,9 @@ export interface BodyHold {
  *
  * 1. Small and long bodies have separate limits, so long bodies never block small ones.
  * 2. A client has its own limit. A share of a client may use half of that limit. All clients together have a total
- *   limit.
+ *    limit.
  * 3. When only the reserve (`keptBytes`) is left, clients that already hold bytes get no more. Only clients that hold
- * no bytes may use the reserve.
+ *    no bytes may use the reserve.
  */
 export class BodyQuota {
   readonly #small: Pool;

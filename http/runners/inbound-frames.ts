@@ -45,11 +45,11 @@ interface Work {
  * The queue of frames from one runner.
  *
  * 1. Frames are handled in order. After a frame failed, no later frame is started, and the runner resends the failed
- * frame. Messages that were already in progress at that time name their predecessor: a message is not accepted if its
- * predecessor failed.
+ *    frame. Messages that were already in progress at that time name their predecessor: a message is not accepted if
+ *    its predecessor failed.
  * 2. Frames after the hello do not wait for each other, so that messages that arrive together are stored together.
  * 3. The queue is bounded. When it is full, it accepts no more frames and closes the connection after the waiting
- * frames are handled. The runner reconnects and resends the frames that were not accepted.
+ *    frames are handled. The runner reconnects and resends the frames that were not accepted.
  */
 export class InboundFrames {
   readonly #options: InboundFramesOptions;

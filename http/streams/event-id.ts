@@ -14,10 +14,9 @@ export interface ResumePoint {
  * Matches an event id, such as `47~0b6e1f2a`. The parts of an id:
  *
  * - The last sequence number of each workspace, joined by dots. The workspaces are in the order in which the stream's
- * topics first name them.
+ *   topics first name them.
  * - After a hyphen, the topics whose state the reader needs: a hexadecimal number with one bit per topic. Absent if
- *   there
- * is no such topic.
+ *   there is no such topic.
  * - After `~`, a digest of the topics' names.
  */
 const pattern = /^(\d{1,15}(?:\.\d{1,15}){0,199})(?:-([0-9a-f]{1,50}))?~([0-9a-f]{8})$/;

@@ -44,8 +44,8 @@ export interface RightsOptions {
  * The rights of readers in a workspace at one moment.
  *
  * - The rights of an issued token are cached with the rows of the token and the workspace. They are read again if one
- *   of
- * these rows has become another object. The rows are compared only after a change of the workspace or of its tokens.
+ *   of these rows has become another object. The rows are compared only after a change of the workspace or of its
+ *   tokens.
  * - The rights of any other credential are read once for all connections with that credential.
  */
 export class RightsNow {

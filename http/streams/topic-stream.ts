@@ -89,16 +89,15 @@ export function findAnnounced(
  * The stream of one reader, for both encodings. Invariants:
  *
  * 1. The state of a topic and its sequence number are of the same moment. Changes up to that number are never sent
- * after the state.
+ *    after the state.
  * 2. Changes are not buffered for a slow reader. The stream marks the topics of skipped changes. When the reader has
- * caught up, the stream sends the state of each marked topic. A reader that is too slow even for errors is
- * disconnected.
+ *    caught up, the stream sends the state of each marked topic. A reader that is too slow even for errors is
+ *    disconnected.
  * 3. A reader never gets data that it may no longer see, because visibility is checked for each entry.
  * 4. If a topic needs a damaged row, the topic ends with an error. If the row of the caller is damaged, the stream
- *   closes.
- * 5. The messages of a workspace leave in the order of their sequence numbers. So the reader has received every
- *   message of
- * an unmarked topic up to the last sequence number of the workspace ({@link lastSeq}).
+ *    closes.
+ * 5. The messages of a workspace leave in the order of their sequence numbers. So the reader has received every message
+ *    of an unmarked topic up to the last sequence number of the workspace ({@link lastSeq}).
  */
 export class TopicStream {
   readonly #options: ReaderOptions;

@@ -150,11 +150,10 @@ export interface TransportHandlers {
  * responds out of order:
  *
  * - `node:http` answers pipelined requests in order.
- * - uWebSockets.js answers them in order only if each response is sent in the first tick of its request. Most reads
- *   are
- * answered in that tick. If a request arrives while the previous request still waits, the library closes the
- * connection and responds to neither request. Completed effects of both requests persist. Responses to earlier requests
- * in the same packet may be lost.
+ * - uWebSockets.js answers them in order only if each response is sent in the first tick of its request. Most reads are
+ *   answered in that tick. If a request arrives while the previous request still waits, the library closes the
+ *   connection and responds to neither request. Completed effects of both requests persist. Responses to earlier
+ *   requests in the same packet may be lost.
  *
  * The service cannot prevent this: uWebSockets.js parses all requests of a packet together, and pausing reads would
  * hide a disconnect. Clients retry on a closed connection (RFC 9112, section 9.3.2).

@@ -53,9 +53,9 @@ export interface Headers {
  * Some requests never reach this function:
  *
  * - The library answers some requests itself, without a problem body: 505 for anything but HTTP/1.1 (other bytes,
- * HTTP/1.0, an absolute URL in the request line), 400 for an unclear length, 431 for headers over 64 KiB.
- * - The library treats a head as incomplete if it has more than 100 headers, no `Host`, or a malformed header. It
- * then closes the connection without a response after 10 to 12 idle seconds.
+ *   HTTP/1.0, an absolute URL in the request line), 400 for an unclear length, 431 for headers over 64 KiB.
+ * - The library treats a head as incomplete if it has more than 100 headers, no `Host`, or a malformed header. It then
+ *   closes the connection without a response after 10 to 12 idle seconds.
  *
  * A header is malformed in these cases:
  *

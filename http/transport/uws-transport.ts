@@ -48,9 +48,9 @@ declare module "uWebSockets.js" {
 }
 
 /**
- * The library. The load throws on systems where the library's binary does not load. The library is loaded with
- * `require`, because a dynamic import could end the process: Node 20 exits if an imported module imports a CommonJS
- * module that throws, even if the import's rejection is handled.
+ * The library. Loading it throws on systems that cannot load its binary. It is loaded with `require`, because a dynamic
+ * import could end the process: Node 20 exits if an imported module imports a CommonJS module that throws, even if the
+ * import's rejection is handled.
  */
 const library: typeof uws = createRequire(import.meta.url)("uWebSockets.js");
 
