@@ -110,7 +110,10 @@ async function readBurst(bodies: readonly string[]): Promise<WorkedOff> {
   return { ...figures, perSecond };
 }
 
-/** Opens the minimal receiver: it verifies the same HMAC and flushes one row with the body before it answers. */
+/**
+ * Opens the minimal receiver. It verifies the same HMAC as Signalbox, and flushes one row with the body before it
+ * answers.
+ */
 async function openBareReceiver(uws: Uws): Promise<Rival> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = open({ path: join(folder, "data.mdb"), encoding: "binary" });

@@ -20,7 +20,7 @@ const ROUNDS = 5;
 /** Bytes of an export between two memory samples. */
 const LOOK_BYTES = 512 * 1024;
 
-/** A team, one of its hooks and one of its lines. */
+/** A team, with one of the team's hooks and one of its lines. */
 interface Team {
   readonly teamId: string;
   readonly hookId: string;

@@ -35,11 +35,14 @@ export const OLD_TASKS = 300;
 /** Run facts of the steady team, the same number in a store of any size. */
 export const STEADY_FACTS = 1_000;
 /**
- * One task in `body` has a description that is stored as a body, one in `closed` was closed, and one in `inbox` waits
- * for its assignee.
+ * How rare some tasks are: a number n means one task in n. `body`: its description is stored as a body. `closed`: it
+ * was closed. `inbox`: it waits for its assignee.
  */
 const ONE_IN = { body: 50, closed: 20, inbox: 100 };
-/** One hook occurrence in `failed` failed. One in `retried` was delivered at the second attempt. */
+/**
+ * How rare some hook occurrences are: a number n means one occurrence in n. `failed`: it failed. `retried`: it was
+ * delivered at the second attempt.
+ */
 const FIRED_ONE_IN = { failed: 50, retried: 20 };
 /** Number of the latest tasks of a span whose events are recorded. A team retains about as many events. */
 const EVENTS = 1_000;

@@ -17,7 +17,7 @@ export interface IdleRunner {
   readonly outcome?: "completed" | "failed";
 }
 
-/** The commit at which a run starts if its job gives none. */
+/** The commit at which a run starts if the run's job names no commit. */
 const COMMIT = "1".repeat(40);
 
 /** How long the runner waits for its next run before it stops, in milliseconds. */

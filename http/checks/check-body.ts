@@ -61,8 +61,8 @@ export const checkBody = z.strictObject({
 const given = z.unknown().refine((value) => value !== undefined, "is required");
 
 /**
- * Checks only that the required fields are present and that there are no unknown fields. The other parts are parsed
- * afterwards, so that their errors are reported in the specified order.
+ * Checks only that the required fields are present and that there are no unknown fields. The values of the fields are
+ * parsed afterwards, so that errors are reported in the specified order.
  */
 const outline = z.strictObject({
   lineId: z.string(),

@@ -135,7 +135,10 @@ export class Tracker {
     return this.#move({ issue, actor: PERSON }, state);
   }
 
-  /** Sends the last delivery again, under the same id. Resolves with null if there is none, or no delivery address. */
+  /**
+   * Sends the last delivery again, under the same id. Resolves with null if nothing was delivered yet, or if there is
+   * no delivery address.
+   */
   async repeat(): Promise<SentDelivery | null> {
     return this.#last === null ? null : this.#send(...this.#last);
   }

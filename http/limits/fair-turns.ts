@@ -136,8 +136,8 @@ export class FairTurns {
   }
 
   /**
-   * Queues work that has started, and resolves at its turn. Before that, other clients have their turns and the loop
-   * reads input.
+   * Queues a turn for a request that has started. Resolves when the turn comes. Before that, clients whose last turn is
+   * longer ago have their turns, and the loop reads input.
    */
   next(client: string): Promise<void> {
     return new Promise((resolve) => {

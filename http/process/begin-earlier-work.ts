@@ -25,8 +25,8 @@ async function beginRetention(runtime: Runtime): Promise<boolean> {
 
 /**
  * Reschedules retention passes whose time was set while the clock was ahead. Otherwise every new process would wait
- * until that late time. Reads only timers that are set later than the longest possible wait from now. Returns whether
- * the rows of all these workspaces could be read.
+ * until that late time. Reads only timers that are set later than the longest possible wait from now. Returns false if
+ * a workspace with such a timer has a damaged row.
  */
 async function bringPassesForward(runtime: Runtime): Promise<boolean> {
   const { reading, clock } = runtime;

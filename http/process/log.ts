@@ -75,7 +75,8 @@ function toLevelName(level: string): { readonly level: string } {
 }
 
 /**
- * Reduces errors in the details to {@link toTrace}, because an error's message may contain the data that it failed on.
+ * Replaces each error in the details by its {@link toTrace}: an error's message may contain the data that caused the
+ * error.
  */
 function plain(details: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(details).map(([name, value]) => [

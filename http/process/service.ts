@@ -71,8 +71,8 @@ const ROUND_MS = 4;
  */
 const DRAIN_MS = 9_000;
 /**
- * How long, from the start of the stop, the service waits for effects that it must not repeat (tool calls), in
- * milliseconds.
+ * Maximum time, from the start of the stop, in which the service waits for effects that it must not repeat (tool
+ * calls), in milliseconds.
  */
 const FINISH_MS = 5_000;
 

@@ -24,11 +24,14 @@ export interface WorkSources {
   readonly storeBytes: () => number | null;
   /** When the store was last backed up; null if that is not known. */
   readonly backupAtMs: () => number | null;
-  /** The currency of the model's prices; null if it has none. */
+  /** The currency of the model's prices; null if no prices are configured. */
   readonly modelCurrency: string | null;
 }
 
-/** The reports that have a line in the log. Their counters exist from the start, so that a rate sees the first one. */
+/**
+ * The reports that are also written to the log. Their counters exist from the start at 0, so that a rate over a counter
+ * includes its first report.
+ */
 const logged = [
   "run.ended",
   "hook.ended",

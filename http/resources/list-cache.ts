@@ -58,8 +58,8 @@ export class ListCache {
   }
 
   /**
-   * Creates and caches the text with this name. `make` must read only through the trace that it receives, and its
-   * result must be the same for everyone who may ask for it.
+   * Creates the text with this name by calling `make`, and caches the text. `make` must read only through the trace
+   * that it receives. Its result must be the same for everyone who may request the text.
    */
   make(workspaceId: string, name: string, make: (trace: CoverTrace) => Promise<Uint8Array>): Promise<Uint8Array> {
     const version = durableVersion(this.#reading, workspaceId);
@@ -78,7 +78,7 @@ export class ListCache {
     return made.text;
   }
 
-  /** Waits for a text and caches it, unless rows have changed since its creation started. */
+  /** Waits for a text that is being created. Caches the text, unless rows have changed since its creation started. */
   async #made(
     { workspaceId, name, version }: { readonly workspaceId: string; readonly name: string; readonly version: number },
     making: Promise<Uint8Array>,

@@ -5,15 +5,15 @@ import { Queue } from "../../runtime/schedule/queue.js";
 import { AGAIN, BAD_FRAME, type EndConnection } from "./close-codes.js";
 
 /**
- * Maximum number of waiting frames, and maximum number of characters in them. Both exceed what a runner may hold
- * unacknowledged and resend at once after a reconnect.
+ * Maximum number of waiting frames, and maximum number of characters in all of them. A runner never has so many
+ * unacknowledged frames that it exceeds these limits when it resends them at once after a reconnect.
  */
 const MAX_WAITING = 4_096;
 const MAX_WAITING_CHARACTERS = 2 * MAX_FRAME_BYTES;
 
 /**
- * Maximum number of frames in progress, and maximum number of characters in them. One frame may always be in progress,
- * whatever its length.
+ * Maximum number of frames that are handled at the same time, and maximum number of characters in all of them. A frame
+ * of any length is accepted if no other frame is being handled.
  */
 const MAX_UNDER_WAY = 64;
 const MAX_CHARACTERS_UNDER_WAY = 1024 * 1024;

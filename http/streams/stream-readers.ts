@@ -17,8 +17,8 @@ import type { ReaderOptions } from "./topic-stream.js";
 export const STREAM_PATH = "/api/stream";
 
 /**
- * Limits on subscriptions: the rate per second, and the maximum burst. They apply to one user or token, over all its
- * connections. A subscription may cost as much as a request.
+ * Limits on subscriptions: the rate per second, and the maximum burst. Each limit applies to all connections of one
+ * user or token together. Subscriptions are limited, because each one may cost as much as a request.
  */
 const SUBSCRIPTIONS_A_SECOND = 200;
 const SUBSCRIPTIONS_AT_ONCE = 4_000;

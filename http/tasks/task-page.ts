@@ -72,7 +72,7 @@ document.addEventListener("visibilitychange", () => {
 });
 begin().catch(failed);`;
 
-/** The page that a task link opens in a browser. It is the same for every task; its script reads the task. */
+/** The page that a task link opens in a browser. The page is the same for every task. Its script reads the task. */
 export const taskPage = toPage({
   title: "Task on Signalbox",
   body:

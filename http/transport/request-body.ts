@@ -16,7 +16,9 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_PUBLIC_BODY_BYTES = 256 * 1024;
 /** Maximum time for a body to arrive, in milliseconds. */
 const BODY_TIMEOUT_MS = 30_000;
-/** Maximum nesting depth of objects and lists. Deeper bodies only serve to exhaust the stack. */
+/**
+ * Maximum nesting depth of objects and lists. No valid request is as deep, and a deeper body could exhaust the stack.
+ */
 const MAX_DEPTH = 100;
 /** Maximum number of values in a body. Far more than any request needs, and few enough to check quickly. */
 const MAX_VALUES = 20_000;

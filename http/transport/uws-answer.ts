@@ -33,7 +33,7 @@ export function writeCorked(response: HttpResponse, answer: WholeAnswer, { isHea
   } else response.end(answer.body, closes);
 }
 
-/** Sends a response in one call, in a cork of its own. Use it outside the first tick of a request. */
+/** Sends a response in one call, inside a new cork. Use it outside the first tick of a request. */
 export function write(response: HttpResponse, answer: WholeAnswer, writing: Writing): void {
   response.cork(() => writeCorked(response, answer, writing));
 }

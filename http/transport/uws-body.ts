@@ -2,7 +2,10 @@ import type { HttpResponse } from "uWebSockets.js";
 import type { BodyBytes } from "./body-bytes.js";
 import { BodyTimeout, BodyTooLarge, ClientGone, DROP_BYTES, DROP_MS } from "./transport.js";
 
-/** Maximum number of bytes to buffer of a body before it is read. Beyond it the client is paused. */
+/**
+ * Maximum number of bytes of a body that are buffered before the body is read. Beyond it, reading from the client is
+ * paused.
+ */
 const EARLY_BYTES = 64 * 1024;
 /**
  * Interval at which to resume reading, in milliseconds. The library closes a connection that received less than 160 KiB

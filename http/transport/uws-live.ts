@@ -36,8 +36,9 @@ export async function writeLive(
 }
 
 /**
- * One live response. It queues its bytes itself, because the library does not say how many bytes it buffers. The library
- * gets pieces until it has to buffer one, and the next piece when the connection accepts bytes again.
+ * One live response. It has its own queue of unsent bytes, because the library does not say how many bytes the library
+ * buffers. It passes pieces to the library until the library has to buffer a piece. It passes the next piece when the
+ * connection accepts bytes again.
  */
 export class UwsLive implements LiveConnection {
   readonly #response: HttpResponse;
@@ -90,7 +91,7 @@ export class UwsLive implements LiveConnection {
     if (this.bufferedBytes === 0) this.#finish();
   }
 
-  /** Keeps the connection open. Cuts it if bytes wait, and the client has received none for too long. */
+  /** Keeps the connection open. Cuts the connection if bytes wait and the client has received no byte for too long. */
   beat(): void {
     if (this.#isClosed) return;
     this.#idleBeats = this.bufferedBytes === 0 ? 0 : this.#idleBeats + 1;

@@ -198,9 +198,9 @@ class IncomingRequest implements UwsRequest {
 }
 
 /**
- * Reads the headers, which are available only in the request's first tick. The library strips bytes above 0x7F from
- * both ends of a value, so `key` and `keyé` are the same `Idempotency-Key`. `node:http` keeps these bytes, and they are
- * refused.
+ * Reads the headers. Call it in the request's first tick, because later the headers are not available. The library
+ * strips bytes above 0x7F from both ends of a value, so `key` and `keyé` are the same `Idempotency-Key`. With
+ * `node:http`, a value keeps these bytes, and the service refuses it.
  */
 export function readHeaders(request: HttpRequest): Headers {
   const byName = new Map<string, string>();

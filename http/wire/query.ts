@@ -21,8 +21,8 @@ export function readQuery(
 
 /**
  * Parses a query by a schema. The refusal lists each invalid parameter. A repeated parameter is invalid, because its
- * value is ambiguous. If only page cursors are wrong, the refusal is `invalid` (422) and not `bad-request`: the query
- * is well-formed, but the list cannot have returned that cursor.
+ * value is ambiguous. If only page cursors are wrong, the refusal is `invalid` (422) instead of `bad-request`: the
+ * query is well-formed, but its cursor cannot come from this list.
  */
 export function parseQuery<Schema extends z.ZodType>(
   schema: Schema,

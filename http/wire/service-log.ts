@@ -15,8 +15,8 @@ export interface ServedRequest {
 }
 
 /**
- * The service's log. It builds every line from named fields. No caller passes a header, body, path or token to it, so
- * the log cannot contain any. The one exception is {@link ServiceLog.mail}.
+ * The service's log. It builds every line from named fields. No caller passes a header, body, path or token to the log,
+ * so no line contains such data. The one exception is {@link ServiceLog.mail}.
  */
 export interface ServiceLog extends RuntimeLog {
   info(message: string, details?: Record<string, unknown>): void;

@@ -144,7 +144,9 @@ export class CodeHost {
     await this.work.rename(repository, name, by);
   }
 
-  /** Closes the code host, and removes its repositories unless their folder was given. */
+  /**
+   * Closes the code host. Removes the folder of its repositories, unless {@link start} got this folder from the caller.
+   */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeAllConnections();
@@ -273,7 +275,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
 interface GitBackend {
   /** The folder that request paths are relative to. */
   readonly folder: string;
-  /** The authenticated user's name. An empty name may not push. */
+  /** The authenticated user's name. With an empty name, git refuses pushes. */
   readonly user: string;
   /** Additional environment variables, for example for hooks. */
   readonly env?: Readonly<Record<string, string>>;

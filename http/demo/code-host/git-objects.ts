@@ -33,8 +33,8 @@ export class GitObjects {
   }
 
   /**
-   * Returns the object with this name, such as `refs/heads/main` or `main:a.txt`. Returns null if there is none, or
-   * after {@link close}.
+   * Returns the object with this name, such as `refs/heads/main` or `main:a.txt`. Returns null if there is no such
+   * object, or after a call of {@link close}.
    */
   read(name: string): Promise<GitObject | null> {
     if (this.#isClosed || /[\n\0]/.test(name)) return Promise.resolve(null);

@@ -75,7 +75,7 @@ export class HostedWork {
     return this.#folder;
   }
 
-  /** Closes all repositories, and removes the folder unless it was given. */
+  /** Closes all repositories. Removes their folder, unless the constructor got this folder from the caller. */
   async remove(): Promise<void> {
     await Promise.all(this.#opened.map((repository) => repository.close()));
     if (this.#isTemporary && this.#folder !== null) await rm(await this.#folder, { recursive: true, force: true });
