@@ -19,7 +19,7 @@ const IN_FLIGHT = 256;
 const RINGS = 64;
 const PASSES = 2_000;
 
-/** A machine with two states, a counter, and one transition per message, like a frequently used machine. */
+/** A small machine that handles many messages: two states, a counter, and one transition per message. */
 const counter = setup({
   types: { context: {} as { readonly count: number }, events: {} as Counted },
   actions: {

@@ -116,7 +116,7 @@ class Filling {
     return ids;
   }
 
-  /** Writes facts of the steady team. Their runs and tasks are not written. */
+  /** Writes only the facts of the steady team, without the runs and tasks that the facts are about. */
   async facts(span: Span): Promise<void> {
     const { workspaceId, steadyTeamId: teamId } = this.#seed;
     for (let n = 0; n < span.count; n++) {

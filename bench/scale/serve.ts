@@ -37,7 +37,10 @@ export interface Started {
 const QUIET_MS = 20;
 /** How many intervals in a row must be idle before the service counts as idle. */
 const QUIET_TIMES = 4;
-/** CPU time below which an interval counts as idle, in microseconds. A background search after startup takes more. */
+/**
+ * An interval counts as idle if the service uses less CPU time than this in it, in microseconds. A background search
+ * that runs after startup uses more.
+ */
 const QUIET_MICROS = 4_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 

@@ -30,7 +30,7 @@ export class ExpiredCredentials {
     return this.#hashes.has(hash);
   }
 
-  /** Remembers and ends the session with this token hash, if the session has expired. */
+  /** If the session with this token hash has expired, remembers the hash and ends the session in the store. */
   refusedSession(hash: string): void {
     const { reading, clock } = this.#runtime;
     const email = findExpiredSession(reading, hash, clock.now());
@@ -55,7 +55,10 @@ export class ExpiredCredentials {
     this.#runtime.ask(workspaceRef(workspaceId), { type: "token.expire", id }).catch(() => undefined);
   }
 
-  /** If the minted pool token with this hash has expired, remembers it. The token's trust removes it from the store. */
+  /**
+   * If the minted pool token with this hash has expired, remembers the hash. The trust that minted the token removes
+   * the token from the store.
+   */
   refusedPool(hash: string): void {
     const { reading, clock } = this.#runtime;
     if (findExpiredToken(reading, hash, clock.now())?.isMinted === true) this.#remember(hash);

@@ -23,7 +23,10 @@ const exchangeBody = z.strictObject({
   token: z.string().describe("The OIDC token that the platform issued."),
 });
 
-/** Minimum time until a refusal, in milliseconds, so that its timing reveals little about the cause. */
+/**
+ * Minimum time between a request and its refusal, in milliseconds. So the response time reveals little about the cause
+ * of the refusal.
+ */
 const REFUSED_AFTER_MS = 100;
 
 /**

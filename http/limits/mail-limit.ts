@@ -2,8 +2,8 @@ import type { Clock } from "../../runtime/clock.js";
 import { createRecentEntries } from "../../runtime/recent-entries.js";
 
 /**
- * Maximum number of remembered sources. An evicted source starts a new window, so it may send more than the limit, but
- * never less.
+ * Maximum number of remembered sources. Beyond it, a source is evicted. An evicted source starts a new window with its
+ * next mail, so it may send more mails than the limit allows.
  */
 const MAX_SOURCES = 10_000;
 

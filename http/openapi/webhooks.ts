@@ -13,8 +13,8 @@ import { EXAMPLE_ULID } from "../wire/route.js";
 import { pascal } from "./components.js";
 
 /**
- * The requests that hooks send, as one webhook per event (OpenAPI 3.1). With them, receivers can generate types and
- * validate requests.
+ * The requests that hooks send, as one OpenAPI 3.1 webhook per event. From these descriptions, receivers can generate
+ * types and validate requests.
  */
 
 /** The headers of hook requests, by the name of their component. */

@@ -123,7 +123,9 @@ export async function assertNotServed(folder: string): Promise<void> {
   unlock();
 }
 
-/** Whether an error is a {@link StoreError}. Its message is meant for the person who runs the program. */
+/**
+ * Whether an error is a {@link StoreError}. The message of such an error is meant for the person who runs the program.
+ */
 export function isStoreError(error: unknown): error is StoreError {
   return error instanceof StoreError;
 }

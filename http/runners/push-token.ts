@@ -25,8 +25,8 @@ export function toPushTokens(codeHost: CodeHost | null): MakePushToken | null {
 const NO_HOST = "No code host is configured on this service.";
 
 /**
- * The created part of a push order. `limitedUntilMs` is the time until which the code host's rate limit prevents a
- * token; null if the rate limit is not the reason.
+ * The parts of a push order that are created when the order is sent. `limitedUntilMs` is the time until which the code
+ * host's rate limit prevents a token; null if the rate limit is not the reason.
  */
 interface PushMade {
   readonly made: MadePush;

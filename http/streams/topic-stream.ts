@@ -11,8 +11,8 @@ import type { StreamReader } from "./reader-rights.js";
 /** Maximum number of topics of one connection. */
 export const MAX_TOPICS = 200;
 /**
- * Maximum number of bytes to buffer for a slow reader. Beyond it, the stream skips changes, and sends the state of
- * their topics when the reader has caught up.
+ * Maximum number of bytes to buffer for a slow reader. Beyond it, the stream skips changes. When the reader has caught
+ * up, the stream sends the current state of the topics whose changes it skipped.
  */
 const MAX_BEHIND_BYTES = 1024 * 1024;
 /** Interval between checks of an open connection's credential, in milliseconds. */
