@@ -12,8 +12,8 @@ import { build } from "esbuild";
  */
 
 /**
- * The bundled programs have the same folder depth as the compiled sources, so a path relative to a program is valid in
- * both. All chunks are in this folder, for the same reason.
+ * The folder of the bundled programs. It has the same depth as the folders of the compiled sources, so a path relative
+ * to a program is valid in both. For the same reason, all shared chunks are in this folder too.
  */
 const folder = "dist/bundle/programs";
 const pages = "dist/bundle/pages";
@@ -42,8 +42,8 @@ const unbundled = [
 const scripts = { "explorer.js": { from: "openapi-explorer", file: "dist/browser/openapi-explorer.min.js" } };
 
 /**
- * Shorter versions of package indexes that export everything. If code imports an export that is missing here, the build
- * fails.
+ * Replacements for files of packages that export more than the product uses. If code imports an export that is missing
+ * here, the build fails.
  */
 const indexes = {
   // Translated messages make up most of zod. Export only English, the language in use.
@@ -112,11 +112,11 @@ for (const [name, { from, file }] of Object.entries(scripts))
   copyFileSync(join("node_modules", from, file), join(pages, name));
 const shown = Object.values(scripts).flatMap(({ from }) => withDependencies(join("node_modules", from)));
 writeFileSync(join(folder, "LICENSES.txt"), licences([...packagesOf(pieces), ...shown]));
-// `pack.mjs` reads this file: the release depends only on these packages.
+// `pack.mjs` reads this file, because the released package depends only on the packages in it.
 writeFileSync("dist/loaded-packages.json", JSON.stringify(unbundled));
 
 /**
- * Returns the same program in ASCII, because a single other character can double the memory of the program's text.
+ * Returns the same program in ASCII. A single other character can double the memory that the program's text needs.
  * esbuild has already escaped strings, but not regular expressions.
  */
 function inAscii(program) {

@@ -23,8 +23,8 @@ import ts from "typescript";
  * 1. Starts the service of this source tree on an empty store.
  * 2. Reads the service's OpenAPI document and converts it to types.
  *
- * Skips these steps if neither the source nor this file has changed since the last run. In any case, writes the client
- * to `dist/client`, in the form that the package exports.
+ * Skips these two steps if neither the source nor this file has changed since the last run. In both cases, writes the
+ * client to `dist/client`, in the form that the package exports.
  */
 
 const target = "http/client/api.d.ts";
@@ -62,13 +62,14 @@ await writePackage();
 
 async function generate() {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-types-"));
-  // Write the bundle to this folder, where Node finds the packages that the bundle imports.
+  // The name of the bundle's file. The file is in the current folder, so that Node finds the packages that the bundle
+  // imports.
   const file = `dist-service-${process.pid}.mjs`;
   try {
     writeFileSync(file, service);
     const { readDocument } = await import(pathToFileURL(file).href);
     const { document, slugs } = await readDocument(folder);
-    // Without this option, a field with a default becomes required in bodies.
+    // Set `defaultNonNullable` to false. Otherwise a field with a default becomes required in the types of bodies.
     const options = { defaultNonNullable: false, immutable: true };
     const written = astToString(await openapiTypescript(shorten(document), options));
     const types = written.replace(/^ +readonly \w+\?: never;\n/gm, "").replaceAll("    ", "  ");

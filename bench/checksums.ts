@@ -19,7 +19,7 @@ const READS = 100_000;
 /** The number of rows that a list read returns. */
 const LIST = 100;
 const SMALL = { status: "working", title: "x".repeat(60), attempts: 2, startedAtMs: 1_790_000_000_000 };
-/** As large as the stored value of a hook with a condition and a body. */
+/** A value as large as the stored value of a hook that has a condition and a body. */
 const LARGE = { ...SMALL, condition: "x".repeat(300), body: "y".repeat(900) };
 
 type KeyOf = (row: number) => (string | number)[];
@@ -55,7 +55,7 @@ async function sealHooks(): Promise<(string | number)[]> {
   let [count, bytes] = [0, 0];
   await inspectHookValues((puts) => {
     const values = puts.map(({ key, value }) => {
-      // Read the key first, as the store does before it seals a value, so that the key is in the caches.
+      // Read the key first, so that it is in the processor's caches. The store reads it too, before it seals a value.
       checkKey(key);
       const whole = Buffer.concat([Buffer.alloc(SEAL_BYTES), packr.pack(value)]);
       return { key, whole, own: whole.subarray(SEAL_BYTES) };
@@ -147,7 +147,7 @@ async function compareSize(size: string, value: object): Promise<(string | numbe
   }
 }
 
-/** Alternates between the two sides, so that other load affects both equally. */
+/** Compares reads with and without checksums. Their rounds alternate, so that other load affects both equally. */
 function compare(
   what: string,
   rowsOfRead: number,

@@ -45,7 +45,10 @@ own defaults, waiting on \`flushed\`. Medians of ${ROUNDS} rounds each, in turns
   }
 }
 
-/** Alternates between the two sides, so that other load affects both equally. The first round of each warms up. */
+/**
+ * Compares the store with LMDB's binding. Their rounds alternate, so that other load affects both equally. The first
+ * round of each is not counted.
+ */
 async function compare(inFlight: number, store: Commit, lmdb: Commit): Promise<(string | number)[]> {
   const figures = { store: [] as number[], lmdb: [] as number[] };
   for (let round = 0; round <= ROUNDS; round++) {

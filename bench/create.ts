@@ -31,9 +31,9 @@ interface Way {
 }
 
 /**
- * Measures what a durable create costs the process that handles it. The create is a secret with an idempotency key.
- * There are three ways to create it: over HTTP, through its workspace without HTTP, and only by writing its rows. If
- * `folder` is given, the service built there is measured too.
+ * Measures the CPU time that a durable create costs the process that handles it. The create is a secret with an
+ * idempotency key. It is measured in three ways: over HTTP, through the workspace's actor without HTTP, and by writing
+ * only its rows. If `folder` is given, the service built in this folder is measured too.
  */
 export async function run(folder?: string): Promise<void> {
   const before = folder === undefined ? null : await CreatingService.open(folder);
@@ -143,7 +143,10 @@ function printRounds(ways: readonly Way[]): void {
   });
 }
 
-/** Prints the rows of a create that is alone in its batch, with their sizes in bytes without the checksum. */
+/**
+ * Prints the rows that a create writes if no other create is in its batch, with their sizes in bytes without the
+ * checksum.
+ */
 function printRows(title: string, changes: readonly Change[]): void {
   const packr = new Packr({ structures: [], maxSharedStructures: 512 });
   const toBytes = (value: unknown): number => {

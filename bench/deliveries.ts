@@ -21,8 +21,8 @@ const ROUNDS = 9;
 /** Rounds before the counted ones. They compile the code, as in a long-running service. */
 const UNCOUNTED = 6;
 /**
- * These times are short, so that accepted deliveries that are not yet processed stay below an integration's backlog
- * limit.
+ * The times of a load. They are short, so that the number of accepted but unprocessed deliveries stays below an
+ * integration's limit.
  */
 const TIMES = { warmUpMs: 150, durationMs: 350 };
 const AT_ONCE = 1_000;
@@ -110,7 +110,10 @@ async function readBurst(bodies: readonly string[]): Promise<WorkedOff> {
   return { ...figures, perSecond };
 }
 
-/** Opens the minimal receiver: it verifies the same HMAC and flushes one row with the body before it answers. */
+/**
+ * Opens the minimal receiver. It verifies the same HMAC as Signalbox, and flushes one row with the body before it
+ * answers.
+ */
 async function openBareReceiver(uws: Uws): Promise<Rival> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = open({ path: join(folder, "data.mdb"), encoding: "binary" });
@@ -150,8 +153,8 @@ async function openBareReceiver(uws: Uws): Promise<Rival> {
 async function loadBy(read: Pick<Load, "port" | "request">): Promise<TakenFigures> {
   const load: Load = { connections: CONNECTIONS, ...TIMES, status: 202, ...read };
   const sent = measureLoad(load);
-  // `measureLoad` has already sent the requests to the load's process, so the receiver's CPU time does not include
-  // serializing them.
+  // Read the CPU time now: `measureLoad` has already sent the requests to the load's process, so the receiver's CPU
+  // time does not include serializing them.
   const begun = process.cpuUsage();
   const figures = await sent;
   const { user, system } = process.cpuUsage(begun);

@@ -18,7 +18,7 @@ import { percentile, printTable } from "./support/table.js";
 
 const FEW = 10;
 const MANY = 1_000;
-/** `WAITING` queued runs fit no runner. They have `NEEDS` distinct requirements. */
+/** Number of queued runs that fit no runner. Below it, the number of distinct requirements that these runs have. */
 const WAITING = 1_000;
 const NEEDS = 20;
 /** Messages of one kind per round. */
@@ -28,16 +28,16 @@ const ROUNDS = 5;
 const PLACED = 2_000;
 const PLACED_ROUNDS = 3;
 /**
- * Per round, `READS` reads return why a run waits, and `BUILDS` times the placement is built from all rows. {@link
- * READS_AT_ONCE} reads share a turn of the event loop.
+ * Numbers per round. `READS` is how often the reason why a run waits is read from cached rows, and `BUILDS` is how
+ * often it is read from all rows. In each turn of the event loop, {@link READS_AT_ONCE} reads are made.
  */
 const READS = 10_000;
 const BUILDS = 40;
 const READS_AT_ONCE = 50;
 
 /**
- * The labels of the runners in addition to `here`. `shared`: a tenth of the runners share one label. `own`: each runner
- * has a unique label.
+ * The labels that runners have besides their label `here`. `shared`: each label is shared by a tenth of the runners.
+ * `own`: each runner has a label that no other runner has.
  */
 type Labelling = "shared" | "own";
 
@@ -90,18 +90,19 @@ export async function run(): Promise<void> {
 }
 
 /**
- * Measures each figure with few and with many runners before the next figure, so that other load affects both equally.
+ * Measures each figure on the side with few runners and on the side with many runners, and only then the next figure.
+ * So other load affects both sides equally.
  */
 async function compare(open: (store: Store, count: number) => Promise<Side>): Promise<(string | number)[][]> {
   return inStore((few) =>
     inStore(async (many) => {
       const sides = [await open(few, FEW), await open(many, MANY)];
-      /** The values of each figure, one per round: by the figure's name, then by side. */
+      /** The measured values by the name of their figure. For each side, there is a list with one value per round. */
       const figures = new Map<string, number[][]>();
       for (let n = 0; n <= ROUNDS; n++) {
         const rounds = sides.map((side) => side.round());
         for (let measured = await readNext(rounds); measured.length > 0; measured = await readNext(rounds)) {
-          // The first round warms up.
+          // Do not count the first round, in which the code is compiled.
           if (n > 0)
             for (const [index, { what, micros }] of measured.entries()) {
               figures.set(what, figures.get(what) ?? sides.map(() => []));
@@ -149,8 +150,8 @@ async function messageRounds(store: Store, count: number, labelling: Labelling):
 }
 
 /**
- * Sends the same number of messages of each kind. First queues runs that the dispatcher places, so that there are
- * claims to release. At the end, removes this round's waiting runs from the queue.
+ * Sends the same number of messages of each kind. Before that, queues runs that the dispatcher places at once: the
+ * claims of these runs are then released. At the end, removes this round's waiting runs from the queue.
  */
 async function* takeRound(scene: Scene, suffix: string): AsyncGenerator<Measured, void, void> {
   const { runtime, offers } = scene;
@@ -181,7 +182,7 @@ async function* takeRound(scene: Scene, suffix: string): AsyncGenerator<Measured
   );
 }
 
-/** Creates new offers of the runners, in rotation. Every second offer of a runner has one slot less. */
+/** Creates offers by all runners in rotation. Each runner offers all its slots and one slot less, alternately. */
 function changing(offers: readonly OfferRunner[]): OfferRunner[] {
   return Array.from({ length: MESSAGES }, (_, n) => {
     const offer = offers[n % offers.length];
@@ -191,7 +192,10 @@ function changing(offers: readonly OfferRunner[]): OfferRunner[] {
   });
 }
 
-/** Measures reads of why runs wait while every runner has a claim: from cached rows and from all rows. */
+/**
+ * Measures how long it takes to read why a run waits while every runner has a claim. Reads the reason from cached rows
+ * and from all rows.
+ */
 async function readRounds(store: Store, count: number): Promise<Side> {
   const runtime = await start(store);
   const { reading } = runtime;

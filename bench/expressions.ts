@@ -98,7 +98,7 @@ function worst(name: string, source: string): (string | number)[] {
   return [name, peak.ms.toFixed(1), Math.max(0, peak.megabytes).toFixed(0)];
 }
 
-/** Measures expressions per second, and the most time and memory that each hostile expression takes. */
+/** Measures evaluated expressions per second, and the maximum time and memory of each hostile expression. */
 export async function run(): Promise<void> {
   const parsed = parseExpression(when);
   if ("fault" in parsed) throw new Error(parsed.fault.message);

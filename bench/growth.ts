@@ -7,7 +7,7 @@ import { printTable } from "./support/table.js";
 
 const TASKS = 2_000;
 const TEXT_BYTES = 50_000;
-/** Tasks that are opened at once. The next tasks are opened after the runner has worked on these tasks. */
+/** Number of tasks that are opened at once. The next tasks are opened when the runner has finished these. */
 const AT_ONCE = 100;
 /** The lease of a claim: longer than any measurement, because the runner sends no heartbeats. */
 const LEASE_SECONDS = 3_600;

@@ -14,8 +14,8 @@ export const INSPECTED_EVENTS = 30_000;
 export type Put = Extract<Change, { op: "put" }>;
 
 /**
- * Measures the cost of hook deliveries with and without the actors; see the printed note. Fewer rounds or events
- * shorten the measurement.
+ * Measures the cost of hook deliveries with and without the actors. The printed note explains the method. Pass lower
+ * numbers of rounds or events for a shorter measurement.
  */
 export async function run(rounds = ROUNDS, events = EVENTS): Promise<void> {
   const runs = new Map<HookSide, Figures[]>(hookSides.map((side) => [side, []]));

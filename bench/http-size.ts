@@ -6,12 +6,12 @@ import { percentile, printTable } from "./support/table.js";
 
 const HOOKS = 10_000;
 const LINES = 1_000;
-/** In the last export, the large workspace has this many times as many hooks and lines. */
+/** For the last export, the large workspace gets this many times as many hooks and lines as before. */
 const TIMES = 4;
 const AT_ONCE = 64;
 /**
- * A measurement makes `REQUESTS` reads or `CREATES` creates, and is repeated `ROUNDS` times. The best measurement
- * counts, because other load disturbs only some measurements.
+ * A measurement makes `REQUESTS` reads or `CREATES` creates, and is repeated `ROUNDS` times. Only the fastest one
+ * counts, because other load slows down some measurements.
  */
 const REQUESTS = 2_000;
 const CREATES = 200;
@@ -20,7 +20,7 @@ const ROUNDS = 5;
 /** Bytes of an export between two memory samples. */
 const LOOK_BYTES = 512 * 1024;
 
-/** A team, one of its hooks and one of its lines. */
+/** A team, with one of the team's hooks and one of its lines. */
 interface Team {
   readonly teamId: string;
   readonly hookId: string;
@@ -138,8 +138,8 @@ const hook = (key: string) => ({
 });
 
 /**
- * Creates a team's hooks and lines. With `times` above 1, the team already has the first `hooks` and `lines`. Then this
- * function creates the missing ones, so that the team has `times` as many.
+ * Creates hooks and lines in the service's team. If `times` is above 1, the team must already have `hooks` hooks and
+ * `lines` lines: creates the missing ones up to `times` as many.
  */
 async function fill(
   service: BenchService,

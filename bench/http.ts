@@ -9,7 +9,8 @@ import { percentile, printTable } from "./support/table.js";
 const ROUNDS = 5;
 const WARM_UP_MS = 2_000;
 /**
- * A round has a fixed pace or full speed. These are the round's duration and its number of connections in both cases.
+ * Two kinds of rounds: with a fixed pace, and at full speed. For each kind, these are the duration and the number of
+ * connections.
  */
 const PACED_MS = 1_000;
 const FULL_MS = 500;
@@ -135,8 +136,8 @@ function toLoad(
 }
 
 /**
- * Replaces the exchange's written resource repeatedly, until `end` is called. Returns null for rivals, and for an
- * exchange without a written resource.
+ * Replaces the resource `written` of the exchange repeatedly, until `end` is called. Returns null if the exchange has
+ * no such resource, or if the server is not Signalbox.
  */
 async function beginWriting(
   { name, opened }: Server,

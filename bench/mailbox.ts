@@ -15,11 +15,11 @@ type Counted = Delivered<Answered<number> & { readonly type: "add" | "pass" }>;
 const ACTORS = 5_000;
 const ASKS = 200_000;
 const IN_FLIGHT = 256;
-/** `RINGS` actors send messages to themselves, `PASSES` messages each. */
+/** Number of actors that send messages to themselves. Below it, the number of messages that each actor sends. */
 const RINGS = 64;
 const PASSES = 2_000;
 
-/** A machine with two states, a counter, and one transition per message, like a frequently used machine. */
+/** A small machine that handles many messages: two states, a counter, and one transition per message. */
 const counter = setup({
   types: { context: {} as { readonly count: number }, events: {} as Counted },
   actions: {
@@ -43,8 +43,8 @@ const counter = setup({
 });
 
 /**
- * Measures turns per second on LMDB. The messages come from outside the runtime (asks), or actors send them to
- * themselves.
+ * Measures turns per second on LMDB. In one case, messages come from outside the runtime (asks). In the other case,
+ * actors send messages to themselves.
  */
 export async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));

@@ -29,8 +29,8 @@ import { run as task } from "./task.js";
 import { run as toolCalls } from "./tool-calls.js";
 
 /**
- * Measures and prints the table named by the first argument. `create` and `task` also measure a built checkout if its
- * folder is given.
+ * The function that measures and prints each table. The first argument of the program names the table. For `create` and
+ * `task`, a second argument is the folder of a built checkout, which is then measured too.
  */
 const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = {
   checksums: async () => printTable(await checksums()),

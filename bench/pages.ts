@@ -16,13 +16,17 @@ import { percentile, printTable } from "./support/table.js";
 
 const TASKS = 100_000;
 /**
- * For each pair of facets: the number of tasks that combine a value of the first half with a value of the second half.
+ * For each pair of facets, the number of tasks that take the first facet from the first half and the second facet from
+ * the second half.
  */
 const IN_COMMON = 10;
 const PAGES = 500;
 /** Pages read before counting starts, so that the code is compiled. */
 const WARM_UP = 100;
-/** How often each page is read. Of a slice's times, the lowest counts, because other processes delayed it least. */
+/**
+ * Number of reads of each page. For each slice, the lowest of the times counts, because other processes delayed it
+ * least.
+ */
 const READS = 3;
 const LIMIT = 50;
 const workspaceId = "ws_bench";
@@ -90,7 +94,7 @@ interface Times {
   readonly pages: number[];
   /** CPU time. */
   readonly cpu: number[];
-  /** One list per slice, with one entry per read of its page. */
+  /** The slices of all pages. Each entry is one slice, with its times in each read of its page. */
   readonly slices: (readonly Slice[])[];
 }
 
@@ -193,7 +197,7 @@ function watchPauses(): { end(): Promise<readonly PerformanceEntry[]> } {
   observer.observe({ entryTypes: ["gc"] });
   return {
     end: async () => {
-      // Node reports pauses in the next turn of the event loop.
+      // Wait until Node has reported all pauses, which it does in a later turn of the event loop.
       for (let turn = 0; turn < 3; turn++) await setImmediate();
       pauses.push(...observer.takeRecords());
       observer.disconnect();

@@ -68,7 +68,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** How long some work took, and how late a timer of 1 ms fired meanwhile, in milliseconds. */
+/** The duration of some work, and the delay of a 1 ms timer during this work, in milliseconds. */
 interface Lateness {
   readonly tookMs: number;
   readonly p50: number;

@@ -20,8 +20,8 @@ interface Side {
 }
 
 /**
- * Measures deliveries of Signalbox and of queues with a server; see the printed note. Fewer rounds, or a pattern that
- * selects queues by name, shorten the measurement.
+ * Measures deliveries of Signalbox and of queues that need a server. The printed note explains the method. Pass a lower
+ * number of rounds, or a pattern for the names of the queues, for a shorter measurement.
  */
 export async function run(rounds = ROUNDS, fitting = /./): Promise<void> {
   const servers: QueueServer[] = [];

@@ -7,7 +7,10 @@ import { findUndoneTask } from "./support/undone-task.js";
 
 const TASKS = 60;
 const SLOTS = 16;
-/** `WARM_UP` warm-up rounds precede the `ROUNDS` counted rounds. Commits are counted in the last warm-up round. */
+/**
+ * Number of counted rounds. Below it, the number of warm-up rounds before them. Commits are counted in the last warm-up
+ * round.
+ */
 const ROUNDS = 5;
 const WARM_UP = 3;
 /** Number of steps that an agent reports: as many as in a small task, or none. */
@@ -26,7 +29,7 @@ interface Written {
   bytes: number;
 }
 
-/** Counts commits while `counts` is set. */
+/** Counts committed rows while `counts` is true. */
 class CommitCounter {
   counts = false;
   all: Written = { rows: 0, bytes: 0 };
@@ -131,12 +134,14 @@ async function runTasks(work: Work, steps: number): Promise<void> {
 }
 
 /**
- * The figures of one round. `turns` and `commits` are the shares of the CPU time of the service's main thread that
- * recording uses. The CPU time of the clients in this process does not count.
+ * The figures of one round. `turns` and `commits` are shares of the CPU time of the service's main thread: the shares
+ * that recording uses in turns and in commits. The CPU time of the clients in this process does not count.
  */
 interface Shares {
   readonly turns: number;
-  /** The share of the commits' CPU time that the recorded rows cause, in proportion to their bytes. */
+  /**
+   * The share that the commits of recorded rows use. The CPU time of a commit is divided among its rows by their bytes.
+   */
   readonly commits: number;
   readonly microsEach: number;
 }

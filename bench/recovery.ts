@@ -50,7 +50,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** Sets wake-ups, stops, and restarts when all of them are due. */
+/** Sets wake-ups and stops the runtime. Then measures a restart at a time when all wake-ups are due. */
 async function recovery(store: Store): Promise<Record<string, Record<string, unknown>>> {
   const before = await start(store, 0);
   await askAll(before, TIMERS, "sleeper", "sleep");

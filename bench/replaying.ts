@@ -20,8 +20,8 @@ const STARTS = 8;
 const START_EVERY_MS = 500;
 const READ_MS = START_EVERY_MS * STARTS;
 /**
- * Number of the runner's slots. Replays may use half of the slots, so with these numbers, tasks and replays can use
- * equally many.
+ * Number of the runner's slots for each measurement. Replays may use only half of the slots. So tasks and replays can
+ * use equally many.
  */
 const SLOTS = { task: 16, replay: 32 };
 const ROUNDS = 3;

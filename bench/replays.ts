@@ -171,7 +171,7 @@ function cpuMs(): number {
   return (user + system) / 1_000;
 }
 
-/** Writes a baseline and its candidates; one of them is judged and paired. */
+/** Writes a baseline and its candidates. One candidate is judged and compared in pairs with the baseline. */
 async function fill(store: Store): Promise<void> {
   const rows = memoryRows();
   putLine(rows);

@@ -18,7 +18,7 @@ const ROUNDS = 5;
 const WARM_UPS = 2;
 const START_ROUNDS = 3;
 const MEGABYTE = 1_000_000;
-/** Longer than a sweeper's longest pause, 75 minutes. */
+/** How far the clock is set ahead, in milliseconds. It is longer than a sweeper's longest pause, 75 minutes. */
 const AHEAD_MS = 80 * 60 * 1_000;
 
 type Row = readonly (string | number)[];
@@ -59,7 +59,9 @@ export async function run(most = Math.max(...SIZES)): Promise<void> {
   });
 }
 
-/** A title, a unit, and a function that fills a store. */
+/**
+ * A kind of store that is measured at several sizes. `fill` fills a store up to a size. `what` is the unit of the size.
+ */
 interface Growing {
   readonly title: string;
   readonly what: string;
@@ -131,7 +133,7 @@ async function measureStarts(stores: readonly Filled[]): Promise<Row[]> {
     for (let round = 0; round <= START_ROUNDS; round++) {
       for (const [at, { folder, seed }] of stores.entries()) {
         const served = await Served.start(folder, seed);
-        // The first round does not count, because its starts can follow another kind of end.
+        // Do not count the first round, because the store may have been closed in another way before it.
         if (round > 0) starts[at]?.push(served.started);
         await served.tell({ type: "settle" });
         await served[end]();

@@ -66,7 +66,8 @@ export async function run(): Promise<void> {
     const plainOne = async () => {
       const replayId = await runner.count(() => startPlain(runtime, setId));
       await runner.workUntil(() => isOver(replayId));
-      // Include the work that follows the end of the replay. The first replay also has a baseline of the live config.
+      // Wait for the work that follows the end of the replay, so that it counts too. The first replay also starts a
+      // baseline of the live config.
       await runner.workUntil(() => replays.all(runtime.reading, workspaceId, {}).every((one) => !isUnderWay(one)));
     };
     await plainOne();
@@ -79,7 +80,7 @@ export async function run(): Promise<void> {
       for (let n = 1; n <= budget.iterations + 1; n++) {
         await runner.workUntil(() => state()?.endedAt !== null || begun() >= n);
         if (n === 1 || n > budget.iterations) heap.push(liveBytes());
-        // The search waits for its agent, so that only the plain replay proceeds.
+        // Meanwhile the search waits for its agent, so only the plain replay proceeds.
         await runner.measure(plain, () => runner.withoutSearches(plainOne));
       }
     });
@@ -91,7 +92,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** The measurements of one kind of copies. */
+/** The number of copies and their CPU time, either of the plain replay or of the search. */
 class Tally {
   copies = 0;
   /** CPU milliseconds. */
@@ -109,7 +110,7 @@ class InstantRunner {
   #said = 0;
   #received = 0;
   #tally = new Tally();
-  /** `#held` are search agents that wait. `#holds` is whether further search agents must wait. */
+  /** Jobs of search agents that wait. Below it, whether new jobs of search agents must wait too. */
   #held: readonly Job[] = [];
   #holds = false;
 
@@ -145,7 +146,7 @@ class InstantRunner {
     this.#tally = outer;
   }
 
-  /** Runs the work while search agents wait. */
+  /** Runs `work`. Meanwhile, the jobs of search agents wait. */
   async withoutSearches(work: () => Promise<void>): Promise<void> {
     this.#holds = true;
     await work();

@@ -16,18 +16,19 @@ const TASKS = 50;
 const REPEATS = 3;
 const MIN_GAIN = 0.05;
 const BUDGET = { iterations: 10, perIteration: 5, repeats: REPEATS, ceiling: { amount: 10_000, currency: "EUR" } };
-/** The average cost of a run. A run of a search agent costs `AGENT_RUNS` times as much. */
+/** The average cost of a replay run. Below it, how many times as much a run of the search agent costs. */
 const COST = 0.1;
 const AGENT_RUNS = 3;
-/** An edit of a config affects one of this many kinds of tasks. */
+/** Number of kinds of tasks. An edit of a config affects one kind. */
 const KINDS = 5;
 /**
- * A helpful edit adds this to the success rates of its kind, up to 1. For the live config, that raises the mean rate of
- * all tasks by about 0.08. Any other edit subtracts at most a tenth of `HELP`.
+ * A helpful edit adds this number to the success rates of its kind of tasks, up to a rate of 1. On the live config,
+ * such an edit raises the mean rate of all tasks by about 0.08. Any other edit subtracts at most a tenth of this
+ * number.
  */
 const HELP = 0.6;
 
-/** One in `helpsOnceIn` edits helps; null means that no edit helps. */
+/** The simulated proposers. One edit in `helpsOnceIn` edits helps; null means that no edit helps. */
 const PROPOSERS: readonly { readonly name: string; readonly helpsOnceIn: number | null }[] = [
   { name: "no edit helps", helpsOnceIn: null },
   { name: "one edit of 20 helps", helpsOnceIn: 20 },
@@ -46,11 +47,11 @@ interface Outcome {
 }
 
 /**
- * Compares a search with a random search that has the same proposer and spends no more. The random search edits only
- * the live config, and replays every candidate on the whole set. It has two variants:
+ * Compares a search with a random search that has the same proposer and does not spend more. The random search edits
+ * only the live config, and replays every candidate on the whole set. It has two variants:
  *
- * - The first picks the candidate with the highest success of those that beat the live config.
- * - The second considers only candidates that beat the live config beyond noise.
+ * - The first variant considers all candidates that beat the live config, and picks the one with the highest success.
+ * - The second variant considers only candidates whose gain over the live config is larger than chance explains.
  *
  * Searches are simulated from the rules and random numbers, without actors.
  */
@@ -157,7 +158,7 @@ function pickParent(chance: Chance, shown: readonly SimulatedCandidate[]): Simul
 interface RandomTerms {
   readonly seed: TrueConfig;
   readonly edit: Edit;
-  /** The amount that the search spent. */
+  /** The budget of the random search: the amount that the compared search spent. */
   readonly budget: number;
 }
 

@@ -27,8 +27,8 @@ const { values, positionals } = readArguments(USAGE, {
 const LONG = 70;
 
 /**
- * The content of `http/areas.json`: the parts of http, lowest first ("areas" is every folder that is not listed), and
- * its programs.
+ * The content of `http/areas.json`. `lines` has the parts of http, the lowest first. The part "areas" stands for every
+ * folder that no other part lists. `programs` has the programs of http by name.
  */
 interface HttpParts {
   readonly lines: readonly (readonly string[] | "areas")[];

@@ -70,7 +70,8 @@ async function measureScene(scene: Scene): Promise<void> {
   const own = await openSide("Signalbox", { open: scene.counts, bare: null });
   const sides = [own];
   try {
-    // The first changes show which bytes the service sends. They do not count.
+    // Do not count the first changes. They show which bytes the service sends, and the bare server then sends the same
+    // bytes.
     await own.measure(scene);
     const { topics, silent } = own.world;
     const bare = { topics, silent, text: own.text() };

@@ -7,7 +7,7 @@ import { percentile, printTable } from "./support/table.js";
 import type { TaskPlace, TaskUse } from "./support/task-service.js";
 
 const ROUNDS = 7;
-/** Each round runs `TASKS` tasks, at most `SLOTS` of them at once. */
+/** Number of tasks per round. At most `SLOTS` of them run at once. */
 const TASKS = 150;
 const SLOTS = 16;
 /** Numbers of tasks to open at once. */
@@ -31,8 +31,8 @@ interface Side {
 }
 
 /**
- * Measures what an ordinary task costs the service: opened, run by an instant agent at its line's only station, and
- * ended. If `folder` is given, the service built in that checkout is measured too.
+ * Measures what an ordinary task costs the service. The task is opened, its only run is done by an instant agent, and
+ * the task ends. If `folder` is given, the service built in this checkout is measured too.
  */
 export async function run(folder?: string, rounds = ROUNDS): Promise<void> {
   const sides: Side[] = [];
@@ -105,7 +105,8 @@ async function openTask({ place: { port, teamId, cookie }, agent }: Side, n: num
 }
 
 /**
- * Whether all tasks are done. Returns false without a request to the service while the runner has not ended every run.
+ * Whether all tasks are done. While the runner has not ended every run, returns false without sending a request to the
+ * service.
  */
 async function isAllDone({ place: { port, teamId, cookie }, agent, runner, opened }: Side): Promise<boolean> {
   if (runner.runs() < opened) return false;

@@ -8,11 +8,11 @@ import { RunnerPeer } from "../test/support/runner-peer.js";
 import { openBenchService } from "./support/bench-service.js";
 import { percentile, type Table } from "./support/table.js";
 
-/** The agents of `RUNS` runs call tools. Each run has `OPEN_CALLS` open calls. */
+/** Number of runs whose agents call tools. Below it, the number of open calls that each run has. */
 const RUNS = 8;
 const OPEN_CALLS = 8;
 const CALLS = 500;
-/** Calls made one after another, each alone. */
+/** Number of calls that are made one after another, with no other call open. */
 const CALLS_ALONE = 100;
 const ROUNDS = 3;
 /** Rounds before the counted ones. They compile the code, as in a long-running service. */
@@ -33,8 +33,8 @@ interface Round {
 }
 
 /**
- * Makes the call with number `n`. `lane` is the number of the slot for open calls. It is less than {@link RUNS} times
- * {@link OPEN_CALLS}.
+ * Makes the call with number `n`. `lane` is the index of the call among the calls that are open at once. It is less
+ * than {@link RUNS} times {@link OPEN_CALLS}.
  */
 type Calling = (n: number, lane: number) => Promise<void>;
 

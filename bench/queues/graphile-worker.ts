@@ -7,7 +7,7 @@ import { postgres } from "./servers.js";
 
 const TASK = "deliver";
 const LOCAL_QUEUE = 500;
-/** graphile-worker's documentation names several throughput settings. These settings used the least CPU time. */
+/** The settings with the lowest CPU time of those that graphile-worker's documentation names for throughput. */
 const settings = {
   concurrentJobs: IN_FLIGHT,
   maxPoolSize: 25,
@@ -19,8 +19,8 @@ const settings = {
 const addings: readonly Adding[] = ["each alone", "in batches"];
 
 /**
- * graphile-worker settings. graphile-worker removes finished jobs in batches, and does not report when a batch is on
- * disk. So a delivery ends here when the receiver answers.
+ * The measured graphile-worker settings. graphile-worker removes finished jobs in batches, and does not report when the
+ * removal is on disk. So the time of a delivery ends when the receiver answers.
  */
 export const graphileWorker: readonly QueueSetting[] = addings.map((adding) => ({
   name: `graphile-worker, local queue of ${LOCAL_QUEUE}: added ${adding}, removed in batches`,

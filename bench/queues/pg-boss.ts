@@ -9,8 +9,8 @@ const QUEUE = "deliveries";
 const WORKERS = 2;
 const BATCH = IN_FLIGHT / WORKERS;
 /**
- * How long a worker that found no job waits, in milliseconds: `EMPTY_MS` while jobs are in progress, `IDLE_MS` while
- * there are none.
+ * How long a worker waits after it found no job, in milliseconds: `EMPTY_MS` while jobs are in progress, `IDLE_MS`
+ * while no job is in progress.
  */
 const EMPTY_MS = 2;
 const IDLE_MS = 50;

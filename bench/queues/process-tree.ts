@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The unit of times in `/proc`, the same for every Linux program. */
+/** The length of a tick, the unit of times in `/proc`, in microseconds. It is the same for every Linux program. */
 const MICROS_A_TICK = 10_000;
 
 /** One process, with its own CPU time and that of its exited children. */

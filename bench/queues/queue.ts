@@ -7,8 +7,8 @@ export interface Answer {
 }
 
 /**
- * The functions that a queue's worker calls: `deliver` delivers an event, and `ended` reports that its outcome was
- * recorded.
+ * The functions that a queue's worker calls. `deliver` delivers an event. `ended` reports that the outcome of the event
+ * is recorded.
  */
 export interface Work {
   deliver(work: WorkEvent): Promise<Answer>;

@@ -73,8 +73,8 @@ function findPostgres(): string | null {
 }
 
 /**
- * Returns the user and group that run PostgreSQL. Under root, these are the package's user and group. Otherwise returns
- * null: the server runs as this process's user.
+ * Returns the user and the group that must run PostgreSQL. If this process runs as root, these are the user and the
+ * group of the package. Otherwise returns null, because this process's user can run PostgreSQL.
  */
 function findUser(): { readonly uid: number; readonly gid: number } | null {
   if (process.getuid?.() !== 0) return null;
@@ -96,7 +96,7 @@ interface Begun {
 async function serving(child: ChildProcess, { address, folder, signal }: Begun): Promise<QueueServer> {
   const exit = once(child, "exit");
   const end = () => void child.kill(signal);
-  // The server must not outlive this process.
+  // On these signals, stop the server too: it must not outlive this process.
   const endings = ["SIGINT", "SIGTERM"] as const;
   const exitNow = () => process.exit(1);
   process.once("exit", end);

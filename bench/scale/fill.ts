@@ -24,21 +24,27 @@ const TASKS_AT_ONCE = 1_000;
 const SECOND_MS = 1_000;
 const DAY_MS = 24 * 60 * 60 * SECOND_MS;
 /**
- * The number of days over which the tasks of a store are spread, except the tasks that expire at the next retention
- * pass.
+ * The number of days over which the tasks of a store are spread. The tasks that expire at the next retention pass are
+ * older.
  */
 export const DAYS = 180;
-/** Tasks that ended this many days ago expire at the next retention pass. */
+/** The age of the tasks that expire at the next retention pass, in days since their end. */
 const OLD_DAYS = 240;
 /** The number of tasks that expire at the next retention pass. It is the same in a store of any size. */
 export const OLD_TASKS = 300;
 /** Run facts of the steady team, the same number in a store of any size. */
 export const STEADY_FACTS = 1_000;
-/** One in this many tasks has a description that is stored as a body, was closed, or waits for its assignee. */
+/**
+ * How rare some tasks are: a number n means one task in n. `body`: its description is stored as a body. `closed`: it
+ * was closed. `inbox`: it waits for its assignee.
+ */
 const ONE_IN = { body: 50, closed: 20, inbox: 100 };
-/** One in this many hook occurrences failed, or was delivered at the second attempt. */
+/**
+ * How rare some hook occurrences are: a number n means one occurrence in n. `failed`: it failed. `retried`: it was
+ * delivered at the second attempt.
+ */
 const FIRED_ONE_IN = { failed: 50, retried: 20 };
-/** In each span, only the events of the latest tasks are recorded: about as many as a team retains. */
+/** Number of the latest tasks of a span whose events are recorded. A team retains about as many events. */
 const EVENTS = 1_000;
 const SENTENCE = "What happens, what should happen, and how to see it. ";
 
@@ -52,8 +58,9 @@ interface Span {
 }
 
 /**
- * Fills a store with tasks, their runs, facts and hook occurrences, copied from samples that a service wrote. Uses the
- * functions that write the product's tables. Returns ids of tasks from the whole period.
+ * Fills a store with tasks and their runs, facts and hook occurrences. All are copies of samples that a service wrote.
+ * Writes them with the functions that the product uses for its tables. Returns ids of tasks, evenly spread over the
+ * whole period.
  */
 export async function fillTasks(store: Store, seed: Seed, { samples, count }: { samples: Samples; count: number }) {
   const filling = new Filling(store, seed, samples);
@@ -82,8 +89,8 @@ class Filling {
     this.#seed = seed;
     this.#samples = samples;
     this.#rows = new Overlays(store.reading);
-    // The methods for stream readers and messages do nothing: there are no readers to notify, and no body loses its
-    // references.
+    // Replace the methods that notify stream readers or send messages by empty ones. No reader is subscribed, and no
+    // message is needed, because no body loses its references.
     this.#into = Object.assign(directedRows(this.#rows), {
       publishRow: () => undefined,
       now: 0,
@@ -94,7 +101,8 @@ class Filling {
   /** Writes tasks, the oldest first; returns the ids of some of them, evenly spread. */
   async tasks(span: Span): Promise<string[]> {
     const { count } = span;
-    // Use an odd number. With an even number, tasks with a body would be more frequent in the sample than in the whole.
+    // Use an odd interval. With an even interval, the returned tasks would more often have a stored body than all tasks
+    // do.
     const every = Math.floor(count / 1_000) | 1;
     const ids: string[] = [];
     for (let n = 0; n < count; n++) {
@@ -108,7 +116,7 @@ class Filling {
     return ids;
   }
 
-  /** Writes facts of the steady team. Their runs and tasks are not written. */
+  /** Writes only the facts of the steady team, without the runs and tasks that the facts are about. */
   async facts(span: Span): Promise<void> {
     const { workspaceId, steadyTeamId: teamId } = this.#seed;
     for (let n = 0; n < span.count; n++) {
@@ -184,7 +192,7 @@ class Filling {
     stays.put(this.#into, this.#seed.workspaceId, [stay.teamId, toDay(toMs), id], { ...stay, id, fromMs, toMs });
   }
 
-  /** Writes the hook occurrence of a task's opening, and the event if it is among the latest of its team. */
+  /** Writes the hook occurrence that the opening of a task caused. If `isRecent` is true, also writes the event. */
   #fire(n: number, task: { readonly id: string; readonly title: string }, isRecent: boolean): void {
     const { workspaceId } = this.#seed;
     const into = this.#into;

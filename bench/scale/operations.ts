@@ -27,7 +27,7 @@ const FOLDS = 40;
 /** Index in {@link taskOperations} of the first operation that writes. */
 const FIRST_WRITE = 9;
 
-/** The operations in a store of tasks, in this order. */
+/** The operations that are measured in a store of tasks, in this order. */
 export const taskOperations: readonly Operation[] = [
   reads("a task read", (side, n) => `/api/tasks/${side.taskIds[n % side.taskIds.length]}`, READS),
   lists("tasks, the first page", "tasks?limit=50"),

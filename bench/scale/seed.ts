@@ -37,7 +37,7 @@ export interface Seed {
   readonly receiver: string;
 }
 
-/** A task that a service worked on, with all its rows. Other tasks are copies of it. */
+/** A task that a service worked on, with all its rows. The filled stores contain copies of this task. */
 export interface SampleTask {
   readonly task: TaskRow;
   readonly run: RunRow;

@@ -35,9 +35,12 @@ export interface Started {
 }
 
 const QUIET_MS = 20;
-/** How many times in a row the service must look idle. */
+/** How many intervals in a row must be idle before the service counts as idle. */
 const QUIET_TIMES = 4;
-/** CPU time below which an interval counts as idle, in microseconds. A background search after startup takes more. */
+/**
+ * An interval counts as idle if the service uses less CPU time than this in it, in microseconds. A background search
+ * that runs after startup uses more.
+ */
 const QUIET_MICROS = 4_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -105,8 +108,9 @@ async function settle({ runtime }: Service): Promise<void> {
 }
 
 /**
- * Reads the facts of a team's last `days` days in order, page by page, like a figure over a period. Repeats this
- * `times` times. `count` is the number of facts in one pass; `completed` is the number of completed runs in all passes.
+ * Reads the facts of a team's last `days` days in order and page by page, as the computation of a figure does. Repeats
+ * this `times` times. `count` is the number of facts in one pass; `completed` is the number of completed runs in all
+ * passes.
  */
 function foldFacts({ runtime }: Service, { workspaceId, teamId, days, times }: Extract<Command, { type: "facts" }>) {
   const from = toDay(runtime.clock.now() - days * DAY_MS);

@@ -23,7 +23,7 @@ export class Served {
   readonly started: Started;
   readonly #child: ChildProcess;
   readonly #pool: Pool;
-  /** The number of requests so far; each has its own key. */
+  /** The number of requests so far. It makes the key of each request unique. */
   #sent = 0;
 
   private constructor(child: ChildProcess, seed: Seed, started: Started) {
@@ -59,8 +59,7 @@ export class Served {
   }
 
   /**
-   * Returns the CPU time of the service's process during some work and everything that follows from it, in
-   * microseconds.
+   * Returns the CPU time of the service's process until `work` is done and the service is idle again, in microseconds.
    */
   async measure(work: () => Promise<unknown>): Promise<number> {
     await this.tell({ type: "settle" });

@@ -1,7 +1,7 @@
 import { rowSpace } from "../../storage/keys.js";
 import type { Store } from "../../storage/store.js";
 
-/** Counts of puts and removes in committed batches. */
+/** The numbers of puts and removes in committed batches. `domain` counts the rows of tables. */
 export interface RowCount {
   readonly domain: number;
   /** All other rows, such as snapshots, effects and timers. */

@@ -26,8 +26,8 @@ class Search {
   }
 
   /**
-   * Visits a file and returns its `low`. For a file that was visited before, returns its index, or infinity if its
-   * component is complete.
+   * Visits a file and returns its `low`. For a file that was visited before, returns the file's index, or infinity if
+   * the file's component is complete.
    */
   visit(file: string): number {
     const known = this.#index.get(file);

@@ -4,7 +4,9 @@ import type { Change } from "../../storage/store.js";
 
 /** An order from the measuring process to a service. The service answers each order. */
 export type CreatingOrder =
-  /** Opens the service built in a checkout, this one by default; answered with {@link Opened}. */
+  /**
+   * Opens the service that is built in the checkout `product`; null for this checkout. Answered with {@link Opened}.
+   */
   | { readonly do: "open"; readonly product: string | null }
   /** Asks for the CPU time and the commits since the previous `use` or `ask`; answered with {@link Used}. */
   | { readonly do: "use" }
@@ -14,7 +16,7 @@ export type CreatingOrder =
   | { readonly do: "show" }
   | { readonly do: "close" };
 
-/** How to send creates to a service. */
+/** The port, the bearer token and the path for requests that create secrets. */
 export interface Opened {
   readonly port: number;
   readonly bearer: string;

@@ -13,8 +13,8 @@ import type { Change, Key, Store } from "../../storage/store.js";
 import { type Deliverer, SECRET, toWork } from "./hook-events.js";
 
 /**
- * Creates the baseline deliverer, which does the least work for a durable delivery: it stores the event, sends a signed
- * request, and stores the answer.
+ * Creates the baseline deliverer, which does only what every durable delivery needs: it stores the event, sends a
+ * signed request, and stores the answer.
  */
 export function openLeast(store: Store, url: string): Deliverer {
   const agent = new Agent({ connections: 64, pipelining: 1 });

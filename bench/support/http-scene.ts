@@ -10,7 +10,7 @@ export interface Exchange {
   readonly request: string;
   readonly status: number;
   readonly answer: string;
-  /** A request rate at which every server except `node` still has idle time. */
+  /** A request rate below the capacity of every server except `node`. */
   readonly pacedPerSecond: number;
   /**
    * A resource of the workspace that another client writes during the measurement: its path, and the body without its

@@ -22,8 +22,8 @@ export interface ServerUsage {
 }
 
 /**
- * How long a client counts as active after its last request, in milliseconds. The process waits this long before the
- * load starts, so that the client that filled the workspace no longer counts.
+ * How long a client counts as active after its last request, in milliseconds. The process waits this long between
+ * filling the workspace and the load. So the client that filled the workspace no longer counts as active.
  */
 const ABOUT_MS = 10_000;
 

@@ -17,7 +17,7 @@ export interface IdleRunner {
   readonly outcome?: "completed" | "failed";
 }
 
-/** The commit at which a run starts if its job gives none. */
+/** The commit at which a run starts if the run's job names no commit. */
 const COMMIT = "1".repeat(40);
 
 /** How long the runner waits for its next run before it stops, in milliseconds. */
@@ -62,7 +62,7 @@ function begin({ port, poolToken, slots, steps = 0, outcome = "completed" }: Idl
   );
   socket.on("close", (code, reason) => giveUp(`its connection was closed: ${code} ${reason}`.trim()));
   socket.on("error", ({ message }) => giveUp(`its connection failed: ${message}`));
-  // No run is in progress between two messages, so a heartbeat lists no claim.
+  // List no claims: no run is in progress between two messages.
   const beat = () => post({ frame: "beat", ack: received, claims: [] });
   socket.on("message", (data) => {
     const frame = serviceFrameSchema.parse(JSON.parse(data.toString()));

@@ -34,13 +34,13 @@ interface Listener {
   /** Returns the number of the next request. */
   next(): number;
   answered(ms: number, isWanted: boolean): void;
-  /** Called when the connection can send again. */
+  /** Called when the connection has no request in flight and can send the next one. */
   free(connection: Connection): void;
 }
 
 /**
- * One connection with one request at a time. It parses answers only enough to find their end, so that the load costs
- * less CPU than the measured server.
+ * One connection, with at most one request in flight. It parses an answer only as far as needed to find the answer's
+ * end, so that the load costs less CPU time than the measured server.
  */
 class Connection {
   readonly #socket: Socket;
@@ -87,8 +87,7 @@ class Connection {
 const PACE_MS = 1;
 
 /**
- * Lets free connections send due requests. Returns two functions: one reports a free connection, and one stops the
- * pace.
+ * Sends requests at an even rate over free connections. `free` reports a connection that is free; `end` stops sending.
  */
 function pace(perSecond: number): { readonly free: (connection: Connection) => void; readonly end: () => void } {
   const free: Connection[] = [];
@@ -96,7 +95,7 @@ function pace(perSecond: number): { readonly free: (connection: Connection) => v
   let lastMs = performance.now();
   const timer = setInterval(() => {
     const nowMs = performance.now();
-    // Requests that a slow server delayed are dropped, not sent later.
+    // Limit the due requests to the free connections: a request that a slow server delayed is dropped, not sent later.
     due = Math.min(due + ((nowMs - lastMs) * perSecond) / 1_000, free.length);
     lastMs = nowMs;
     for (; due >= 1; due -= 1) free.shift()?.send();

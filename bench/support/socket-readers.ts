@@ -17,7 +17,10 @@ const LATE_MS = 30_000;
  */
 export type ReadersOrder = { readonly open: SocketWorld } | Writes | { readonly ask: "close" };
 
-/** The changes to write. They go to all topics in rotation, or all go to the topic without readers. */
+/**
+ * The changes to write. If `isHeard` is true, they go to all topics with readers in rotation. Otherwise they all go to
+ * the topic without readers.
+ */
 interface Writes {
   readonly changes: number;
   readonly perSecond: number;
@@ -25,8 +28,8 @@ interface Writes {
 }
 
 /**
- * The outcome of some changes. `p50Ms` and `p99Ms` are percentiles of the time from the answer to a write until a
- * reader has the change's message, in milliseconds.
+ * The arrivals of the messages that some changes caused. `p50Ms` and `p99Ms` are percentiles of the time from the
+ * answer to a write until a reader has the message of its change, in milliseconds.
  */
 export interface Arrivals {
   readonly messages: number;
@@ -35,7 +38,7 @@ export interface Arrivals {
   readonly failed: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Percentiles of the time from the moment when a write was due until a reader has the message. */
+  /** The same percentiles, but of the time from the moment when a write was due. */
   readonly fromRequest: { readonly p50Ms: number; readonly p99Ms: number };
   /** From the first write until the last message, in seconds. */
   readonly seconds: number;
@@ -45,8 +48,8 @@ const DIGITS = toTitle(0).length - toTitle(0).indexOf("0");
 const MARK = Buffer.from(toTitle(0).slice(0, -DIGITS));
 
 /**
- * All readers of a world. This class also writes the changes, so that one clock measures the answer to a write and the
- * arrival of its messages.
+ * All readers of a service's topics. This class also writes the changes, so that the same clock measures the answer to
+ * a write and the arrival of its messages.
  */
 class Readers {
   readonly #world: SocketWorld;
@@ -55,15 +58,15 @@ class Readers {
   #written = 0;
   #topics: readonly SocketTopic[] = [];
   /**
-   * The number of the first change in this run. `#answeredMs` and `#arrivedMs` have an entry for each change of the
-   * run, in order: the time of its answer, and the times of its messages.
+   * The number of the first change in this run. The two lists below have one entry per change, in order: the time of
+   * the answer to its write, and the times at which readers got its message.
    */
   #first = 0;
   #answeredMs: number[] = [];
   #arrivedMs: number[][] = [];
   /**
-   * The message of the first change in the latest run with readers. Its title is replaced by the title of change 0. A
-   * bare server sends this text.
+   * The message of the first change in the latest run with readers, with the title of change 0 in place of its own
+   * title. A bare server sends this text.
    */
   text = "";
 

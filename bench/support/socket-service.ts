@@ -46,8 +46,8 @@ async function listTokens(service: BenchService, workspaceId: string, count: num
 
 let served: Promise<Served> | null = null;
 
-// Entry point of the child process: opens the ordered service, answers with its world, then reports its CPU time on
-// request.
+// Entry point of the child process: opens the requested service, answers with its {@link SocketWorld}, and then reports
+// its CPU time on request.
 process.on("message", async (order: ServiceOrder) => {
   if ("open" in order) {
     served = order.bare === null ? openSignalbox(order.open) : openBareSockets(order.bare);

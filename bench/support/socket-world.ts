@@ -1,4 +1,4 @@
-/** What the readers' process needs to know about a service: where to write changes, and who reads them. */
+/** A service's topics, for the process of the readers: where to write changes, and who reads them. */
 export interface SocketWorld {
   readonly port: number;
   /** The path for the sockets. */
@@ -28,7 +28,7 @@ export type ServiceOrder =
   | { readonly ask: "cpu" }
   | { readonly ask: "close" };
 
-/** The world that a bare server copies, and the text of a change in it. */
+/** The topics that a bare server serves, and the text of a change that it sends. */
 export interface BareWorld {
   readonly topics: readonly SocketTopic[];
   readonly silent: SocketTopic;

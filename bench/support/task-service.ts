@@ -10,7 +10,7 @@ export interface TaskPlace {
   readonly poolToken: string;
 }
 
-/** Committed rows, and this process's CPU time in microseconds. Both count from the process's start. */
+/** Committed rows and batches, and this process's CPU time in microseconds. All count from the start of the process. */
 export interface TaskUse {
   readonly micros: number;
   readonly rows: number;
@@ -21,8 +21,9 @@ export interface TaskUse {
 const LEASE_SECONDS = 3_600;
 const PROMPT = "Read the issue, mend what it says, and show it with a test. ".repeat(34);
 
-// Entry point of the child process. It serves the build of the named checkout, by default its own, and sends the parent
-// where to open tasks. Then it answers each message with its usage so far. It exits when its parent disconnects.
+// Entry point of the child process. It serves the build of the checkout in `folder`, by default of its own checkout. It
+// sends the parent where to open tasks, and then answers each message with its usage so far. It exits when its parent
+// disconnects.
 const [folder] = process.argv.slice(2);
 let [rows, batches] = [0, 0];
 const service = await openBenchService(

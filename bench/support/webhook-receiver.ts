@@ -20,7 +20,8 @@ export interface Receiver extends Place {
 const expression = (cel: string) => `${OPEN} ${cel} ${CLOSE}`;
 
 /**
- * Creates an integration with a verified webhook and one event. The event matches if `when` is true, and opens a task.
+ * Creates an integration with a verified webhook and one event. The event matches the deliveries for which the
+ * expression `when` is true, and opens a task.
  */
 export async function readReceiver(
   service: BenchService,
@@ -61,8 +62,8 @@ export function toDeliveryRequest(path: string, body: string): string {
 }
 
 /**
- * Waits until the integration has no waiting or running delivery. It reads without a request: a request would be a
- * second client, and the service would shorten its scheduling rounds for ten seconds.
+ * Waits until the integration has no waiting or running delivery. Reads the rows instead of sending a request: a
+ * request would count as a second active client, and the service would shorten its scheduling rounds for ten seconds.
  */
 export async function workedOff({ runtime }: BenchService, { workspaceId, id }: Receiver): Promise<void> {
   const key = cellKey(deliveryIntakeRef(workspaceId, id));

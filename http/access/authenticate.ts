@@ -10,8 +10,8 @@ import type { ExpiredCredentials } from "./expired-credentials.js";
 export const SESSION_COOKIE = "session";
 
 /**
- * The credential of a request, as the SHA-256 (hex) of its value. `hash` is null if the `Authorization` header is not
- * `Bearer` with a well-formed token.
+ * The credential of a request. `hash` is the SHA-256 (hex) of the token in it; null if the `Authorization` header is
+ * not `Bearer` with a well-formed token.
  */
 export interface Credential {
   readonly kind: "token" | "session";
@@ -19,9 +19,9 @@ export interface Credential {
 }
 
 /**
- * Reads the credential of a request. The returned function finds the current caller at each call. It returns null if
- * the request has no credential, and a refusal if the credential is invalid. With a session cookie, it also refuses a
- * write whose `Origin` header is not this service's.
+ * Reads the credential of a request. Returns a function that finds the current caller at each call. This function
+ * returns null if the request has no credential. It returns a refusal if the credential is invalid, or if a request
+ * with a session cookie writes and its `Origin` header names another site.
  */
 export function authenticate(
   request: Credentials,

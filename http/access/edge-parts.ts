@@ -14,8 +14,8 @@ import type { Route } from "../wire/route.js";
 import type { ExpiredCredentials } from "./expired-credentials.js";
 
 /**
- * The dependencies of the HTTP layer, grouped by purpose. The routes and sockets of an area receive only the parts that
- * they name.
+ * The dependencies of the HTTP layer, grouped by purpose. The routes and sockets of an area receive only the groups
+ * that their functions name.
  */
 export interface EdgeParts {
   readonly runtime: Runtime;
@@ -40,7 +40,7 @@ interface SiteParts {
 
 interface HostParts {
   readonly allowList: AllowList;
-  /** Requests that runners send in the networks of their workspaces. */
+  /** Sends requests through runners, in the networks of their workspaces. */
   readonly network: NetworkRequests;
   readonly verifier: WorkloadVerifier;
   /** The authorization servers of linked accounts. */

@@ -6,8 +6,8 @@ import { createRecentEntries } from "../../runtime/recent-entries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
 /**
- * Maximum number of remembered credentials. Above it, the oldest credential is forgotten. The effect depends on its
- * kind:
+ * Maximum number of remembered credentials. Above it, the oldest credential is forgotten. What happens to a forgotten
+ * credential depends on its kind:
  *
  * - A session, or a workspace token that no trust minted, is still refused, because it was also ended in the store.
  * - For a minted token or a callback token, the service checks the expiry time again.
@@ -15,8 +15,8 @@ import type { Runtime } from "../../runtime/runtime.js";
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Credentials that were refused as expired. They stay refused even if the clock goes back. After a restart, this holds
- * only for credentials that were also ended in the store.
+ * Credentials that were refused as expired. The service keeps refusing them even if the clock goes back. After a
+ * restart, it keeps refusing only the credentials that were also ended in the store.
  */
 export class ExpiredCredentials {
   readonly #runtime: Pick<Runtime, "ask" | "reading" | "clock">;
@@ -30,20 +30,20 @@ export class ExpiredCredentials {
     return this.#hashes.has(hash);
   }
 
-  /** Remembers and ends the session with this token hash, if the session has expired. */
+  /** If the session with this token hash has expired, remembers the hash and ends the session in the store. */
   refusedSession(hash: string): void {
     const { reading, clock } = this.#runtime;
     const email = findExpiredSession(reading, hash, clock.now());
     if (email === null) return;
     this.#remember(hash);
-    // If the call fails, for example because the process is stopping, the session stays in the store. Later requests
-    // are refused because of its expiry time.
+    // Ignore a failed call, for example while the process is stopping. The session then stays in the store, and later
+    // requests are refused because of its expiry time.
     this.#runtime.ask(accountRef(email), { type: "session.close", sessionHash: hash }).catch(() => undefined);
   }
 
   /**
-   * If the token with this hash has expired, remembers and ends the token. Only remembers a minted token, because its
-   * trust removes it from the store.
+   * If the token with this hash has expired, remembers the hash. Also ends the token in the store, except for a minted
+   * token, which its trust removes.
    */
   refusedToken(hash: string): void {
     const { reading, clock } = this.#runtime;
@@ -55,13 +55,19 @@ export class ExpiredCredentials {
     this.#runtime.ask(workspaceRef(workspaceId), { type: "token.expire", id }).catch(() => undefined);
   }
 
-  /** If the minted pool token with this hash has expired, remembers it. The token's trust removes it from the store. */
+  /**
+   * If the minted pool token with this hash has expired, remembers the hash. The trust that minted the token removes
+   * the token from the store.
+   */
   refusedPool(hash: string): void {
     const { reading, clock } = this.#runtime;
     if (findExpiredToken(reading, hash, clock.now())?.isMinted === true) this.#remember(hash);
   }
 
-  /** Remembers an expired callback token. Nothing about it is stored, so the next process checks its time again. */
+  /**
+   * Remembers the hash of an expired callback token. The store has no record of such tokens, so after a restart the
+   * service checks the expiry time again.
+   */
   refusedCallback(hash: string): void {
     this.#remember(hash);
   }

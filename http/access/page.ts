@@ -8,7 +8,10 @@ const hash = (text: string): string => `'sha256-${createHash("sha256").update(te
 
 export interface PageParts {
   readonly title: string;
-  /** HTML from the service's own source only. The script inserts user-written text as plain text, never as HTML. */
+  /**
+   * HTML that comes only from the service's source code. The page's script inserts user-written text as plain text,
+   * never as HTML.
+   */
   readonly body: string;
   readonly script: string;
 }

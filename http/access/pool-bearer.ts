@@ -14,8 +14,8 @@ export interface PoolSource {
 }
 
 /**
- * Finds the pool that a token (SHA-256, hex) belongs to; null if there is none. A token that was once refused as
- * expired stays refused.
+ * Finds the pool of the token whose SHA-256 (hex) is `tokenHash`; null if there is none. A token that was once refused
+ * as expired stays refused.
  */
 export function findPool({ runtime, expired }: PoolSource, tokenHash: string): PoolBearer | null {
   const { reading, clock } = runtime;

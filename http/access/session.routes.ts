@@ -189,9 +189,9 @@ function cookie(baseUrl: string, value: string, seconds: number): string {
 }
 
 /**
- * The page reads the token from its address and uses it only when the person clicks the button. So a link checker,
- * which opens every link in a mail, does not use up the token. After the sign-in, a link that ends with
- * `#/tasks/<id>` continues to the page of this task.
+ * The page reads the token from its own address, and uses the token only when the person clicks the button. So a link
+ * checker, which opens every link in a mail, does not use up the token. If the link ends with `#/tasks/<id>`, the
+ * browser continues to this task's page after the sign-in.
  */
 const script = `
 document.querySelector("button").addEventListener("click", async () => {

@@ -11,11 +11,14 @@ export interface WantedLink {
    * For a link that no request asked for, it is a random text.
    */
   readonly source: string;
-  /** Returns the sealed mail with the link. Null to send no mail. */
+  /** Returns the sealed mail that contains the link. If this is null, the service sends no mail. */
   readonly sealedMailOf: ((link: string) => string) | null;
 }
 
-/** Issues a link that signs a person in once, and returns it. Throws `Refused` if too many were requested. */
+/**
+ * Issues a link that signs a person in once, and returns the link. Throws `Refused` if the source requested too many
+ * links.
+ */
 export async function issueSignInLink(
   { runtime, baseUrl }: { readonly runtime: Runtime; readonly baseUrl: () => string },
   { to, source, sealedMailOf }: WantedLink,

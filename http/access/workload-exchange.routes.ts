@@ -23,7 +23,10 @@ const exchangeBody = z.strictObject({
   token: z.string().describe("The OIDC token that the platform issued."),
 });
 
-/** Minimum time until a refusal, in milliseconds, so that its timing reveals little about the cause. */
+/**
+ * Minimum time between a request and its refusal, in milliseconds. So the response time reveals little about the cause
+ * of the refusal.
+ */
 const REFUSED_AFTER_MS = 100;
 
 /**
@@ -120,8 +123,8 @@ function poolExchange(options: WorkloadExchangeOptions): Route {
 }
 
 /**
- * Returns the result of an exchange. If the exchange was refused (null), throws the same refusal for every cause. The
- * refusal comes at least {@link REFUSED_AFTER_MS} milliseconds after the call.
+ * Returns the result of an exchange. If the result is null, the exchange was refused: throws the same refusal for every
+ * cause, at least {@link REFUSED_AFTER_MS} milliseconds after the call.
  */
 async function exchanged<Exchanged>(exchange: Promise<Exchanged | null>): Promise<Exchanged> {
   const started = performance.now();

@@ -61,8 +61,8 @@ export const checkBody = z.strictObject({
 const given = z.unknown().refine((value) => value !== undefined, "is required");
 
 /**
- * Checks only that the required fields are present and that there are no unknown fields. The other parts are parsed
- * afterwards, so that their errors are reported in the specified order.
+ * Checks only that the required fields are present and that there are no unknown fields. The values of the fields are
+ * parsed afterwards, so that errors are reported in the specified order.
  */
 const outline = z.strictObject({
   lineId: z.string(),
@@ -75,7 +75,7 @@ const outline = z.strictObject({
 const planned = z.strictObject({ station: proposedBlockSchema, line });
 const terms = z.strictObject({ reference, repeats });
 
-/** A check request. `planned` and `terms` are either parsed or hold their errors. */
+/** A parsed check request. `planned` and `terms` hold either their parsed data or their errors. */
 export interface AskedCheck {
   readonly lineId: string;
   readonly stationKey: string;
@@ -100,7 +100,10 @@ export function parseCheck(body: unknown): AskedCheck | Refusal {
 
 const lineTooLong: FieldError = { path: "line", message: `must be at most ${MAX_LINE} characters` };
 
-/** Whether the value is too long. Measures it as sent, before defaults are filled in. */
+/**
+ * Whether the JSON of the value exceeds {@link MAX_LINE}. Pass the value as the client sent it, before defaults are
+ * filled in.
+ */
 function isTooLong(value: unknown): boolean {
   return value !== undefined && writeJson(value).length > MAX_LINE;
 }

@@ -30,7 +30,8 @@ type BodyPart<Op> = Op extends { readonly requestBody: { readonly content: infer
     : unknown;
 
 /**
- * The option `version`, for an operation that requires `If-Match`: the version of the resource when it was last read.
+ * The option `version`, for operations that require the header `If-Match`. It is the version of the resource that the
+ * caller last read.
  */
 type VersionPart<Op> = Op extends { readonly parameters: { readonly header: { readonly "If-Match": string } } }
   ? { readonly version: number }
@@ -38,7 +39,7 @@ type VersionPart<Op> = Op extends { readonly parameters: { readonly header: { re
 
 /** Options that every call takes. */
 export interface CallOptions {
-  /** Replaces the client's signal. Null: the call does not abort. */
+  /** Replaces the `signal` of the client's options for this call. With null, no signal aborts the call. */
   readonly signal?: AbortSignal | null;
   /**
    * The `Idempotency-Key` of a POST. Default: a new random key. The client uses one key for all attempts of a call.
@@ -48,7 +49,10 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a call takes besides {@link CallOptions}: `path`, `query`, `body` and `version`, if the operation has them. */
+/**
+ * The options of a call besides {@link CallOptions}. They include `path`, `query`, `body` and `version` only if the
+ * operation has these.
+ */
 export type Options<V extends Verb, Path extends keyof paths> = CallOptions &
   PathPart<Operation<V, Path>> &
   QueryPart<Operation<V, Path>> &

@@ -20,15 +20,15 @@ export interface ClientOptions {
   /** Writes JSON bodies. The default, `JSON.stringify`, rejects a `bigint`. */
   readonly stringify?: (value: unknown) => string;
   /**
-   * Maximum total wait before the retries of one call, in milliseconds. The client retries responses 429 and 503 that
-   * have a `retry-after`. Default: 60,000.
+   * Maximum total time that one call waits before retries, in milliseconds. The client retries responses 429 and 503
+   * that have a `retry-after`. Default: 60,000.
    */
   readonly retryMs?: number;
   /** The longest `retry-after` to wait for, in milliseconds. Default: `retryMs`. */
   readonly maxRetryAfterMs?: number;
   /**
-   * Whether to also retry after lost responses and temporary errors (see {@link ApiError.isTemporary}). Applies only to
-   * GET, and to POST with its idempotency key. Default: false, so that a wrong address fails at once.
+   * Whether to retry also after lost responses and temporary errors (see {@link ApiError.isTemporary}). This applies to
+   * GET, and to POST, which has an idempotency key. Default: false, so that a call to a wrong address fails at once.
    */
   readonly retriesLost?: boolean;
   /** How long the service may take to answer one attempt, in milliseconds. Default: 60,000. */
@@ -51,7 +51,7 @@ export interface Retry {
   readonly waitMs: number;
 }
 
-/** A typed client of the API. Each method takes a path of the route table and what the operation needs. */
+/** A typed client of the API. Each method takes a path of the API, and then the options that the operation needs. */
 export type Client = {
   readonly [V in Verb]: <const Path extends PathWith<V>>(
     path: Path,
@@ -80,7 +80,10 @@ export interface AnyOptions extends CallOptions {
   readonly version?: number;
 }
 
-/** The wait before the first retry after a lost response, and the maximum to which it doubles, in milliseconds. */
+/**
+ * The wait before the first retry after a lost response, in milliseconds. Each further wait is twice as long, up to the
+ * maximum below.
+ */
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 
@@ -162,7 +165,7 @@ async function attemptOnce(
   return { status, headers, text: text + decoder.decode() };
 }
 
-/** The wait that a 429 or 503 demands, in milliseconds; null if it demands none. */
+/** Returns the wait that a 429 or 503 requires in its `retry-after`, in milliseconds; null for any other response. */
 function toRetryAfter({ status, headers }: Received): number | null {
   const after = headers.get("retry-after");
   if (after === null || (status !== 429 && status !== 503)) return null;

@@ -4,7 +4,10 @@ import type { Client } from "./client.js";
 type QueryOf<Path extends PathWith<"get">> =
   Options<"get", Path> extends { readonly query?: infer Query } ? Query : never;
 
-/** The query parameter that takes the `next` of a page: `before` for lists with the newest first, otherwise `after`. */
+/**
+ * The query parameter that takes the `next` member of the previous page: `before` for lists with the newest item first,
+ * otherwise `after`.
+ */
 type CursorOf<Path extends PathWith<"get">> = Extract<keyof NonNullable<QueryOf<Path>>, "before" | "after">;
 
 /** The paths of lists with pages. */

@@ -9,17 +9,17 @@ export interface Problem {
   readonly detail: string;
   /** The invalid fields of an `invalid` problem. */
   readonly errors?: readonly { readonly path: string; readonly message: string; readonly severity: string }[];
-  /** The current version of the resource, on `moved-on`. */
+  /** On a `moved-on` problem, the current version of the resource. */
   readonly currentVersion?: number;
-  /** How to find the id of the object, on `not-found`. */
+  /** On a `not-found` problem, how to find the id of the object. */
   readonly hint?: string;
-  /** The permission that the caller lacks, on `forbidden`. */
+  /** On a `forbidden` problem, the permission that the caller lacks. */
   readonly permission?: string;
 }
 
 /**
- * The service or a proxy answered a call with a status other than 2xx. The message is the problem's detail, its invalid
- * fields and its hint; without a problem, it is the status.
+ * Thrown when the service or a proxy answers a call with a status other than 2xx. The error message is the problem's
+ * detail, its invalid fields and its hint. If the response has no problem, the error message is the status.
  */
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -40,21 +40,24 @@ export class ApiError extends Error {
     this.requestId = answer.headers.get("x-request-id");
   }
 
-  /** Whether the same call may succeed later: 408, 425, 429, 500, 502, 503 and 504, from the service or a proxy. */
+  /**
+   * Whether the same call may succeed later. This is so for the statuses 408, 425, 429, 500, 502, 503 and 504, whether
+   * the service or a proxy sent them.
+   */
   get isTemporary(): boolean {
     return [408, 425, 429, 500, 502, 503, 504].includes(this.status);
   }
 
-  /** The type of the problem without its prefix, such as `not-found`; null if there is no problem. */
+  /** The type of the problem without its prefix, such as `not-found`; null if the response has no problem. */
   get slug(): ProblemSlug | null {
     return (this.problem?.type.split(":").at(-1) as ProblemSlug | undefined) ?? null;
   }
 }
 
-/** No complete response arrived, or the service closed the stream for good. */
+/** Thrown when no complete response arrived, or when the service closed the stream for good. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
-  /** The client's `baseUrl`; null if it has none, or if the service closed the stream. */
+  /** The client's `baseUrl`. Null if the client has no `baseUrl`, or if the service closed the stream. */
   readonly url: string | null;
 
   constructor(message: string, { url = null, cause }: { readonly url?: string | null; readonly cause?: unknown } = {}) {

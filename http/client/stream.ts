@@ -4,13 +4,13 @@ import { ConnectionError } from "./problem.js";
 /** A message of a topic. `data` has the form that the documentation of streams gives for the topic. */
 export interface StreamMessage {
   readonly topic: string;
-  /** The number of the last change that the message includes. Absent on errors. */
+  /** The sequence number of the last change that the message includes. Absent if the message is an error. */
   readonly seq?: number;
   readonly kind: "snapshot" | "change" | "reset" | "error";
   readonly data: unknown;
 }
 
-/** What the stream needs from a WebSocket: the standard interface, or the package `ws`. */
+/** The part of a WebSocket that the stream uses. The standard `WebSocket` and the package `ws` both have it. */
 export interface Socket {
   onopen: ((event: never) => void) | null;
   onmessage: ((event: never) => void) | null;
@@ -22,7 +22,10 @@ export interface Socket {
 
 /** The options of a stream: some of the client's settings, and settings of the stream itself. */
 export interface StreamOptions extends Pick<ClientOptions, "baseUrl" | "token" | "cookie" | "headers" | "parse"> {
-  /** Opens a socket. Default: the global `WebSocket`. On Node 20, and for credentials in a browser, give your own. */
+  /**
+   * Opens a socket. Default: the global `WebSocket`. Pass your own function on Node 20, or to send credentials from a
+   * browser.
+   */
   readonly open?: (url: string, headers: Readonly<Record<string, string>>) => Socket;
   /** Called each time the stream is connected, also after a reconnect. */
   readonly onConnected?: () => void;
@@ -47,7 +50,10 @@ export interface Stream {
   readonly ended: Promise<void>;
 }
 
-/** Waits between attempts to connect, in milliseconds: the first, and the maximum to which it doubles. */
+/**
+ * The wait before the first attempt to reconnect, in milliseconds. Each further wait is twice as long, up to the
+ * maximum below.
+ */
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
 /** The service closes with 4401 when the credential becomes invalid, and with 4400 after an invalid command. */
@@ -139,8 +145,8 @@ function toHeaders({ token, cookie, headers }: StreamOptions): Record<string, st
 }
 
 /**
- * Opens a global `WebSocket`. Browsers send the page's cookie and do not support headers. Node accepts headers in place
- * of the list of protocols.
+ * Opens a global `WebSocket`. Browsers send the page's cookie, and cannot send other headers. In Node, the headers are
+ * passed in place of the list of protocols.
  */
 function openGlobal(url: string, headers: Readonly<Record<string, string>>): Socket {
   const Make = WebSocket as unknown as new (url: string, options?: object) => Socket;

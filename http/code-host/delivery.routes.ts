@@ -138,7 +138,7 @@ async function useNews(
   return isUsed;
 }
 
-/** Throws {@link Refused} for a payload that is not an installation event. */
+/** Parses an installation event. Throws {@link Refused} for any other payload. */
 function toInstallationEvent(json: unknown): InstallationEvent {
   const event = installationEventSchema.safeParse(json);
   if (event.success) return event.data;

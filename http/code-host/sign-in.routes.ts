@@ -181,8 +181,8 @@ const callbackPage = toPage({
 });
 
 /**
- * Maximum time that a response waits for the code host, in milliseconds. It is longer than the code host's four
- * requests may take together.
+ * Maximum time that a response waits for the code host, in milliseconds. It is longer than the maximum time of the four
+ * requests to the code host together.
  */
 const WAIT_MS = 50_000;
 

@@ -16,7 +16,8 @@ const written = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 const time = z
   .string()
   .refine((text) => written.safeParse(text).success, "must be an RFC 3339 time, or a day as YYYY-MM-DD")
-  // A time before 1970 becomes 1 ms, because no pull request was merged before 1970.
+  // Replace a time before 1970 by the first millisecond of 1970. The result is the same, because no pull request was
+  // merged before 1970.
   .transform((text) => Math.max(Date.parse(text), 1));
 
 const listQuery = z

@@ -4,8 +4,8 @@ import { createInterface } from "node:readline";
 import { ToolClient } from "./tool-client.js";
 
 /**
- * This program is the demo's agent. It maintains a folder of notes in the repository and really edits files. If the
- * task says so, the agent first makes a mistake. The agent uses the line protocol of the command harness.
+ * This program is the demo's agent. It maintains a folder of notes in the repository and really edits files. Some tasks
+ * instruct the agent to make a mistake first. The agent uses the line protocol of the command harness.
  */
 
 interface Context {
@@ -44,8 +44,8 @@ interface AgentInput {
 }
 
 /**
- * Requests a handover. Returns null if it is accepted, or the reason of the refusal. Messages that arrive meanwhile
- * become steps.
+ * Requests a handover to the station `to`. Returns null if the handover is accepted, or the reason if it is refused.
+ * Reports a message that arrives meanwhile as a step.
  */
 async function handOver(to: string, note: string): Promise<string | null> {
   send({ type: "handover", to, note });

@@ -12,7 +12,8 @@ import { until } from "./until.js";
 const PULL_REQUEST = 7;
 
 /**
- * Checks the better prompt against the replay set and prints the verdict. Returns whether the verdict is as expected.
+ * Checks the better prompt against the replay set and prints the verdict. Returns whether the check had the expected
+ * verdict.
  */
 export async function showCheck(
   client: Client,

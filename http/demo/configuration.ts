@@ -74,7 +74,7 @@ export async function configure(
 }
 
 const runners = { pool: "local", labels: [] };
-/** The station whose agents write notes. Its judge scores replays; reviews judge the tasks' own runs. */
+/** The station whose agents write notes. Its judge scores only replays: tasks themselves are judged by review. */
 export const workStation = {
   key: "work",
   name: "Write",

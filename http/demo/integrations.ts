@@ -26,8 +26,8 @@ export interface IssueWork {
 }
 
 /**
- * Shows how an agent works on a tracker issue, and prints the results. Returns the created ids, or null if the results
- * are unexpected.
+ * Shows how an agent works on a tracker issue, and prints the results. Returns the ids of {@link IssueWork}, or null if
+ * the results are unexpected.
  */
 export async function showIssue(
   client: Client,

@@ -2,12 +2,15 @@ import type { AskedModel, ScriptedAnswer } from "./scripted-model.js";
 
 /** Matches a line that a change adds to the index of notes. */
 const LISTED = /^\+- \[.*\]\(.*\.md\)$/m;
-/** Matches the line before the second of two changes in a question to the judge. Each question has its own marker. */
+/**
+ * Matches the line before the second change in a question that compares two changes. The line starts with a marker,
+ * which is different in each question.
+ */
 const SECOND = /^[0-9a-f]{16,64} the second change/m;
 
 /**
- * Plays the judging model: a change passes if it lists its note in the index. Of two changes, the change that lists its
- * note is better.
+ * Answers like a judging model. A change passes if it lists its note in the index. Of two changes, the one that lists
+ * its note is better.
  */
 export function judge({ messages, response_format }: AskedModel): ScriptedAnswer {
   const shown = messages.at(-1)?.content ?? "";

@@ -27,7 +27,7 @@ export interface Sights {
   readonly baseUrl: string;
   /** A token with the scope `read`. */
   readonly readToken: string;
-  /** The task whose page the link opens, and its run with a change. */
+  /** The task whose page the link opens. Below it, a run of this task that has a change. */
   readonly taskId: string;
   readonly runId: string;
   /** The search that one of the commands shows; null to show the hook deliveries instead. */

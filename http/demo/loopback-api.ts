@@ -19,7 +19,7 @@ export interface ApiAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A fault that replaces an answer: another answer, a dropped connection, or no answer. */
+/** What replaces the answer to a request: another answer, a dropped connection, or no answer. */
 export type ApiFault = ApiAnswer | "drop" | "hang";
 
 /** An answered delivery, as it was sent. */
@@ -34,7 +34,7 @@ export interface SentDelivery {
 /** A simulated API of a service with webhooks, on the loopback interface. */
 export interface LoopbackApi {
   readonly url: string;
-  /** `127.0.0.1:<port>`, in the form that integrations and secrets list hosts. */
+  /** `127.0.0.1:<port>`, the form in which the `hosts` of integrations and secrets name the API. */
   readonly host: string;
   readonly requests: readonly ApiRequest[];
   /**
@@ -103,7 +103,7 @@ export async function startLoopbackApi(
   };
 }
 
-/** Returns the fault of a request and counts it down; undefined if there is none. */
+/** Returns the fault for a request, and counts this use of the fault. Returns undefined if there is none. */
 function takeFault(faults: LoopbackApi["faults"], { method, path }: ApiRequest): ApiFault | undefined {
   const [pattern, found] = [...faults].find(([each]) => each.test(`${method} ${path}`)) ?? [];
   if (pattern === undefined || found === undefined) return undefined;

@@ -66,14 +66,23 @@ type Closing = (() => Promise<void>)[];
 class Interrupted extends Error {}
 
 /**
- * The whole product in one terminal: a service with its store in a temporary folder, a runner in a separate process, a
- * line of two stations over a real git repository, two hooks, and tasks that agents work on. An agent also works on a
- * tracker issue, with the tracker's tools, and its change becomes a pull request at a code host, which is merged. Then
- * one of the runs is replayed under a better prompt, and a pull request that plans this prompt is checked. A search
- * finds that prompt too; its best candidate is picked and becomes a pull request against the workspace's config.
+ * The whole product in one terminal. The demo starts:
  *
- * The demo leaves no process and no folder, also after Ctrl+C during the work. Only after SIGKILL does its folder stay.
- * If npm, its parent, is killed by SIGKILL, the demo ends as with Ctrl+C.
+ * - a service with its store in a temporary folder
+ * - a runner in a separate process
+ * - a line of two stations over a real git repository, with two hooks
+ * - tasks that agents work on
+ *
+ * The demo then shows the following:
+ *
+ * 1. An agent works on a tracker issue with the tracker's tools. The agent's change becomes a pull request at a code
+ *    host, which is merged.
+ * 2. One of the runs is replayed under a better prompt. A pull request that plans this prompt is checked.
+ * 3. A search finds that prompt too. Its best candidate is picked and becomes a pull request against the workspace's
+ *    config.
+ *
+ * The demo leaves no process and no folder, also after Ctrl+C. Only after SIGKILL does its folder stay. If npm, the
+ * demo's parent, is killed by SIGKILL, the demo ends as with Ctrl+C.
  */
 async function main(): Promise<number> {
   const ending = new AbortController();
@@ -113,8 +122,8 @@ interface DemoOptions {
 }
 
 /**
- * Runs the demo and resolves with exit code 0. Rejects with the abort reason if `ending` is aborted before the work is
- * done, and with `NotAsItShould` if a result is unexpected.
+ * Runs the demo and resolves with exit code 0. Rejects with {@link NotAsItShould} if a result is unexpected. If
+ * `ending` is aborted before the work is done, rejects with the abort reason.
  */
 async function demonstrate(closing: Closing, ending: AbortController, options: DemoOptions): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-demo-"));
@@ -148,7 +157,7 @@ async function demonstrate(closing: Closing, ending: AbortController, options: D
   return 0;
 }
 
-/** Shows replays, a check, a search, and the pick of its best candidate. Returns the search's id. */
+/** Shows replays, a check and a search, and picks the search's best candidate. Returns the search's id. */
 async function showMeasuring({ client, configured, codeHost }: Opened, signal: AbortSignal): Promise<string> {
   await writeConfig(client, configured, codeHost);
   const setId = asItShould("the replays", await showReplays(client, configured, signal));

@@ -21,7 +21,10 @@ export async function writeConfig(client: Client, { workspaceId }: Configured, c
   line("pick", `the workspace's config is in ${repository}; the line names the file ${path} there as its source`);
 }
 
-/** Picks a candidate, and prints the pull request with its changes; returns whether it is as expected. */
+/**
+ * Picks a candidate, and prints the pull request with the candidate's changes. Returns whether the pull request is as
+ * expected.
+ */
 export async function showPick(
   client: Client,
   { teamId }: Configured,

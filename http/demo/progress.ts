@@ -3,7 +3,7 @@ const QUIET_MS = 900;
 const CHECK_MS = 100;
 
 /**
- * Fills quiet seconds: while nothing else is printed, it prints once per second what the demo waits for, and for how
+ * Reports progress while nothing else is printed. Once per second, the report says what the demo waits for, and for how
  * long.
  */
 export class Progress {
@@ -26,7 +26,7 @@ export class Progress {
     this.#state = state;
   }
 
-  /** Call for each printed line. */
+  /** Records that a line is printed. Call it for each printed line. */
   printed(): void {
     this.#lastLineMs = this.#nowMs();
   }

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 /**
- * This program is a proposer that needs no model: the search agent of the demo and of tests. Its arguments are prompts.
- * It proposes the live config with each new prompt, up to the number of candidates left. Each candidate is named after
- * the first words of its prompt. For failed tasks the proposer reports that another prompt could have helped. It uses
- * the line protocol of the command harness.
+ * This program is a proposer that needs no model. The demo and tests use it as their search agent. Its arguments are
+ * prompts. For each prompt, it proposes the live config with that prompt, up to the number of candidates left. Each
+ * candidate is named after the first words of its prompt. For each failed task, the proposer reports that another
+ * prompt could have helped. It uses the line protocol of the command harness.
  */
 
 interface Brief {

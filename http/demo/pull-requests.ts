@@ -13,7 +13,7 @@ import { until } from "./until.js";
 
 /** The repository that the demo's agents work on. */
 export const REPOSITORY = "acme/project";
-/** The account with the app's installation, and its admin at the code host. */
+/** The organization that installed the app. Below it, the organization's admin at the code host. */
 const ORGANIZATION: HostedAccount = { id: 9_001, login: "acme", type: "Organization" };
 const adaThere: HostedAccount = { id: 9_002, login: "ada-there", type: "User" };
 const INSTALLATION = { id: 7, account: ORGANIZATION, suspended_at: null, updated_at: "2026-09-01T10:00:00Z" };
@@ -44,7 +44,10 @@ export async function connectCodeHost(
   );
 }
 
-/** Gets a task's pull request reviewed and merged, and prints its progress; returns whether it is as expected. */
+/**
+ * Reviews and merges the pull request of a task at the code host, and prints the progress. Returns whether the progress
+ * is as expected.
+ */
 export async function showPullRequest(
   client: Client,
   { teamId }: Configured,
@@ -91,8 +94,8 @@ async function showEvent(client: Client, teamId: string, signal: AbortSignal): P
 }
 
 /**
- * Prints when the pull request was opened, reviewed and merged, and its review rounds. Returns whether they are as
- * expected.
+ * Prints the times at which the pull request was opened, reviewed and merged, and its number of review rounds. Returns
+ * whether these are as expected.
  */
 function showFact(
   pull: HostedPull,

@@ -6,8 +6,12 @@ import { fileURLToPath } from "node:url";
 import { toTerminalSvg } from "./terminal-svg.js";
 
 /**
- * `npm run record` runs the short demo, and writes the picture of its output for the README. The picture has the lines
- * about one task that review sends back, a refused handover, an issue with its pull request, and the summary.
+ * `npm run record` runs the short demo and writes an image of its output for the README. The image shows:
+ *
+ * - the lines about one task that review sends back
+ * - a refused handover
+ * - an issue with its pull request
+ * - the summary
  */
 const SHOWN = [
   /^(task|step|move) +Fencing tokens/,

@@ -4,9 +4,9 @@ import { line } from "./progress.js";
 import { until } from "./until.js";
 
 /**
- * In this part, the demo replays the run that review sent back because its note was not in the index. Under the live
- * prompt the agent forgets the index again. Under a better prompt the agent lists the note, and the judge recognizes
- * the difference.
+ * In this part, the demo replays a run that review sent back because its note was not in the index. Under the live
+ * prompt, the agent forgets to list the note again. Under a better prompt, the agent lists the note, and the judge
+ * recognizes the difference.
  */
 
 const FORGOTTEN = "Fencing tokens";
@@ -17,8 +17,8 @@ export const BETTER = {
 } as const;
 const CEILING = { amount: 1, currency: "USD" };
 /**
- * Number of replays: the better candidate, the live config for comparison, and the live config whose agent is told the
- * accepted change.
+ * Number of replays. They replay the better candidate, the live config, and the live config with an agent that knows
+ * the accepted change.
  */
 const REPLAYS = 3;
 const WITH_ANSWER =
@@ -76,7 +76,7 @@ async function openSet(client: Client, { teamId, lineId, stationId }: Configured
   return set.id;
 }
 
-/** Whether the replay has ended, including the comparison that follows its end. */
+/** Whether the replay has ended and has been compared with its baseline. */
 function isOver({
   state,
   pairsAgainstBaseline: pairs,

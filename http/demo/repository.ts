@@ -40,8 +40,8 @@ function clone(project: string, folder: string): number | null {
 }
 
 /**
- * Points HEAD at a branch. The clone of a detached checkout has a detached HEAD, and a code host needs a default
- * branch.
+ * If HEAD is detached, points it at the branch `main`. The clone of a detached checkout has such a HEAD, and a code
+ * host needs a default branch.
  */
 function attach(folder: string): void {
   if (git(folder, "rev-parse", "--abbrev-ref", "HEAD").trim() !== "HEAD") return;

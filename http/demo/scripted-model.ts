@@ -155,8 +155,9 @@ interface Form {
 }
 
 /**
- * Returns a value in the requested form, by default with shortest lists, first choices, everything true, and highest
- * numbers. A model that always answers this way prefers whatever it is shown first.
+ * Returns a value in the form that the request asks for. By default, lists are as short as possible, choices are the
+ * first ones, booleans are true, and numbers are the highest. A model with these answers always prefers the first of
+ * two candidates.
  */
 export function inForm({ response_format }: AskedModel, filling: Filling = {}): unknown {
   if (response_format === undefined) throw new Error("the request asks for no form");

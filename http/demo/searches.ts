@@ -4,9 +4,9 @@ import { line } from "./progress.js";
 import { until } from "./until.js";
 
 /**
- * In this part, the demo searches over the first runs of all tasks, by a proposer that needs no model. The proposer
- * proposes the better prompt. Under this prompt, more searched tasks improve than chance explains, and the held-out
- * tasks do not get worse. So the prompt is the search's best candidate.
+ * In this part, the demo searches over the first runs of all tasks, with a proposer that needs no model. The proposer
+ * proposes the better prompt. This prompt becomes the search's best candidate: more searched tasks improve than chance
+ * explains, and the held-out tasks do not get worse.
  */
 
 const CEILING = { amount: 5, currency: "USD" };

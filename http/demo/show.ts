@@ -11,7 +11,7 @@ interface TaskData {
 }
 
 type Change =
-  /** The changed members; all members for a new task. */
+  /** For a new task, all members. For a changed task, its id and the changed members. */
   | { readonly type: "task"; readonly task: Pick<TaskData, "id"> & Partial<TaskData> }
   | { readonly type: "hook"; readonly hook: string; readonly on: string; readonly state: string }
   | { readonly type: "step"; readonly step: { readonly kind: string; readonly text: string } }
@@ -31,7 +31,7 @@ export class Show {
   readonly #runs = new Map<string, string>();
   readonly #follow: (topic: string) => void;
 
-  /** `follow` subscribes to a topic. It is called with the topic of each run, once a task names the run. */
+  /** `follow` must subscribe to a topic. It is called with the topic of each run when a task first names the run. */
   constructor(follow: (topic: string) => void) {
     this.#follow = follow;
   }
@@ -49,7 +49,7 @@ export class Show {
       case "step":
         return this.#step(topic.slice("run/".length), change.step);
       default:
-        // The snapshot of a run at its subscription contains the steps so far.
+        // Any other message is the snapshot of a run. It contains the steps before the subscription.
         return this.#view(topic, data);
     }
   }
@@ -66,7 +66,7 @@ export class Show {
       if (task.station === "work") counts.sentBack += 1;
       line("move", `${task.title}: ${before} -> ${task.station}${task.station === "work" ? " (sent back)" : ""}`);
     }
-    // The line about a move implies that the task is queued at its new station.
+    // Do not print that a moved task is queued: the line about the move implies it.
     const isPrinted = counts.states.get(task.id) === task.state || (isMove && task.state === "queued");
     if (!isPrinted) line("task", `${task.title}: ${task.state} at ${task.station}`);
     counts.states.set(task.id, task.state);

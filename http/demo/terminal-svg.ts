@@ -17,8 +17,8 @@ const STYLE = `
   `;
 
 /**
- * Returns a picture of a terminal, as SVG: the typed command, and lines that it printed. Longer lines end with "…". The
- * first word of each line is coloured.
+ * Returns an SVG image of a terminal: the typed command, and the lines that it printed. A line over the maximum length
+ * ends with "…". The first word of each line is coloured.
  */
 export function toTerminalSvg(command: string, lines: readonly string[]): string {
   const width = Math.round(COLUMNS * CHARACTER_PX + 2 * MARGIN_PX);

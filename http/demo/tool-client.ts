@@ -55,7 +55,10 @@ export class ToolClient {
     return client;
   }
 
-  /** Calls a tool. The call may wait for a person; the progress token lets it wait as long as necessary. */
+  /**
+   * Calls a tool. The result may need a person's approval. The call sends a progress token, so that it can wait as long
+   * as necessary.
+   */
   async call(name: string, inputs: Readonly<Record<string, unknown>>): Promise<ToolAnswer> {
     const token = { progressToken: this.#id + 1 };
     const { result, error } = await this.#ask("tools/call", { name, arguments: inputs, _meta: token });

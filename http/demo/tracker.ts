@@ -41,7 +41,7 @@ export interface TrackerComment {
   readonly by: string;
 }
 
-/** The tracker's member that the service acts as. */
+/** The member in whose name the service acts in the tracker. */
 const SERVICE = { id: "b5ea5f1f-8adc-4f52-b4bd-ab4e84cf51ba", name: "Signalbox", type: "user" };
 const PERSON = { id: "49a5b8a2-1c39-4ed7-a25b-1f5ee3f4ff3b", name: "Ada", email: "ada@example.com", type: "user" };
 const ORGANIZATION = "8a0f8b5e-6d8a-4f0d-8f0f-0d6f6c0d9b6b";
@@ -74,9 +74,10 @@ interface Change {
 
 /**
  * A tracker on the loopback interface: the part of Linear's API and webhooks that the shipped integration uses. It
- * signs and delivers people's actions in the same way as Linear. The methods for these actions, except `open`, resolve
- * with the answer to the delivery, or with null if there is no delivery address. It also delivers changes that the
- * service makes over the API.
+ * signs and delivers people's actions as Linear does. It also delivers changes that the service makes over the API.
+ *
+ * Each method for an action, except `open`, resolves with the answer to the action's delivery. It resolves with null if
+ * there is no delivery address.
  */
 export class Tracker {
   /** The API key of the member that the service acts as. */
@@ -134,7 +135,10 @@ export class Tracker {
     return this.#move({ issue, actor: PERSON }, state);
   }
 
-  /** Sends the last delivery again, under the same id. Resolves with null if there is none, or no delivery address. */
+  /**
+   * Sends the last delivery again, under the same id. Resolves with null if nothing was delivered yet, or if there is
+   * no delivery address.
+   */
   async repeat(): Promise<SentDelivery | null> {
     return this.#last === null ? null : this.#send(...this.#last);
   }

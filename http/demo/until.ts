@@ -13,9 +13,9 @@ const MINUTE_MS = 60_000;
 export class NotAsItShould extends Error {}
 
 /**
- * Polls until `missing` resolves with null. Any other value of `missing` describes the current state ("it is running").
- * Quiet waits print this state every second. On timeout, rejects with {@link NotAsItShould}, which names `what` and the
- * last state. On abort, rejects with the signal's reason.
+ * Polls until `missing` resolves with null. Until then, `missing` must resolve with a text about the current state ("it
+ * is running"), which is printed every second while nothing else is printed. On timeout, rejects with {@link
+ * NotAsItShould}, which names `what` and the last state. On abort, rejects with the signal's reason.
  */
 export async function until(
   what: string,

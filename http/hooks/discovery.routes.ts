@@ -14,8 +14,8 @@ const key = z.strictObject({
 });
 
 /**
- * How long a receiver may cache the discovery documents, in seconds. This is shorter than the time that a replaced key
- * stays published.
+ * How long a receiver may cache the discovery documents, in seconds. A replaced key stays published for longer, so that
+ * no cached document is out of date.
  */
 const MAX_AGE_SECONDS = 300;
 const keeping = { "cache-control": "How long clients can cache the document." };

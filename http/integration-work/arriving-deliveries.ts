@@ -16,8 +16,8 @@ export type TakeTogether = (deliveries: readonly NewDelivery[]) => Promise<reado
 const MAX_TOGETHER = 32;
 const MAX_BYTES_TOGETHER = 1024 * 1024;
 /**
- * With this many waiting deliveries, another message is sent while earlier messages are in flight. Its turn runs while
- * the changes of earlier turns are flushed.
+ * With this many waiting deliveries, they are sent in another message even while earlier messages are in flight. The
+ * turn for the new message then runs while the changes of earlier turns are flushed.
  */
 const ENOUGH = 8;
 /** Maximum number of submissions in flight per integration. */
@@ -38,17 +38,18 @@ interface Arrived {
 }
 
 /**
- * Submits arriving deliveries in batches: several deliveries of an integration in one message. A turn and its answer
- * cost the same for one delivery as for many.
+ * Submits arriving deliveries in batches: several deliveries of an integration in one message. A message costs the same
+ * for one delivery as for many.
  *
  * 1. The deliveries of an integration are submitted in order of arrival. Deliveries that arrive in the same round of
- *    the event loop are submitted together. While earlier submissions are in flight, new deliveries wait until there
- *    are {@link ENOUGH}, because a smaller message would wait for the same flush. While {@link MAX_UNDER_WAY}
- *    submissions are in flight, all new deliveries wait.
- * 2. A failed turn stores nothing. Its deliveries are submitted again, one by one, so that no delivery is refused
- *    because of another.
- * 3. At most {@link MAX_WAITING} deliveries of an integration wait. More are refused as overload.
- * 4. The senders of an integration are answered in the order in which their deliveries were accepted, {@link
+ *    the event loop are submitted together.
+ * 2. While earlier submissions are in flight, new deliveries wait until there are {@link ENOUGH}, because a smaller
+ *    message would wait for the same flush. While {@link MAX_UNDER_WAY} submissions are in flight, all new deliveries
+ *    wait.
+ * 3. A failed turn stores nothing. The deliveries of its message are then submitted again, one by one, so that no
+ *    delivery is refused because of another.
+ * 4. At most {@link MAX_WAITING} deliveries of an integration wait. Further deliveries are refused as overload.
+ * 5. The senders of an integration are answered in the order in which their deliveries were accepted, {@link
  *    ANSWERED_AT_ONCE} per round of the event loop.
  */
 export class ArrivingDeliveries {
@@ -56,8 +57,8 @@ export class ArrivingDeliveries {
   readonly #ofIntegrations = new Map<string, Arrivals>();
 
   /**
-   * Queues a delivery, which is then submitted together with other deliveries of its integration. `take` must have the
-   * same effect for every delivery of an integration.
+   * Queues a delivery, and later calls `take` with it and other deliveries of its integration. The `take` functions of
+   * all calls for one integration must have the same effect, because only the first one is used.
    */
   take(delivery: NewDelivery, bytes: number, take: TakeTogether): Promise<Taken> {
     const { integrationId } = delivery;
@@ -97,7 +98,7 @@ class Arrivals {
     });
   }
 
-  /** Whether the waiting deliveries justify a message, given the submissions in flight. */
+  /** Whether enough deliveries wait to send a message now. The required number depends on the submissions in flight. */
   get #isEnough(): boolean {
     const { length } = this.#waiting;
     return this.#underWay === 0 ? length > 0 : this.#underWay < MAX_UNDER_WAY && length >= ENOUGH;
@@ -126,8 +127,8 @@ class Arrivals {
   }
 
   /**
-   * Submits the deliveries in one message or, if its turn fails, one by one. Resolves when each has a result or an
-   * error.
+   * Submits the deliveries in one message. If the turn for this message fails, submits them one by one. Resolves when
+   * every delivery has a result or an error.
    */
   async #handOverGroup(group: readonly Arrived[]): Promise<void> {
     try {

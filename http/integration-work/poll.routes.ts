@@ -46,7 +46,7 @@ function readRoute({ runtime: { reading } }: PollRoutesOptions): Route {
   });
 }
 
-/** The poll, for callers who may change it. */
+/** The subject of routes that change a poll: finds the poll if the caller may change it. */
 function changed({ runtime: { reading } }: PollRoutesOptions): Subject<VisiblePoll> {
   return {
     find: ({ caller, params }) => findPollToChange(reading, caller, params.integrationId ?? ""),

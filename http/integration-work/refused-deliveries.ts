@@ -14,7 +14,10 @@ interface ReceivingIntegration {
  */
 const MAX_LATEST = 20;
 
-/** The pending record of an integration, and the deliveries that arrived since its write started. */
+/**
+ * The record of an integration that is being written. `next` describes the deliveries that arrived since the write
+ * started.
+ */
 interface Writing {
   readonly written: Promise<void>;
   next: Refused | null;
@@ -23,8 +26,9 @@ interface Writing {
 }
 
 /**
- * Records deliveries that failed verification. It writes one record per integration at a time. The next record holds
- * everything that arrived during the previous write. So a flood, which needs no secret, causes few writes.
+ * Records deliveries that failed verification. Writes one record per integration at a time. The next record contains
+ * all deliveries that arrived during the previous write. Anyone can send such deliveries without a secret, and so many
+ * of them cause only few writes.
  */
 export class RefusedDeliveries {
   readonly #write: (to: ReceivingIntegration, refused: Refused) => Promise<unknown>;
@@ -58,7 +62,10 @@ export class RefusedDeliveries {
     return written;
   }
 
-  /** Forgets the integration, unless another record is queued. `nextWritten` starts that record. */
+  /**
+   * Removes the entry of the integration when its write has ended. If another record is queued, keeps the entry:
+   * `nextWritten` then starts the next write.
+   */
   #end({ id }: ReceivingIntegration): void {
     if (this.#writing.get(id)?.next === null) this.#writing.delete(id);
   }

@@ -121,7 +121,8 @@ function toNewDelivery(
   const teamId = receiver.integration.teamId ?? "";
   const key = toDeliveryKey(receiver, received);
   const headers = toStoredHeaders(receiver, received);
-  // Read only the stored headers: the problem may quote a header, and must not reveal a signature.
+  // Derive the problem from the stored headers only. The problem may quote a header, and the stored headers contain no
+  // signature.
   const keyProblem =
     key === null && receiver.webhook.delivery !== null
       ? findKeyProblem(receiver, received.withHeaders(new Map(Object.entries(headers))))

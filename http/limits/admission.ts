@@ -16,12 +16,13 @@ export interface Admission {
   /** Counts a request against its credential. All sessions of a person share one limit. */
   ofCaller(caller: Caller): Refusal | null;
   /**
-   * Counts a rejected credential. Beyond the limit, the response no longer says whether the credential was rejected.
+   * Counts a rejected credential against the limit of the address. While the limit is exceeded, the returned refusal
+   * hides whether the credential was valid.
    */
   ofFailure(address: string): Refusal | null;
 }
 
-/** The maximum burst, in seconds: a burst may have as many requests as the rate admits in this time. */
+/** Sets the maximum burst: as many requests as the rate admits in this number of seconds. */
 const BURST_SECONDS = 10;
 
 /** Creates rate limits that count in this process's memory. */

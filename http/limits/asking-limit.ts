@@ -4,12 +4,15 @@ import type { Clock } from "../../runtime/clock.js";
 import { Refused } from "../wire/refused.js";
 import { RateLimit } from "./rate-limit.js";
 
-/** Limits the requests to the code host that a person or token may cause. */
+/** Creates the limit on requests to the code host that one person or token may cause. */
 export function createAskingLimit(clock: Clock): RateLimit {
   return new RateLimit({ ...ASKING_RATE, clock });
 }
 
-/** Counts a request that causes a request to the code host. Throws {@link Refused} when the limit is reached. */
+/**
+ * Counts a request of the caller that makes the service send a request to the code host. Throws {@link Refused} when
+ * the caller's limit is reached.
+ */
 export function countAsking(asking: RateLimit, caller: Caller): void {
   const retryAfterSeconds = asking.take(caller.kind === "person" ? caller.userId : caller.tokenId);
   if (retryAfterSeconds > 0) throw new Refused(askedTooOften(retryAfterSeconds));

@@ -21,8 +21,8 @@ export type Crowd = "client" | "process";
 /** The memory that one body reserves. */
 export interface BodyHold {
   /**
-   * Reserves `bytes` in total for the body, in place of its earlier reservation. Returns null, or the limit that this
-   * exceeds. In the latter case, the body has no reservation any more.
+   * Replaces the body's reservation by one of `bytes` in total. Returns null if that succeeds. Otherwise returns the
+   * exceeded limit, and the body then has no reservation.
    */
   hold(bytes: number): Crowd | null;
   /** Releases the whole reservation. */
@@ -31,13 +31,13 @@ export interface BodyHold {
 
 /**
  * Limits the memory that the bodies of in-flight requests use, so that no client's bodies block those of other clients.
- * A share is a part of a client's requests.
+ * A client's requests can be divided into shares.
  *
  * 1. Small and long bodies have separate limits, so long bodies never block small ones.
- * 2. A client has its own limit, a share of a client may use half of that limit, and all clients together have a total
- * limit.
+ * 2. A client has its own limit. A share of a client may use half of that limit. All clients together have a total
+ *    limit.
  * 3. When only the reserve (`keptBytes`) is left, clients that already hold bytes get no more. Only clients that hold
- * none may use the reserve.
+ *    no bytes may use the reserve.
  */
 export class BodyQuota {
   readonly #small: Pool;
@@ -77,7 +77,7 @@ export class BodyQuota {
 
 class Pool {
   readonly #limits: PoolLimits;
-  /** Bytes by client and by share. Zero entries are removed. */
+  /** Reserved bytes by client and by share. An entry is removed when its number of bytes reaches 0. */
   readonly #reserved = new Map<string, number>();
   bytes = 0;
 

@@ -59,8 +59,8 @@ export function createClientAddress(trusted: readonly Network[]): ClientAddress 
 }
 
 /**
- * Returns the key to count an address by. This is the IPv4 address itself, or the /64 network of an IPv6 address,
- * because one client owns the whole network. Returns text that is not an address unchanged.
+ * Returns the key under which requests from an address are counted. For an IPv4 address, this is the address. For an
+ * IPv6 address, it is the /64 network, because one client owns the whole network. Returns any other text unchanged.
  */
 export function toSource(address: string): string {
   if (!address.includes(":")) return address;

@@ -8,13 +8,16 @@ interface ConcurrencyLimits {
   readonly all: number;
 }
 
-/** The name under which all pieces of work count. */
+/** The key in {@link ConcurrencyLimit} that counts the work of all callers together. */
 const ALL = "all";
 
 /** Limits concurrent work that holds resources, per caller, per workspace and in total. */
 export class ConcurrencyLimit {
   readonly #max: ConcurrencyLimits;
-  /** Number of pieces of work by caller id, by workspace id, and under {@link ALL}. Zero entries are removed. */
+  /**
+   * Number of active pieces of work by caller id, by workspace id, and in total (under {@link ALL}). An entry is
+   * removed when its number reaches 0.
+   */
   readonly #counts = new Map<string, number>();
 
   constructor(max: ConcurrencyLimits) {
@@ -22,8 +25,8 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Starts one piece of work of a caller in a workspace. Returns a function that ends it; call that function once.
-   * Returns null if a limit is reached.
+   * Starts one piece of work for a caller in a workspace. Returns a function that ends this work; call the function
+   * once. Returns null if a limit is reached.
    */
   begin(callerId: string, workspaceId: string): (() => void) | null {
     const { each, workspace, all } = this.#max;

@@ -15,15 +15,16 @@ const ABOUT_MS = 10_000;
 /** Maximum number of queued turns between two reads of input. Work that a turn defers takes time as well. */
 const MAX_TURNS = 16;
 /**
- * Maximum number of queued turns between two reads of input while several clients are active. More turns rarely fit
- * into the slice, and it costs time to schedule a turn that does not fit.
+ * The same maximum while several clients are active. More turns than this rarely fit into the slice, and scheduling a
+ * turn that does not fit wastes time.
  */
 const MAX_SHARED_TURNS = 4;
 
 /** Maximum number of clients that may jump the queue in a slice, each once. */
 const MAX_AHEAD = 4;
 /**
- * A client may jump the queue only while at most this many clients wait, because the jump compares it with each of them.
+ * Maximum number of waiting clients while a client may jump the queue. The jump compares the client with each waiting
+ * client, which takes time.
  */
 const MAX_COMPARED = 16;
 
@@ -37,8 +38,8 @@ export interface FairTurnsOptions {
   /** Starts queued turns, in order with other deferred work. */
   readonly scheduler: Scheduler;
   /**
-   * The rounds of the event loop. The loop reads input between two rounds. Slices end in these rounds, not in those of
-   * `scheduler`.
+   * The rounds of the event loop, which reads input between two rounds. Slices end in these rounds, not in the rounds
+   * of `scheduler`.
    */
   readonly loop: Scheduler;
   /** Milliseconds since any fixed point. Never goes backwards. */
@@ -77,10 +78,10 @@ export class FairTurns {
   readonly #loop: Scheduler;
   readonly #elapsedMs: () => number;
   readonly #idleMs: () => number;
-  /** The queued work by client. Empty entries are removed. */
+  /** The queued work by client. An entry is removed when its queue is empty. */
   readonly #waiting = new TurnoverMap<string, OwnWork>();
   #length = 0;
-  /** The number of each client's last turn, oldest first. */
+  /** For each client, the serial number of its last turn. The client with the oldest turn is first. */
   readonly #lastTurns = new Map<string, number>();
   #turns = 0;
   /** Turns that are scheduled and have not run yet. */
@@ -95,7 +96,7 @@ export class FairTurns {
   #given = 0;
   /** The clients that jumped the queue in this slice. */
   #ahead: string[] = [];
-  /** The client that had the last turn, and the time until which several clients count as active. */
+  /** The client that had the last turn. Below it, the time until which several clients count as active. */
   #latest: string | null = null;
   #sharedUntilMs = 0;
 
@@ -135,8 +136,8 @@ export class FairTurns {
   }
 
   /**
-   * Queues work that has started, and resolves at its turn. Before that, other clients have their turns and the loop
-   * reads input.
+   * Queues a turn for a request that has started. Resolves when the turn comes. Before that, clients whose last turn is
+   * longer ago have their turns, and the loop reads input.
    */
   next(client: string): Promise<void> {
     return new Promise((resolve) => {
@@ -190,8 +191,8 @@ export class FairTurns {
   }
 
   /**
-   * Gives the next turn if the slice has time left or had no queued turn yet. The request that gets the turn continues
-   * right after this function returns, before the next deferred work.
+   * Gives the next queued turn, unless the slice has no time left and already had a queued turn. The request that gets
+   * the turn continues right after this function returns, before the next deferred work.
    */
   #give(): void {
     this.#planned -= 1;
@@ -253,8 +254,8 @@ export class FairTurns {
   }
 
   /**
-   * A slice starts while the loop reads input. Work that is deferred at that time still belongs to the slice, so wait
-   * two rounds.
+   * Schedules the end of the slice. A slice starts while the loop reads input, and includes the work that is deferred
+   * at that time. So the end comes after two rounds.
    */
   #planEnd(): void {
     if (this.#isEnding) return;
@@ -275,9 +276,9 @@ export class FairTurns {
 }
 
 /**
- * Returns the client that a request's turn counts for: the token's workspace, the person, or the client address if there
- * is no credential. A person's requests do not count for the workspace in the path, because a person can request any
- * path.
+ * Returns the client whose turns a request takes: the token's workspace, or the person, or the client address if the
+ * request has no credential. A person's requests do not count for the workspace in the path, because a person can
+ * request any path.
  */
 export function toClient(caller: Caller | null, address: () => string): string {
   if (caller === null) return toSource(address());

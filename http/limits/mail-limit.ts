@@ -2,8 +2,8 @@ import type { Clock } from "../../runtime/clock.js";
 import { createRecentEntries } from "../../runtime/recent-entries.js";
 
 /**
- * Maximum number of remembered sources. An evicted source starts a new window, so it may send more than the limit, but
- * never less.
+ * Maximum number of remembered sources. Beyond it, a source is evicted. An evicted source starts a new window with its
+ * next mail, so it may send more mails than the limit allows.
  */
 const MAX_SOURCES = 10_000;
 
@@ -24,13 +24,14 @@ export class MailLimit {
   }
 
   /**
-   * Counts `count` mails and returns 0. If they do not fit into the current window, counts none and returns the seconds
-   * to wait. A new window accepts any `count`.
+   * Counts `count` mails of the source in its current window and returns 0. If this would exceed the limit, counts none
+   * of them and returns the seconds until the window ends. A new window accepts any `count`.
    */
   take(source: string, count = 1): number {
     const now = this.#clock.now();
     const current = this.#windows.get(source);
-    // If a window ends later than a new window would, the clock was ahead when it started. Then start a new window.
+    // Start a new window if the current window has ended. Also start one if the current window ends later than a new
+    // one would: the clock was then ahead when the current window started.
     if (current === undefined || current.endsMs <= now || current.endsMs - now > this.#windowMs) {
       this.#windows.set(source, { count, endsMs: now + this.#windowMs });
       return 0;

@@ -1,6 +1,6 @@
 import { Queue } from "../../runtime/schedule/queue.js";
 
-/** With this many started requests waiting, the client starts new requests only rarely. */
+/** If this many started requests of a client wait for a turn, new requests of the client start only rarely. */
 const MANY_STARTED = 4;
 /**
  * Number of turns that started requests get before the next new request starts. `BEGINS_AFTER` applies while fewer than
@@ -36,8 +36,9 @@ function toBegin({ peer, latestMs }: Fresh, nowMs: number): Begin {
 const MAX_DROPPED = 100;
 
 /**
- * The queued work of one client: requests that wait to start and requests that have started, each in order of arrival.
- * Started requests go first when there are many, but not always: a few slow requests must not block new ones for long.
+ * The queued work of one client: requests that wait to start, and requests that have started and wait for a turn. Each
+ * group is in order of arrival. If many started requests wait, most turns go to them. Some turns still go to new
+ * requests, so that a few slow requests do not block new ones for long.
  */
 export class OwnWork {
   readonly fresh = new Queue<Fresh>();
@@ -64,7 +65,10 @@ export class OwnWork {
     return goOn !== undefined;
   }
 
-  /** Drops requests at the front of the queue that need no turn at `nowMs`. Returns how many. */
+  /**
+   * Drops requests at the front of the queue that are late at `nowMs` or whose client has disconnected. Returns their
+   * number.
+   */
   dropUnwanted(nowMs: number): number {
     for (let dropped = 0; dropped < MAX_DROPPED; dropped++) {
       const first = this.fresh.first();

@@ -14,7 +14,8 @@ export interface RateLimitOptions {
 /**
  * A rate limit with bursts, per source (GCRA). Each source costs one number in memory: the time at which its allowance
  * is full again. Beyond the maximum number of sources, the limit forgets sources with a full allowance first, then the
- * oldest. Forgetting can only admit too much.
+ * oldest. A forgotten source starts again with a full allowance, so it may get more requests than the limit, never
+ * fewer.
  */
 export class RateLimit {
   readonly #intervalMs: number;

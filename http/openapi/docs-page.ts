@@ -4,7 +4,8 @@ import { tagGroups } from "./tags.js";
 export const EXPLORER_PATH = "/docs/explorer.js";
 export const PAGE_SCRIPT_PATH = "/docs/page.js";
 
-// The explorer shows a tag without operations as an entry of its own. These texts replace the entries of the groups.
+// Headings for the groups of tags. The explorer would show each group's tag, which has no operations, as a menu entry;
+// the heading replaces this entry.
 const groupHeadings = tagGroups.map(({ name }) => `<h2 slot="nav-tag--${name}">${name}</h2>`).join("\n");
 
 /** The page that shows the OpenAPI document. */
@@ -31,9 +32,9 @@ ${groupHeadings}
 `;
 
 /**
- * The script of the page. It shows the document with its tags in groups, and sends a new `Idempotency-Key` with each
- * request to an operation that takes one, unless the reader enters a key. The key does not use `crypto.randomUUID`,
- * which browsers offer only over https and on the own machine.
+ * The script of the page. It shows the document with its tags in groups. If an operation takes an `Idempotency-Key` and
+ * the reader enters none, the script sends a new key with each request. It does not use `crypto.randomUUID`, which
+ * browsers offer only over https and on localhost.
  */
 export const pageScript = `const KEY = "Idempotency-Key";
 const explorer = document.querySelector("openapi-explorer");

@@ -7,8 +7,8 @@ import { EXPLORER_PATH, PAGE_SCRIPT_PATH, page, pageScript } from "./docs-page.j
 const EXPLORER = new URL("../../bundle/pages/explorer.js", import.meta.url);
 
 /**
- * The content security policy of the page. The component that shows the document needs inline styles. It evaluates no
- * text as code and sends no request to another host.
+ * The content security policy of the page. The component that shows the document needs inline styles. It needs neither
+ * `eval` nor requests to other hosts, so the policy forbids both.
  */
 const policy = [
   "default-src 'none'",

@@ -93,8 +93,9 @@ export async function createOpenApi(
 }
 
 /**
- * Replaces the schema of arbitrary JSON, which refers to itself and breaks generators of typed clients, with a schema
- * that accepts everything. Other recursive schemas have a title and so are components.
+ * Replaces the schema of arbitrary JSON by a schema that accepts everything. The replaced schema refers to itself,
+ * which breaks generators of typed clients. Other recursive schemas cause no problem: each has a title and so is a
+ * component.
  */
 function loosenJson(document: oas31.OpenAPIObject): void {
   const schemas = { ...document.components?.schemas };
@@ -121,9 +122,9 @@ function loosenJson(document: oas31.OpenAPIObject): void {
 }
 
 /**
- * Turns the JSON body of each route with `takes` into a component, such as `LineInput`. If a tag has several such
- * bodies, each component is named after its operation. For `PUT`, the component includes the resource's read-only
- * fields, because clients may send a resource back as they read it.
+ * Turns the JSON body of each route with `takes` into a component, such as `LineInput`. If routes with the same tag
+ * take different bodies, each component is named after its operation instead. The component of a `PUT` body also has
+ * the resource's read-only fields, because clients may send back the resource that they read.
  */
 function nameInputs(document: oas31.OpenAPIObject, routes: readonly Route[]): void {
   for (const { method, path, takes, rawBodyBytes, tag, operation, writeOnly = [] } of routes) {
@@ -168,7 +169,7 @@ function methodName(method: Method): "get" | "post" | "put" | "patch" | "delete"
   return ({ GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" } as const)[method];
 }
 
-/** Adds a socket to the GET route of the same path, if there is one. */
+/** Adds a socket to the document. If a GET route has the same path, adds the socket's description to this route. */
 function withSocket(
   route: ZodOpenApiOperationObject | undefined,
   socket: SocketRoute,

@@ -13,8 +13,8 @@ import { EXAMPLE_ULID } from "../wire/route.js";
 import { pascal } from "./components.js";
 
 /**
- * The requests that hooks send, as one webhook per event (OpenAPI 3.1). With them, receivers can generate types and
- * validate requests.
+ * The requests that hooks send, as one OpenAPI 3.1 webhook per event. From these descriptions, receivers can generate
+ * types and validate requests.
  */
 
 /** The headers of hook requests, by the name of their component. */
@@ -139,7 +139,7 @@ const FAILED = 'A failure without a retry. It refuses the event only if the hook
 
 const REFUSED = { refuse: "No changes on Fridays." };
 
-/** Returns the body of the event's sample, as `signalbox hook test` sends it, but without the field `test`. */
+/** Returns the example body of an event: the body that `signalbox hook test` sends, without the field `test`. */
 function toExample(on: WorkEventName): object {
   const match = { tools: [], lines: [], stations: [], repositories: [], paths: [] };
   const hook = { workspaceId: "", teamId: null, fields: { on, match } };

@@ -15,8 +15,8 @@ export interface OperationRoutesOptions {
   /** Whether the service accepts requests: the store is open and the service is not draining. */
   readonly isReady: () => boolean;
   /**
-   * Bearer token of the metrics endpoint. If null, the endpoint allows only requests from this machine that did not
-   * pass a proxy.
+   * Bearer token of the metrics endpoint. If it is null, the endpoint allows only requests from this machine that did
+   * not come through a proxy.
    */
   readonly metricsToken: string | null;
   readonly state: () => ServiceState;

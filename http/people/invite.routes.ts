@@ -205,7 +205,10 @@ async function readOutcome(runtime: Runtime, workspaceId: string, email: string,
   return { email, outcome: wentOut ? sent.outcome : "not-sent", inviteId: sent.inviteId };
 }
 
-/** Creates a link. Returns the token's hash and the sealed mail with the link. Nothing else contains the token. */
+/**
+ * Creates an invite link. Returns the hash of its token, and the sealed mail that contains the link. The token is
+ * stored nowhere else.
+ */
 function newLink(
   { runtime, sealer, baseUrl }: InviteRoutesOptions,
   workspaceId: string,
@@ -220,7 +223,10 @@ function newLink(
 /** Maximum time that a response waits for an invite's mail, in milliseconds. After that the mail counts as not sent. */
 const MAIL_WAIT_MS = 10_000;
 
-/** Waits until the invite's mail is sent (true) or has failed (false). Also false if neither is known in time. */
+/**
+ * Resolves with true when the invite's mail is sent. Resolves with false when sending failed, or after {@link
+ * MAIL_WAIT_MS}.
+ */
 async function mailWentOut(runtime: Runtime, workspaceId: string, inviteId: string): Promise<boolean> {
   const look = () => didMailGoOut(runtime.reading, workspaceId, inviteId);
   const topic = { workspaceId, topic: inviteTopic(inviteId), toOutcome: look };

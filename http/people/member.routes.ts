@@ -138,7 +138,7 @@ function teamRoutes(runtime: Runtime): readonly Route[] {
   ];
 }
 
-/** Makes a change. Responds with the member as `message.by` now sees them. */
+/** Sends a membership change. Responds with the changed member as the person who made the change now sees it. */
 async function changed(runtime: Runtime, workspaceId: string, message: MembershipMessage): Promise<Answer> {
   const member = await ask(runtime, workspaceId, message);
   return { status: 200, body: granted(memberViewFor(runtime.reading, workspaceId, member, message.by)) };

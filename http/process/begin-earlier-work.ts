@@ -24,9 +24,9 @@ async function beginRetention(runtime: Runtime): Promise<boolean> {
 }
 
 /**
- * Reschedules retention passes that were set while the clock was ahead. Otherwise every new process would wait for them
- * again. Reads only the timers that are later than the longest possible wait from now. Returns whether all workspaces
- * with such passes could be read.
+ * Reschedules retention passes whose time was set while the clock was ahead. Otherwise every new process would wait
+ * until that late time. Reads only timers that are set later than the longest possible wait from now. Returns false if
+ * a workspace with such a timer has a damaged row.
  */
 async function bringPassesForward(runtime: Runtime): Promise<boolean> {
   const { reading, clock } = runtime;
@@ -45,8 +45,8 @@ async function bringPassesForward(runtime: Runtime): Promise<boolean> {
 }
 
 /**
- * Does the work. Returns false if it met a damaged row: the service starts despite the damage, which `signalbox doctor`
- * repairs.
+ * Runs `work`. Returns true if it succeeds, and false if it reads a damaged row. Damage does not prevent the start of
+ * the service, because `signalbox doctor` repairs it.
  */
 async function pastDamage(work: () => Promise<void>): Promise<boolean> {
   try {
@@ -83,8 +83,8 @@ export async function beginIntegrationWork(runtime: Runtime): Promise<boolean> {
 }
 
 /**
- * Makes the replay sets of an earlier release hold the commits that their runs started from. Returns whether all
- * workspaces could be read.
+ * Makes the replay sets of an earlier release hold the commits from which the runs of the set started. Returns whether
+ * all workspaces could be read.
  */
 export async function beginHolding(runtime: Runtime): Promise<boolean> {
   const { reading } = runtime;
@@ -104,16 +104,19 @@ export async function beginHolding(runtime: Runtime): Promise<boolean> {
   return isWhole;
 }
 
-/** The key of the store format for which {@link beginEarlierWork} has started everything. */
+/** The key of a stored number: the latest store format for which {@link beginEarlierWork} started all work. */
 const STARTED_KEY: Key = [GLOBAL_PARTITION, metaSpace, "begun"];
 
-/** Work that workspaces of an earlier release may lack. Each function returns whether it could read all workspaces. */
+/**
+ * Functions that start work which a workspace of an earlier release may lack. Each function returns whether it could
+ * read all workspaces that it needs.
+ */
 const beginnings = [beginRetention, bringPassesForward, beginIntegrationWork, beginHolding];
 
 /**
- * Starts the work that workspaces of an earlier release lack. This reads every workspace, so it runs only once per
- * store format, and again at the next start if a workspace is damaged. If the clock was ahead earlier, retention passes
- * are rescheduled at any start.
+ * Starts work that workspaces of an earlier release lack. This reads every workspace, so it runs only once per store
+ * format. If a workspace is damaged, it runs again at the next start of the service. If the clock was ahead during an
+ * earlier run of the service, every start also reschedules retention passes.
  */
 export async function beginEarlierWork(runtime: Runtime, store: Pick<Store, "commit">): Promise<void> {
   const { reading, clock } = runtime;

@@ -43,11 +43,11 @@ const duration = z
   .refine((hours) => hours <= MAX_HOURS, "must be hours or days, 1h to 10000d")
   .transform((hours) => hours * HOUR_MS);
 
-/** A setting for a retention period. `written` is the default as a user would write it. */
+/** A setting for a retention period. `defaultMs` is its default in milliseconds. */
 const retention = (defaultMs: number, description: string) =>
   duration.default(defaultMs).meta({ description, written: `${defaultMs / DAY_MS}d` });
 
-/** Rejects text for which `parse` throws, with the message of that error. */
+/** Returns a check that rejects a text if `parse` throws for it. The check reports the message of the thrown error. */
 const readableBy = (parse: (text: string) => unknown) => (text: string, context: z.RefinementCtx) => {
   try {
     parse(text);

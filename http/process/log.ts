@@ -34,14 +34,17 @@ export function createLog(level: Config["logLevel"], destination?: DestinationSt
 /** Maximum number of damaged rows to track, the same as in the runtime. `signalbox doctor` finds all. */
 const MAX_DAMAGED = 1_000;
 
-/** The damaged rows that requests met. */
+/** The damaged rows that requests have read. Limits the log to one error per damaged row. */
 class KnownDamage {
   readonly #met = new Set<string>();
 
-  /** Requests that failed on known damage and are not logged as served yet. */
+  /** Ids of requests that failed on known damage and whose `served` log line is not written yet. */
   readonly #failed = new Set<string>();
 
-  /** Whether the request failed on damage that was met before. Records new damage. */
+  /**
+   * Returns whether the request failed on a damaged row that an earlier request already read. Records a row that is
+   * new.
+   */
   isKnownTo(requestId: string, error: unknown): boolean {
     if (!isDamage(error)) return false;
     const row = error.key === null ? error.message : error.key.join("\0");
@@ -51,7 +54,7 @@ class KnownDamage {
     return isKnown;
   }
 
-  /** Whether this request failed on known damage. Forgets the request. */
+  /** Returns whether the request failed on known damage, and removes the request's id. A second call returns false. */
   wasKnownTo(requestId: string): boolean {
     return this.#failed.delete(requestId);
   }
@@ -72,7 +75,8 @@ function toLevelName(level: string): { readonly level: string } {
 }
 
 /**
- * Reduces errors in the details to {@link toTrace}, because an error's message may contain the data that it failed on.
+ * Replaces each error in the details by its {@link toTrace}: an error's message may contain the data that caused the
+ * error.
  */
 function plain(details: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(details).map(([name, value]) => [

@@ -116,7 +116,10 @@ function namesOf<Of extends object>(of: Of): (keyof Of & string)[] {
   return Object.keys(of) as (keyof Of & string)[];
 }
 
-/** Metrics about outcomes since the start. The label `fate` names the outcome; each outcome has a runtime counter. */
+/**
+ * Metrics that count outcomes since the start. The label `fate` names the outcome. Each outcome has its own runtime
+ * counter.
+ */
 const fates = [
   {
     name: "signalbox_archives_total",

@@ -5,7 +5,8 @@ import { settings } from "./config.js";
 export const settingNames: readonly string[] = Object.keys(settings);
 
 /**
- * Names that the product's other programs read or pass to programs that they start. None is a setting of the service.
+ * Names of environment variables that are no settings of the service: other programs of the product read them, or set
+ * them for programs that they start.
  */
 export const otherNames: readonly string[] = [
   // Read by the runner and `signalbox check`.
@@ -35,9 +36,14 @@ export interface UnknownSetting {
 }
 
 /**
- * Returns the names in an environment that look like a setting but are none. Such a name is misspelt, has another
- * letter case, starts with a setting's name, or has the product's prefix. Ignores all other names, because most of an
- * environment is for other programs.
+ * Returns the names in an environment that look like a setting but are no setting. A name looks like a setting in these
+ * cases:
+ *
+ * - It is a misspelt setting, or a setting in another letter case.
+ * - It starts with a setting's name.
+ * - It has the product's prefix.
+ *
+ * Ignores all other names, because most environment variables are for other programs.
  */
 export function findMisspelt(environment: Readonly<Record<string, string | undefined>>): readonly UnknownSetting[] {
   return listUnknown(environment).filter(({ name, meant }) => meant !== null || name.startsWith(PREFIX));
@@ -67,8 +73,8 @@ function findMeant(name: string): string | null {
 }
 
 /**
- * Finds the setting of several words that the name starts with, for example for `METRICS_TOKEN_FILE`; null if there is
- * none.
+ * Returns a setting whose name has several words and is a prefix of `name`, for example `METRICS_TOKEN` for
+ * `METRICS_TOKEN_FILE`; null if there is none.
  */
 function findPrefix(name: string): string | null {
   return settingNames.find((setting) => setting.includes("_") && name.startsWith(setting)) ?? null;

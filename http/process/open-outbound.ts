@@ -30,7 +30,9 @@ export interface Outbounds {
   readonly allowList: ChangingAllowList;
   /** For the requests of hooks and integrations. */
   readonly hooks: Outbound;
-  /** For requests to hosts in the workspaces' networks, which runners send. */
+  /**
+   * For requests to hosts that only a workspace's own network can reach. Runners in that network send these requests.
+   */
   readonly network: NetworkRequests;
   /** For requests to the hosts of linked accounts and to their authorization servers. */
   readonly accounts: { readonly outbound: Outbound; readonly servers: AuthorizationServers };
@@ -47,7 +49,7 @@ export interface OutboundOptions {
   readonly clock: Clock;
   readonly log: ServiceLog;
   readonly traceHeaders: TraceHeaders | undefined;
-  /** Called with the function that closes a client, for each client. */
+  /** Called for each created client, with the function that closes the client. */
   readonly onOpen: (close: () => Promise<void>) => void;
 }
 

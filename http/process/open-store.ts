@@ -21,7 +21,10 @@ import { prepareFolder } from "../../storage/store-folder.js";
 import { WrongSetting } from "./config.js";
 import { holdsSecretsKey } from "./secrets-key.js";
 
-/** `steps` defaults to the catalogue's migration steps. `mustExist` rejects a folder without a store. */
+/**
+ * Options for opening a store. `steps` defaults to the catalogue's migration steps. If `mustExist` is set, a folder
+ * without a store is rejected instead of creating one.
+ */
 export type OpenStoreOptions = Omit<MigrateOptions, "steps" | "copyFirst"> & {
   readonly steps?: readonly MigrationStep[] | undefined;
   readonly mustExist?: boolean;
@@ -31,12 +34,15 @@ export type OpenStoreOptions = Omit<MigrateOptions, "steps" | "copyFirst"> & {
   readonly opened?: (formats: Formats) => void;
 };
 
-/** Opens the store in a folder and migrates it if needed, after copying its file. If a step fails, closes the store. */
+/**
+ * Opens the store in a folder. If the store needs a migration, copies the store's file and then migrates the store. If
+ * a step fails, closes the store.
+ */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   return (await openMigrated(options)).store;
 }
 
-/** A store in this release's format, and whether it had that format before. */
+/** An open store in this release's format. `wasCurrent` says whether it had this format before it was opened. */
 export interface ServedStore {
   readonly store: Store;
   readonly wasCurrent: boolean;
@@ -59,8 +65,8 @@ async function openMigrated(options: OpenStoreOptions): Promise<ServedStore> {
 }
 
 /**
- * Returns the store to serve, in this release's format: `given`, or the store in the folder. If a rebuild of the
- * directories was interrupted, throws {@link WrongSetting} and closes what it opened.
+ * Returns the store that the service uses, in this release's format: `given`, or else the store in the folder. Throws
+ * {@link WrongSetting} if a rebuild of the store's directories was interrupted, and then closes a store that it opened.
  */
 export async function openServedStore(given: Store | undefined, options: OpenStoreOptions): Promise<ServedStore> {
   const served =
@@ -117,7 +123,9 @@ export async function assertNotServed(folder: string): Promise<void> {
   unlock();
 }
 
-/** Whether an error is a {@link StoreError}. Its message is meant for the person who runs the program. */
+/**
+ * Whether an error is a {@link StoreError}. The message of such an error is meant for the person who runs the program.
+ */
 export function isStoreError(error: unknown): error is StoreError {
   return error instanceof StoreError;
 }
@@ -128,8 +136,8 @@ export function holdsStore(folder: string): boolean {
 }
 
 /**
- * Throws `damaged` for an empty data file beside a key. The service creates a key only after the file has content, so
- * an empty file means that data was lost.
+ * Throws `damaged` if the folder has a secrets key but its data file is empty. The service creates a key only after the
+ * data file has content, so such an empty file means that data was lost.
  */
 function assertNotEmptied(folder: string): void {
   const path = join(folder, DATA_FILE);

@@ -4,12 +4,15 @@ import type { ServiceLog } from "../wire/service-log.js";
 
 type Line = NonNullable<Report["line"]>;
 
-/** Maximum number of equal lines in a minute: of one workspace, and of all together. */
+/**
+ * Maximum number of lines with the same message that are written per minute: for one workspace, and for all workspaces
+ * together.
+ */
 const MAX_PER_WORKSPACE = 20;
 const MAX_LINES = 200;
 const MINUTE_MS = 60_000;
 
-/** The lines with one message in the current minute. */
+/** Counts of the lines that have the same message, in the current minute. */
 interface Flood {
   readonly line: Line;
   /** Number of written lines by workspace; at most {@link MAX_LINES} workspaces. */
@@ -19,9 +22,9 @@ interface Flood {
 }
 
 /**
- * Writes the reports of turns to the log, a line each. If the same line repeats, it is written {@link MAX_PER_WORKSPACE}
- * times a minute for a workspace and {@link MAX_LINES} times in all. The rest is counted, and the minute ends with one
- * line that has the count.
+ * Writes the reports of turns to the log, one line per report. Per minute, the same message is written at most {@link
+ * MAX_PER_WORKSPACE} times for one workspace and {@link MAX_LINES} times in all. Further lines are only counted. At the
+ * end of the minute, one line gives their number.
  */
 export class ReportLog {
   readonly #log: Pick<ServiceLog, "info" | "warn">;
@@ -48,7 +51,7 @@ export class ReportLog {
     this.#log[line.level](line.message, { workspaceId: from.partition, ...details });
   }
 
-  /** Writes the counts of the current minute, and ends the minute. */
+  /** Writes the numbers of unwritten lines in the current minute, and ends the minute. */
   flush(): void {
     this.#cancel?.();
     this.#cancel = null;

@@ -38,9 +38,9 @@ export interface ServiceOptions {
   readonly store?: Store;
   /** Default: the migrations of the catalogue. */
   readonly migrations?: readonly MigrationStep[];
-  /** Called after the first line of the log, once the store is open. */
+  /** Called when the store is open and the first line of the log is written. */
   readonly announced?: () => void;
-  /** Interrupts a start during the store's migration, with `MigrationCutShort`. */
+  /** Aborting this signal during the store's migration interrupts the start with `MigrationCutShort`. */
   readonly ending?: AbortSignal;
   /** Called with the outcome of each request to a route. Tests compare it with the route's declaration. */
   readonly answered?: (route: Route, outcome: Outcome) => void;
@@ -49,7 +49,7 @@ export interface ServiceOptions {
 }
 
 export type Close = () => Promise<void>;
-/** Called with the function that closes a part, for each opened part. */
+/** Called for each opened part, with the function that closes the part. */
 export type OnOpen = (close: Close) => void;
 
 /** The parts of a service, and its state while it runs. */
@@ -58,7 +58,7 @@ export interface ServiceParts {
   readonly clock: Clock;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly store: Store;
-  /** Whether this start had nothing to migrate. */
+  /** Whether the store already had this release's format, so this start migrated nothing. */
   readonly wasCurrent: boolean;
   readonly sealer: Sealer;
   readonly kinds: readonly Kind[];
@@ -68,8 +68,8 @@ export interface ServiceParts {
   /** Null if the service records no traces. */
   readonly traces: Traces | null;
   /**
-   * The service's address. It is set before the port is known, because effects of an earlier process may already run,
-   * and set again afterwards.
+   * The service's address. It is set before the port is known, because effects that an earlier process left may already
+   * run, and set again when the port is known.
    */
   site: Site;
   /** Whether the service accepts requests. */
@@ -155,8 +155,8 @@ interface Site {
 const EVERY_ADDRESS: readonly string[] = ["0.0.0.0", "::"];
 
 /**
- * Whether no browser can open the links that the service writes, because `BASE_URL` is not set and `HOST` is not a
- * single address.
+ * Returns whether no browser can open the links that the service writes. This is so if `BASE_URL` is not set and `HOST`
+ * means all interfaces ({@link EVERY_ADDRESS}).
  */
 export function isOpenedNowhere({ baseUrl, host }: Config): boolean {
   return baseUrl === null && EVERY_ADDRESS.includes(host);

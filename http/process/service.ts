@@ -71,8 +71,8 @@ const ROUND_MS = 4;
  */
 const DRAIN_MS = 9_000;
 /**
- * How long, from the start of the stop, the service waits for effects that it must not repeat (tool calls), in
- * milliseconds.
+ * Maximum time, from the start of the stop, in which the service waits for effects that it must not repeat (tool
+ * calls), in milliseconds.
  */
 const FINISH_MS = 5_000;
 
@@ -162,15 +162,16 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
     stopped ??= close();
     return stopped;
   };
-  // No request asked for this link: a random source is new, so the limit of links per source does not apply.
+  // Use a new random source for each link, so that the limit of links per source never applies: no request asked for
+  // this link.
   const signInLink = (to: string): Promise<string> =>
     issueSignInLink({ runtime, baseUrl: () => baseUrl }, { to, source: makeToken(runtime), sealedMailOf: null });
   return { baseUrl, port, runtime, allow, signInLink, stop };
 }
 
 /**
- * Removes the copies of the store's file from before its migration. Called if this start had nothing to migrate, which
- * shows that the migrated store works.
+ * Removes the copies of the store's file that earlier migrations made. Call it when a start had nothing to migrate: the
+ * migrated store then works, and nobody needs the copies.
  */
 function removeOldFormats(folder: string, log: Pick<ServiceLog, "info" | "warn">): void {
   try {

@@ -95,16 +95,23 @@ function warnOfSetting(log: Pick<Log, "warn">, where: string, { name, meant }: U
 
 /** Maximum size of the settings file, in characters. */
 const MAX_CHARACTERS = 1024 * 1024;
-/** A name appended to the checked text. It is missing in the result if the parser stopped before the end. */
+/**
+ * A name that is appended to the text before parsing. If the parsed result lacks this name, the parser stopped before
+ * the end of the text.
+ */
 const END = "SETTINGS_END";
 /** Prefix of the name given to a line without a valid name. The line number follows. */
 const UNNAMED = "UNNAMED LINE";
 
 /**
- * Reads the settings file that `SETTINGS_FILE` names: lines `KEY=value`, as Node's `util.parseEnv` reads them. Returns
- * no settings if `SETTINGS_FILE` is not set. Throws {@link WrongSetting} if the file cannot be read, is too large, has
- * a line of another form, or ends inside a quoted value. The message quotes no line, because a line may contain a
- * secret.
+ * Reads the settings file that `SETTINGS_FILE` names. The file has lines `KEY=value`, as Node's `util.parseEnv` reads
+ * them. Returns no settings if `SETTINGS_FILE` is not set. Throws {@link WrongSetting} in these cases:
+ *
+ * - The file cannot be read or is too large.
+ * - A line has another form.
+ * - The file ends inside a quoted value.
+ *
+ * The error message quotes no line, because a line may contain a secret.
  */
 export function readSettingsFile({ SETTINGS_FILE: path = "" }: Environment): Environment {
   if (path === "") return {};
@@ -119,8 +126,8 @@ export function readSettingsFile({ SETTINGS_FILE: path = "" }: Environment): Env
 
 /**
  * Gives each line without a valid name a recognizable name. Otherwise the result would depend on the version of Node:
- * some versions skip a line without `=`, others join it with the next line. Inside a quoted value this changes only the
- * value, which is not used.
+ * some versions skip a line without `=`, others join it with the next line. A line inside a quoted value is changed
+ * too, but the values of this text are not used.
  */
 function nameAllLines(text: string): string {
   const isRead = (line: string) => /^\s*(#|$)/.test(line) || /^\s*(export\s+)?[\w.-]+\s*=/.test(line);

@@ -23,8 +23,8 @@ const packages = ["api", "core", "exporter-trace-otlp-http", "resources", "sdk-t
 );
 
 /**
- * Starts to record traces, which go to an OTLP receiver at this base URL as JSON over HTTP. Without a URL, loads nothing and
- * resolves with null. Throws {@link WrongSetting} if a package is missing.
+ * Starts to record traces and sends them to the OTLP receiver at the base URL `endpoint`, as JSON over HTTP. If
+ * `endpoint` is null, loads nothing and resolves with null. Throws {@link WrongSetting} if a package is missing.
  */
 export async function openTraces(endpoint: string | null): Promise<Traces | null> {
   return endpoint === null ? null : createTraces(await loadPackages(), endpoint);

@@ -13,8 +13,8 @@ const HOOK = "a hook names a host that is not allowed: its step fails with not-a
 const INTEGRATION = "an integration names a host that is not allowed: no request is sent there";
 
 /**
- * Stores the last checked value of `OUTBOUND_ALLOW`, and whether the check found nothing. Definitions written under the
- * same value are checked when they are written.
+ * The key of the last checked value of `OUTBOUND_ALLOW`, and whether the check found no problem. While the setting has
+ * the same value, the service checks each new definition when it is written.
  */
 const CHECKED_KEY: Key = [GLOBAL_PARTITION, metaSpace, "allowed"];
 interface Checked {
@@ -30,14 +30,14 @@ export interface NotAllowedOptions {
   readonly allowList: AllowList;
   readonly log: Pick<RuntimeLog, "warn">;
   readonly scheduler: Pick<Scheduler, "defer">;
-  /** Whether to stop early: the service stops, or the list has changed. */
+  /** Returns whether to stop early, because the service stops or the list has changed. */
   readonly isOver: () => boolean;
 }
 
 /**
- * Logs the hooks and integrations that name hosts outside `OUTBOUND_ALLOW`. Their requests fail and are not retried.
- * Skips a list under which an earlier check found nothing. The service already serves requests, so this reads only one
- * workspace per round of the event loop. It skips workspaces with damaged rows.
+ * Logs the hooks and integrations that name hosts outside `OUTBOUND_ALLOW`: their requests to these hosts fail and are
+ * not retried. Does nothing if an earlier check with the same list found nothing. Skips workspaces with damaged rows.
+ * Reads one workspace per round of the event loop, because the service already serves requests.
  */
 export async function warnNotAllowed(options: NotAllowedOptions): Promise<void> {
   const { reading, store, outboundAllow, log, scheduler, isOver } = options;

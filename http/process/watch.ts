@@ -14,13 +14,13 @@ import { createMetrics, type ServiceMetrics } from "./metrics.js";
 import { ReportLog } from "./report-log.js";
 import type { ServiceParts } from "./service-parts.js";
 
-/** What a service shows of its work: the metrics, and the log lines of reports. */
+/** How operators observe a service: its metrics, and the log lines of its reports. */
 export interface Watch {
   readonly metrics: ServiceMetrics;
   readonly reports: ReportLog;
   /** The parts of the metrics that must receive each change of a row. */
   readonly memories: readonly RowMemory[];
-  /** Takes a report of a turn. */
+  /** Counts and logs a report that a turn made. */
   readonly reported: (reported: Reported) => void;
 }
 
@@ -30,7 +30,10 @@ interface Later {
   readonly scheduler: Pick<Scheduler, "defer">;
 }
 
-/** Creates the watch, before the runtime. It reads nothing of the store until the first scrape. */
+/**
+ * Creates the metrics and the report log. Call it before the runtime is created: nothing is read from the store until
+ * the first scrape.
+ */
 export function openWatch(
   { options: { config, log }, clock }: Pick<ServiceParts, "options" | "clock">,
   later: Later,

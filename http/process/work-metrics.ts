@@ -24,11 +24,14 @@ export interface WorkSources {
   readonly storeBytes: () => number | null;
   /** When the store was last backed up; null if that is not known. */
   readonly backupAtMs: () => number | null;
-  /** The currency of the model's prices; null if it has none. */
+  /** The currency of the model's prices; null if no prices are configured. */
   readonly modelCurrency: string | null;
 }
 
-/** The reports that have a line in the log. Their counters exist from the start, so that a rate sees the first one. */
+/**
+ * The reports that are also written to the log. Their counters exist from the start at 0, so that a rate over a counter
+ * includes its first report.
+ */
 const logged = [
   "run.ended",
   "hook.ended",
@@ -52,8 +55,9 @@ export interface WorkObserver {
 const MAX_CURRENCIES = 20;
 
 /**
- * Creates the metrics of work: tasks, runs, runners, hooks, mails, model calls, storage. Labels have values from lists of
- * this release, except `pool` and `currency`, whose numbers are limited (`fleet.ts`, {@link MAX_CURRENCIES}).
+ * Creates the metrics of work: tasks, runs, runners, hooks, mails, model calls, storage. The values of most labels are
+ * fixed in this release. The labels `pool` and `currency` have a limited number of values (`fleet.ts`, {@link
+ * MAX_CURRENCIES}).
  */
 export function createWorkMetrics(
   registry: Registry,

@@ -143,7 +143,10 @@ function refreshRoute({ runtime }: PullRequestRoutesOptions): Route {
   });
 }
 
-/** Asks the code host about the pull request. Throws {@link Refused} if the pull request's actor refuses that. */
+/**
+ * Requests the pull request's current state from the code host. Throws {@link Refused} if the pull request's actor
+ * refuses the request.
+ */
 async function refresh(runtime: Runtime, { workspaceId, row }: VisiblePullRequest): Promise<void> {
   const { id, role, host, installationId, repository, number } = row;
   if (role === "own" || number === null) {

@@ -79,7 +79,7 @@ export async function readListedReplay(
   return listedReplayView(figures, { parts, nowMs, waiting });
 }
 
-/** Reads the parts of a replay's copies, in the replay's order, and what the replay waits for. */
+/** Reads the parts of a replay: its copies, in the replay's order, and what the replay waits for. */
 async function readParts({ view, latest, pause, memory }: ReplayRead, workspaceId: string, replay: ReplayRow) {
   const copies = readCopies(view, workspaceId, replay.id);
   memory.learn(replay, copies);

@@ -28,8 +28,8 @@ interface Documented {
 }
 
 /**
- * Marks the candidate as required in the document. The parser accepts a missing candidate as an empty one, to report
- * its own message.
+ * Marks the candidate as required in the OpenAPI document. The parser itself accepts a missing candidate as an empty
+ * one, and then reports its own message.
  */
 function requireCandidate({ jsonSchema }: Documented): void {
   jsonSchema.required = ["candidate", "ceiling"];

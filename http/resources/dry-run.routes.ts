@@ -106,7 +106,9 @@ const answer = z
   })
   .meta({ title: "dry-run" });
 
-/** The route that tries changes of a workspace without making them. */
+/**
+ * The route that tries changes of a workspace without storing them, and returns which changes the service would refuse.
+ */
 export function dryRunRoutes({ runtime, kinds, sealer }: DryRunRoutesOptions): readonly Route[] {
   const underWay = new ConcurrencyLimit(MAX_DRY_RUNS);
   const made = route({

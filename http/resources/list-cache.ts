@@ -25,9 +25,11 @@ interface Making {
 }
 
 /**
- * Caches the texts of whole lists, so that a list that is read repeatedly is created once. A text is valid until a row
- * that it may depend on changes; a change counts as soon as it may be durable. A text is cached only if it was created
- * from rows whose changes are tracked. Concurrent requests for the same text share one creation.
+ * Caches the JSON texts of whole lists, so that repeated reads create a list only once.
+ *
+ * 1. A text is valid until a row changes that it may depend on. A change counts as soon as it may be durable.
+ * 2. A text is cached only if it was created from rows whose changes are tracked.
+ * 3. Concurrent requests for the same text share one creation.
  */
 export class ListCache {
   readonly #reading: Reading;
@@ -40,8 +42,8 @@ export class ListCache {
   }
 
   /**
-   * Drops all texts, including those in progress. Call it after a change that the texts depend on and that is not in a
-   * row.
+   * Drops all texts, including those that are being created. Call it when something changed that is not stored in a row
+   * but affects the texts.
    */
   clear(): void {
     this.#workspaces = createWorkspaces();
@@ -56,8 +58,8 @@ export class ListCache {
   }
 
   /**
-   * Creates and caches the text with this name. `make` must read only through the trace that it receives, and its
-   * result must be the same for everyone who may ask for it.
+   * Creates the text with this name by calling `make`, and caches the text. `make` must read only through the trace
+   * that it receives. Its result must be the same for everyone who may request the text.
    */
   make(workspaceId: string, name: string, make: (trace: CoverTrace) => Promise<Uint8Array>): Promise<Uint8Array> {
     const version = durableVersion(this.#reading, workspaceId);
@@ -76,7 +78,7 @@ export class ListCache {
     return made.text;
   }
 
-  /** Waits for a text and caches it, unless rows have changed since its creation started. */
+  /** Waits for a text that is being created. Caches the text, unless rows have changed since its creation started. */
   async #made(
     { workspaceId, name, version }: { readonly workspaceId: string; readonly name: string; readonly version: number },
     making: Promise<Uint8Array>,

@@ -5,15 +5,15 @@ import type { PreparedBody } from "../../actors/resources/resource.messages.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import { parseBy } from "../wire/field-errors.js";
 
-/** A body for the workspace actor, and the value that the service issued for it, if any. */
+/** A body for the workspace actor. If the service issued a value for one of its fields, `revealed` is that value. */
 export interface Prepared extends PreparedBody {
   readonly revealed: { readonly header: string; readonly value: string } | null;
 }
 
 /**
- * Parses a body by its kind's schema, and returns a refusal if it is invalid. Moves secret fields to `hidden`, sealed
- * or hashed. `makeToken` generates the value of a field that the service issues, which is returned as `revealed`.
- * `makeToken` is null on an update.
+ * Parses a body by its kind's schema. Returns a refusal if the body is invalid. Secret fields move to `hidden`, sealed
+ * or hashed. If the service issues the value of a field, `makeToken` generates that value, and it is returned as
+ * `revealed`. On an update, `makeToken` is null.
  */
 export function prepare(
   kind: Kind,
@@ -44,8 +44,8 @@ export function prepare(
 }
 
 /**
- * Returns the hidden values of an update, without those that only repeat the stored value. Only fields whose kind
- * declares `isRepeated` can be left out.
+ * Returns the hidden values of an update, without those that equal the stored value. Leaves out only fields whose kind
+ * declares `isRepeated`.
  */
 export function withoutRepeated(
   kind: Kind,

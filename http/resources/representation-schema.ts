@@ -80,7 +80,10 @@ function remade(schema: z.core.$ZodType, hidden: readonly string[]): z.ZodType {
   return schema as z.ZodType;
 }
 
-/** Whether the schema is a transform. In a union, such an option turns its input into another option. */
+/**
+ * Whether the schema is a transform. As an option of a union, such a schema only converts an alternative spelling into
+ * the form of another option.
+ */
 function isRewritten(schema: z.core.$ZodType): boolean {
   return schema instanceof z.ZodPipe && schema.out instanceof z.ZodTransform;
 }

@@ -81,14 +81,14 @@ interface KindParts {
   readonly writer: ResourceWriter;
   /** The kind's name in operation ids: `HarnessProfile`. */
   readonly named: string;
-  /** The path of the listed collection, and the path of one resource. */
+  /** The path of the collection that lists the kind. Below it, the path of one resource. */
   readonly all: string;
   readonly one: string;
   /** An example body that creates a resource. */
   readonly example: unknown;
   /**
-   * Returns the declared response with the resource. The response is created on first use, because that is expensive.
-   * `tagged` declares its ETag header.
+   * Returns the declaration of a response that contains the resource. It is created on first use, because that is
+   * expensive. `tagged` is the declaration of the response's ETag header.
    */
   readonly answer: () => Success & { readonly body: z.ZodType };
   readonly tagged: { readonly etag: string };
@@ -319,7 +319,9 @@ function seen({ seenBy }: Kind): string {
   return seenBy === "outcomes" ? " and access to the outcomes of its team" : "";
 }
 
-/** Returns the path for creates, or null if it is the listed collection. */
+/**
+ * Returns the path at which resources of the kind are created; null if they are created at the path that lists them.
+ */
 function collectionIn({ heldBy, plural }: Kind): string | null {
   if (heldBy === "team") return `${base}/teams/{teamId}/${plural}`;
   return heldBy === "station" ? `${base}/lines/{lineId}/stations/{stationKey}/${plural}` : null;

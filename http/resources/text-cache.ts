@@ -48,7 +48,7 @@ export class TextCache {
     this.#reading = reading;
   }
 
-  /** Drops all texts. Call it after a change that warnings depend on and that is not in a row. */
+  /** Drops all texts. Call it when something changed that is not stored in a row but affects warnings. */
   clear(): void {
     this.#texts.clear();
   }
@@ -61,7 +61,10 @@ export class TextCache {
     return isValid ? cached : undefined;
   }
 
-  /** Encodes the row's resource, reading through the trace. Caches the text if that is allowed. */
+  /**
+   * Encodes the row's resource, and reads other rows through `trace`. Caches the text if rule 2 of {@link TextCache}
+   * allows that.
+   */
   make(kind: Kind, row: VisibleResource, trace = new CoverTrace(this.#reading, row.workspaceId)): ResourceText {
     const version = kind.warnings === undefined ? null : coveredVersion(this.#reading, row.workspaceId);
     const json = writeJson(toRepresentation(kind, row, trace));

@@ -31,7 +31,7 @@ import type { SocketRoute } from "../wire/socket.js";
 
 /**
  * All endpoints except the documentation, in the order of the documentation. Each area adds one line. An area with
- * several route files lists them in `<area>.area.ts` and adds that list here.
+ * several route files lists their routes in `<area>.area.ts`, and adds that list here.
  */
 const catalogue: readonly RouteEntry[] = [
   { tag: "Sessions", make: ({ runtime, sealer, site }) => sessionRoutes({ runtime, sealer, ...site }) },

@@ -5,15 +5,15 @@ import { Queue } from "../../runtime/schedule/queue.js";
 import { AGAIN, BAD_FRAME, type EndConnection } from "./close-codes.js";
 
 /**
- * Maximum number of waiting frames, and maximum number of characters in them. Both exceed what a runner may hold
- * unacknowledged and resend at once after a reconnect.
+ * Maximum number of waiting frames, and maximum number of characters in all of them. A runner never has so many
+ * unacknowledged frames that it exceeds these limits when it resends them at once after a reconnect.
  */
 const MAX_WAITING = 4_096;
 const MAX_WAITING_CHARACTERS = 2 * MAX_FRAME_BYTES;
 
 /**
- * Maximum number of frames in progress, and maximum number of characters in them. One frame may always be in progress,
- * whatever its length.
+ * Maximum number of frames that are handled at the same time, and maximum number of characters in all of them. A frame
+ * of any length is accepted if no other frame is being handled.
  */
 const MAX_UNDER_WAY = 64;
 const MAX_CHARACTERS_UNDER_WAY = 1024 * 1024;
@@ -23,16 +23,17 @@ const NOT_TAKEN = "the lease expired, or another connection took over";
 
 export interface InboundFramesOptions {
   /**
-   * Handles a frame. The queue passes frames in order; after the hello, calls overlap. The function must pass on the
-   * frames' messages in the same order, and no message after a failed one.
+   * Handles a frame. The queue calls this function in the order of the frames. After the hello, it does not wait for
+   * earlier calls to end. The function must pass on the frames' messages in the same order. After a message that
+   * failed, it must pass on no later message.
    */
   readonly take: (frame: RunnerFrame) => Promise<void>;
-  /** Whether the connection is open. No frame is handled after its end. */
+  /** Whether the connection is open. After the connection has ended, no frame is handled. */
   readonly isOpen: () => boolean;
   readonly end: EndConnection;
 }
 
-/** A frame to handle, or other work for its turn in the queue. */
+/** An entry of the queue: a frame to handle, or other work that must run in order with the frames. */
 interface Work {
   readonly begin: () => Promise<void>;
   /** Whether this work runs alone: it waits for all earlier work, and all later work waits for it. */
@@ -43,11 +44,12 @@ interface Work {
 /**
  * The queue of frames from one runner.
  *
- * 1. Frames are handled in order. After a failed frame none is started; the runner sends the failed one again. A
- *    message that was already in progress names its predecessor, so it is not accepted if its predecessor failed.
+ * 1. Frames are handled in order. After a frame failed, no later frame is started, and the runner resends the failed
+ *    frame. Messages that were already in progress at that time name their predecessor: a message is not accepted if
+ *    its predecessor failed.
  * 2. Frames after the hello do not wait for each other, so that messages that arrive together are stored together.
  * 3. The queue is bounded. When it is full, it accepts no more frames and closes the connection after the waiting
- *    frames are handled. The runner reconnects and continues from there.
+ *    frames are handled. The runner reconnects and resends the frames that were not accepted.
  */
 export class InboundFrames {
   readonly #options: InboundFramesOptions;

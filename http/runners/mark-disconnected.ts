@@ -3,8 +3,8 @@ import { listConnectedRunners } from "../../actors/runners/runner.queries.js";
 import { isDamage, NotAccepted, type Runtime } from "../../runtime/runtime.js";
 
 /**
- * Marks the runners that were connected to an earlier process as disconnected. They get no runs until they reconnect,
- * and their leases start again to give them time for that. Call it before the service listens.
+ * Marks the runners that were connected to an earlier process as disconnected. A disconnected runner gets no runs until
+ * it reconnects. Its lease starts again, so that it has time to reconnect. Call this before the service listens.
  */
 export async function markDisconnected(runtime: Runtime): Promise<void> {
   const message: RunnerDisconnected = { type: "runner.adrift" };

@@ -22,7 +22,7 @@ export interface OutboxSenderOptions {
   readonly received: number;
   /** Returns the number of the last message received from the runner. */
   readonly acknowledged: () => number;
-  /** Whether the connection is open. Nothing is sent after its end. */
+  /** Whether the connection is open. After the connection has ended, nothing is sent. */
   readonly isOpen: () => boolean;
   /** Whether the token is still valid for the pool. If not, closes the connection. */
   readonly isAdmitted: () => boolean;
@@ -35,7 +35,7 @@ export interface OutboxSenderOptions {
 export class OutboxSender {
   readonly #options: OutboxSenderOptions;
   #sent: number;
-  /** True while a run is notified that its job cannot be sent, and while a push token is created. */
+  /** True while the service reports to a run that its job cannot be sent, and while a push token is being created. */
   #isPaused = false;
 
   constructor(options: OutboxSenderOptions) {
@@ -48,7 +48,9 @@ export class OutboxSender {
     return n <= this.#sent;
   }
 
-  /** Sends the waiting messages. Call it when there are new ones and when the socket's buffer has drained. */
+  /**
+   * Sends the waiting messages. Call it when the outbox has new messages, and when the socket's buffer is empty again.
+   */
   flush(): void {
     const { runtime, source, runner, features, socket, isOpen, isAdmitted } = this.#options;
     if (!isOpen() || this.#isPaused) return;
@@ -72,14 +74,14 @@ export class OutboxSender {
     return writeJson(frame);
   }
 
-  /** Ends the run of a job that cannot be sent. */
+  /** Reports to the run of this job that the job cannot be sent, which ends the run. */
   #giveUp({ message: { runId, fence } }: OutgoingMessage, why: string): void {
     const { runtime, runner } = this.#options;
     const message: JobUndeliverable = { type: "job.undeliverable", fence, why };
     this.#holdFor(runtime.ask(runRef(runner.workspaceId, runId), message));
   }
 
-  /** Sends a push order with a token created now, or with the reason why there is none. */
+  /** Sends a push order. Creates the push token first; if this fails, the order has the reason instead of a token. */
   #sendPush(n: number, waiting: WaitingPush): void {
     const { isOpen, isAdmitted, pushTokens, socket } = this.#options;
     if (!isAdmitted()) return;
@@ -93,8 +95,8 @@ export class OutboxSender {
   }
 
   /**
-   * Notifies the pull request that the code host creates no token for now. A finished pull request does not accept the
-   * message.
+   * Notifies the pull request that the code host's rate limit prevents push tokens until `untilMs`. A finished pull
+   * request rejects this message, which is not an error.
    */
   async #tellLimit({ id: push, pullRequestId }: WaitingPush, untilMs: number): Promise<void> {
     const { runtime, runner } = this.#options;
@@ -105,7 +107,7 @@ export class OutboxSender {
     });
   }
 
-  /** Sends nothing until the work is done, so that no message number is skipped. */
+  /** Pauses sending until `work` is done, so that messages are sent in the order of their numbers. */
   #holdFor(work: Promise<unknown>): void {
     this.#isPaused = true;
     work.then(

@@ -25,15 +25,18 @@ export function toPushTokens(codeHost: CodeHost | null): MakePushToken | null {
 const NO_HOST = "No code host is configured on this service.";
 
 /**
- * The created part of a push order. `limitedUntilMs` is the time until which the code host's rate limit prevents a
- * token; null if the rate limit is not the reason.
+ * The parts of a push order that are created when the order is sent. `limitedUntilMs` is the time until which the code
+ * host's rate limit prevents a token; null if the rate limit is not the reason.
  */
 interface PushMade {
   readonly made: MadePush;
   readonly limitedUntilMs: number | null;
 }
 
-/** Creates the token of a push, or the reason why there is none. `make` is null if no code host is configured. */
+/**
+ * Creates the token for a push, or returns the reason why it cannot be created. `make` is null if no code host is
+ * configured.
+ */
 export async function makePush(make: MakePushToken | null, waiting: WaitingPush): Promise<PushMade> {
   if (make === null) return { made: { url: "", token: null, why: NO_HOST }, limitedUntilMs: null };
   try {

@@ -3,12 +3,12 @@ import { readFile } from "node:fs/promises";
 import { cacheableAnswers, serveCached } from "../wire/cached-answer.js";
 import { type Route, route } from "../wire/route.js";
 
-/** The runner as one file. The build puts it there. */
+/** The runner program as one file, which the build creates. */
 const PROGRAM = new URL("../../bundle/runner.mjs", import.meta.url);
 
 /**
- * The routes of the runner program, so that a machine with only Node and git can run it. The program is of the same
- * release as the service.
+ * The routes that serve the runner program, so that a machine needs only Node and git to run a runner. The program has
+ * the same release as the service.
  */
 export function runnerProgramRoutes(): readonly Route[] {
   return [

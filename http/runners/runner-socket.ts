@@ -39,7 +39,7 @@ export interface RunnerSocketOptions {
   readonly sealer: Sealer;
   readonly expired: ExpiredCredentials;
   readonly leaseMs: number;
-  /** Requests that runners send in their networks. */
+  /** Sends requests through runners, in the runners' networks. */
   readonly network: NetworkRequests;
   /** Creates push tokens; null if no code host is configured. */
   readonly pushTokens: MakePushToken | null;
@@ -131,7 +131,7 @@ class RunnerConnection implements SocketHandler {
     this.#cancelRecheck();
     this.#unlisten?.();
     this.#unlistenWanted();
-    // Run this after a pending hello, because that hello's runner must be notified of the close too.
+    // Run this after a hello that is still being handled: the runner of that hello must be notified of the close too.
     this.#inbound.closed(() => this.#disconnect());
   }
 
@@ -203,7 +203,7 @@ class RunnerConnection implements SocketHandler {
     if (frame.features?.includes("commits") === true) this.#tellWanted(runner);
   }
 
-  /** Sends the currently wanted commits, and later each newly wanted commit. */
+  /** Sends the commits that are wanted now, and from then on each newly wanted commit. */
   #tellWanted(runner: RunnerKey): void {
     const { feed, reading } = this.#options.runtime;
     const tell = (wanted: ServiceFrame | null) =>

@@ -53,10 +53,7 @@ export async function listFiles(
   return { files, leftOut };
 }
 
-/**
- * Returns one of the files that the agent can see, by its name in the address. Returns a refusal if there is no such
- * file.
- */
+/** Returns the file with this name, if the agent can see it. Returns a refusal if there is no such file. */
 export function getFile(
   reading: Runtime["reading"],
   { workspaceId, iteration }: Shown,

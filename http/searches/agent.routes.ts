@@ -163,7 +163,7 @@ function fileRoutes(source: PoolSource): readonly Route[] {
   ];
 }
 
-/** The claim of the calling runner, and the iteration that the claimed run belongs to. */
+/** The claim of the calling runner, and the iteration whose run the runner claimed. */
 interface Calling {
   readonly workspaceId: string;
   readonly claim: RunnerClaim;
@@ -171,8 +171,10 @@ interface Calling {
 }
 
 /**
- * Finds the calling runner's claim. Refuses with `unauthenticated` without a valid credential, and with `not-found` for
- * any credential other than that of the runner that holds the run.
+ * Finds the claim of the calling runner. Refuses with:
+ *
+ * - `unauthenticated` if the request has no valid credential
+ * - `not-found` if the credential is not that of the runner that claims the run
  */
 function findCalling(source: PoolSource, request: RouteRequest<"public">): Calling | Refusal {
   const { params, header, caller } = request;
@@ -202,12 +204,14 @@ const proposedSchema = z.union([
 ]);
 
 /**
- * Reads the candidates of an agent's request, which holds a list or one candidate. Returns the candidates, or their
- * form errors with paths `[i].…`. If the request has more candidates than a run may propose, none of them is checked.
+ * Reads the candidates of an agent's request: a list of candidates, or one candidate. Returns the candidates, or the
+ * errors in their form with paths `[i].…`. If the request has more candidates than a run may propose, returns an error
+ * and checks no candidate.
  */
 export function readProposed(body: unknown): Proposed {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return faulty("", "must be an object");
-  // Report a missing list for an empty body, because a missing list is more likely than a candidate without a name.
+  // For an empty body, report that `candidates` is missing. The agent more likely forgot the list than the name of a
+  // single candidate.
   if (Object.keys(body).length === 0) return faulty("candidates", "is required");
   if (!("candidates" in body)) return readList([body]);
   const [other] = Object.keys(body).filter((name) => name !== "candidates");

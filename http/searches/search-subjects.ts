@@ -10,8 +10,8 @@ import type { Runtime } from "../../runtime/runtime.js";
 import type { Subject } from "../wire/subject-route.js";
 
 /**
- * The station in `{lineId}` and `{stationId}` of the path, for routes about searches. A station that left its line is
- * found while it still has replay sets.
+ * Finds the station in `{lineId}` and `{stationId}` of the path, for routes about searches. Also finds a station that
+ * was removed from its line, while the station still has replay sets.
  */
 export function searchedStationSubject({ reading }: Pick<Runtime, "reading">, wish: Wish): Subject<TeamStation> {
   return {

@@ -36,7 +36,10 @@ interface Documented {
   readonly jsonSchema: { type?: unknown; enum?: unknown };
 }
 
-/** A number that the document describes as an integer from 1 to `max`. */
+/**
+ * A number that the OpenAPI document describes as an integer from 1 to `max`. The schema itself does not check the
+ * limits.
+ */
 function countTo(max: number, description: string) {
   const override = ({ jsonSchema }: Documented): void => {
     jsonSchema.type = "integer";

@@ -16,13 +16,16 @@ export interface Announced {
   readonly subject: TopicSubject;
 }
 
-/** The result of an entry for one reader: a message in UTF-8, or the reason why there is no message. */
+/**
+ * The result when a feed entry is prepared for one reader: a message in UTF-8, or the reason why the reader gets no
+ * message.
+ */
 export type AnnouncementResult = Uint8Array | "nothing-for-them" | "may-not-see-topic" | "credential-over";
 
 /**
- * Creates the messages for the readers of a topic when the feed gets an entry. The feed notifies all readers of an
- * entry in one go, and stored data cannot change during that time. So the content and the audience are read once for
- * all readers, and each message is encoded once. A microtask then drops the messages.
+ * Creates the messages that a feed entry causes for the readers of its topic. The feed notifies all readers of an entry
+ * in the same tick, and stored data cannot change meanwhile. So this class reads the content and the audience once for
+ * all readers, and encodes each message once. A microtask then drops the messages.
  */
 export class Announcements {
   readonly #options: RightsOptions;

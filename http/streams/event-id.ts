@@ -6,17 +6,17 @@ import type { TopicStream } from "./topic-stream.js";
 export interface ResumePoint {
   /** The last sequence number that the reader received, by workspace. */
   readonly after: ReadonlyMap<string, number>;
-  /** The topics whose state the reader needs, each with the kind of message that sends the state. */
+  /** The topics whose state the reader still needs. The value is the kind of message that will send the state. */
   readonly behind: ReadonlyMap<string, "snapshot" | "reset">;
 }
 
 /**
  * Matches an event id, such as `47~0b6e1f2a`. The parts of an id:
  *
- * - The last sequence number of each workspace, joined by dots. The order is that in which the topics name the
- *   workspaces.
- * - After a hyphen, the topics whose state the reader needs, as the bits of a hexadecimal number. Absent if there are
- *   none.
+ * - The last sequence number of each workspace, joined by dots. The workspaces are in the order in which the stream's
+ *   topics first name them.
+ * - After a hyphen, the topics whose state the reader needs: a hexadecimal number with one bit per topic. Absent if
+ *   there is no such topic.
  * - After `~`, a digest of the topics' names.
  */
 const pattern = /^(\d{1,15}(?:\.\d{1,15}){0,199})(?:-([0-9a-f]{1,50}))?~([0-9a-f]{8})$/;
@@ -33,7 +33,7 @@ export class EventIds {
     this.#digest = sha256Hex(announced.map(({ name }) => name).join(",")).slice(0, 8);
   }
 
-  /** Returns the id of the event that the stream sends now. */
+  /** Returns the id for the next event, from the current position of the stream. */
   write(stream: Pick<TopicStream, "lastSeq" | "needsState">): string {
     const seqs = this.#workspaceIds.map((id) => stream.lastSeq(id)).join(".");
     let bits = 0n;
@@ -49,8 +49,8 @@ export class EventIds {
   }
 
   /**
-   * Returns the point of an id. If the id is from a stream with other topics, the point requests the state of each
-   * topic. Returns null if the text is not an id.
+   * Returns the resume point that an id describes. If the id is from a stream with other topics, the reader needs the
+   * state of each topic. Returns null if the text is not an id.
    */
   read(id: string): ResumePoint | null {
     const [, seqs = "", hex = "0", digest] = pattern.exec(id) ?? [];

@@ -26,8 +26,8 @@ interface CachedRights {
 }
 
 /**
- * A cached row. `version` is the version of all rows of that kind in the workspace, at the time when the row was last
- * compared; null if unknown.
+ * A cached row. `version` is the version of all rows of its kind in the workspace, at the time when the cached row was
+ * last compared with the stored row; null if unknown.
  */
 interface CachedRow<Row> {
   readonly row: Row;
@@ -41,15 +41,21 @@ export interface RightsOptions {
 }
 
 /**
- * The rights of readers in a workspace at one moment. The rights of an issued token are read again only if its row or
- * the workspace's row is another object than before. The rows are compared only after a change of the workspace or of
- * its tokens. The rights of any other credential are read once for all sockets with that credential.
+ * The rights of readers in a workspace at one moment.
+ *
+ * - The rights of an issued token are cached with the rows of the token and the workspace. They are read again if one
+ *   of these rows has become another object. The rows are compared only after a change of the workspace or of its
+ *   tokens.
+ * - The rights of any other credential are read once for all connections with that credential.
  */
 export class RightsNow {
   readonly #options: RightsOptions;
   readonly #workspaceId: string;
   readonly #nowMs: number;
-  /** Versions of the workspace's tokens and of the workspace itself; null if unknown. */
+  /**
+   * The version of the rows of the workspace's tokens. Below it, the version of the workspace's own row. Null if
+   * unknown.
+   */
   readonly #tokenVersion: number | null;
   readonly #workspaceVersion: number | null;
   /** The rights that were read, by the credential's hash; null for an invalid credential. */

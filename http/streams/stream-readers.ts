@@ -17,8 +17,8 @@ import type { ReaderOptions } from "./topic-stream.js";
 export const STREAM_PATH = "/api/stream";
 
 /**
- * Limits on subscriptions: the rate per second, and the maximum burst. They apply to one user or token, over all its
- * connections. A subscription may cost as much as a request.
+ * Limits on subscriptions: the rate per second, and the maximum burst. Each limit applies to all connections of one
+ * user or token together. Subscriptions are limited, because each one may cost as much as a request.
  */
 const SUBSCRIPTIONS_A_SECOND = 200;
 const SUBSCRIPTIONS_AT_ONCE = 4_000;
@@ -43,8 +43,8 @@ export interface AdmittedReader {
 }
 
 /**
- * Admits the readers of WebSockets and of event streams. Both kinds of readers share the limits, and each message is
- * encoded once for both.
+ * Admits the readers of streams, through WebSockets and through server-sent events. The limits apply to both together,
+ * and each message is encoded once for both.
  */
 export class StreamReaders {
   readonly topics: ReadonlyMap<string, StreamTopic>;
@@ -65,8 +65,8 @@ export class StreamReaders {
   }
 
   /**
-   * Admits a request with a valid credential. Pages of other hosts can open a stream with a person's cookie, so the
-   * request counts as a write, which only the service's own pages may send.
+   * Admits a request with a valid credential. The request counts as a write, so only the service's own pages may send
+   * it with a session cookie. Otherwise a page of another host could open a stream with a person's cookie.
    */
   admit(request: Pick<Credentials, "header">): AdmittedReader | Refusal {
     const caller = this.#callerOf({ method: "POST", header: (name) => request.header(name) })();

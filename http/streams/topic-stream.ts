@@ -11,8 +11,8 @@ import type { StreamReader } from "./reader-rights.js";
 /** Maximum number of topics of one connection. */
 export const MAX_TOPICS = 200;
 /**
- * Maximum number of bytes to buffer for a slow reader. Beyond it, the stream skips changes, and sends the state of
- * their topics when the reader has caught up.
+ * Maximum number of bytes to buffer for a slow reader. Beyond it, the stream skips changes. When the reader has caught
+ * up, the stream sends the current state of the topics whose changes it skipped.
  */
 const MAX_BEHIND_BYTES = 1024 * 1024;
 /** Interval between checks of an open connection's credential, in milliseconds. */
@@ -31,7 +31,7 @@ const NOT_ADMITTED: StreamClose = {
 };
 /** From the registry of RFC 6455: try again later. */
 const TOO_SLOW: StreamClose = { code: 1013, reason: "too slow" };
-/** RFC 6455, 7.4.1: the server cannot fulfil the request. */
+/** Code 1011: the server cannot fulfil the request (RFC 6455, 7.4.1). */
 const INTERNAL_ERROR: StreamClose = { code: 1011, reason: "stored data is damaged" };
 
 export const NOTHING_HERE = "This topic does not exist, or you do not have access to it.";
@@ -40,7 +40,7 @@ const DAMAGED = "The stored data of this topic is damaged.";
 /** The kind of a message. `error` ends its topic. */
 export type MessageKind = "snapshot" | "change" | "reset" | "error";
 
-/** The connection of a reader, in one of the two encodings. */
+/** A reader's connection: a WebSocket, or a response with server-sent events. */
 export interface StreamConnection {
   /** Sends a message. `json` is the message `{topic, seq, kind, data}`, as text or UTF-8 bytes. */
   send(kind: MessageKind, json: string | Uint8Array): void;
@@ -66,14 +66,14 @@ export interface ReaderOptions {
 }
 
 interface Subscription extends Announced {
-  /** The sequence number of the last entry that was sent, or that the snapshot includes. */
+  /** The sequence number of the last entry that the reader got, either in a message or as part of the state. */
   seq: number;
   /** Set while the state of the topic is still to be sent: the kind of message that will send it. */
   behind: "snapshot" | "reset" | null;
   end: () => void;
 }
 
-/** Finds the topic with a name, for a caller who can see it; otherwise undefined. */
+/** Finds the topic with this name; undefined if there is none or the caller may not see it. */
 export function findAnnounced(
   { topics, runtime }: Pick<ReaderOptions, "topics" | "runtime">,
   name: string,
@@ -90,12 +90,14 @@ export function findAnnounced(
  *
  * 1. The state of a topic and its sequence number are of the same moment. Changes up to that number are never sent
  *    after the state.
- * 2. Changes are not buffered for a slow reader. Its topics are marked, and when it has caught up, their state is sent
- *    again, one topic after the other. A reader that is too slow even for errors is disconnected.
+ * 2. Changes are not buffered for a slow reader. The stream marks the topics of skipped changes. When the reader has
+ *    caught up, the stream sends the state of each marked topic. A reader that is too slow even for errors is
+ *    disconnected.
  * 3. A reader never gets data that it may no longer see, because visibility is checked for each entry.
- * 4. A topic that needs a damaged row ends with an error. The stream closes if its caller cannot be read.
- * 5. The messages of a workspace leave in the order of their sequence numbers. So a topic that is not marked has
- *    everything up to the last number of its workspace, which {@link position} returns.
+ * 4. If a topic needs a damaged row, the topic ends with an error. If the row of the caller is damaged, the stream
+ *    closes.
+ * 5. The messages of a workspace leave in the order of their sequence numbers. So the reader has received every message
+ *    of an unmarked topic up to the last sequence number of the workspace ({@link lastSeq}).
  */
 export class TopicStream {
   readonly #options: ReaderOptions;
@@ -135,8 +137,9 @@ export class TopicStream {
   }
 
   /**
-   * Subscribes to topics that the caller may see. For a topic in `behind`, sends the state. For any other topic, sends
-   * the changes after the sequence number of its workspace, or the state if these changes are no longer stored.
+   * Subscribes to topics that the caller may see. For a topic in `behind`, sends the topic's state. For any other
+   * topic, sends the changes after its workspace's sequence number in `after`. If these changes are no longer stored,
+   * sends the state instead.
    */
   resume(
     announced: readonly Announced[],
@@ -156,7 +159,7 @@ export class TopicStream {
     this.#subscriptions.delete(name);
   }
 
-  /** Returns the last sequence number of a workspace that the reader got; 0 if there is none. */
+  /** Returns the sequence number of the last message of a workspace that was sent to the reader; 0 if there is none. */
   lastSeq(workspaceId: string): number {
     return this.#lastSeqs.get(workspaceId) ?? 0;
   }
@@ -182,7 +185,10 @@ export class TopicStream {
     this.#subscriptions.clear();
   }
 
-  /** Runs `work`. If it reads a damaged row, ends the topic or, without a topic, closes the stream. */
+  /**
+   * Runs `work`. If `work` reads a damaged row, ends `topic` with an error. If `topic` is null, closes the stream
+   * instead.
+   */
   unlessDamaged(topic: string | null, work: () => void): void {
     try {
       work();
@@ -221,8 +227,8 @@ export class TopicStream {
   }
 
   /**
-   * Sends the missed changes of a workspace's unmarked topics, in order. If the feed no longer has these changes, marks
-   * the topics instead.
+   * Sends the missed changes of a workspace, in order, for the topics that are not marked. If the feed no longer has
+   * these changes, marks the topics instead.
    */
   #resumeWorkspace(workspaceId: string, after: number): void {
     const waiting = [...this.#subscriptions.values()].filter(

@@ -1,9 +1,9 @@
 import { toPage } from "../access/page.js";
 
 /**
- * Reads the task with the browser's session. Shows its title, its state and what it waits for. The script inserts
- * everything that people or agents wrote as text, never as HTML. If the session is missing or may not see the task, it
- * offers a sign-in link.
+ * Reads the task with the browser's session, and shows the task's title, its state and what it waits for. If there is
+ * no session, or its person may not see the task, offers a sign-in link. The script inserts everything that people or
+ * agents wrote as text, never as HTML.
  */
 const script = `
 const id = location.pathname.split("/").pop();
@@ -72,7 +72,7 @@ document.addEventListener("visibilitychange", () => {
 });
 begin().catch(failed);`;
 
-/** The page that a task link opens in a browser. It is the same for every task; its script reads the task. */
+/** The page that a task link opens in a browser. The page is the same for every task. Its script reads the task. */
 export const taskPage = toPage({
   title: "Task on Signalbox",
   body:

@@ -264,7 +264,7 @@ interface Command<Body extends z.ZodType> {
   readonly body: Body;
   /** `any` if tokens may send the command too. The default is `person`. */
   readonly access?: SignedInAccess;
-  /** Finds the task for callers who may send the command. By default, these are the members of its team. */
+  /** Finds the task if the caller may send the command. By default, the members of the task's team may. */
   readonly find?: typeof findTaskToWorkOn;
   toMessage(
     body: z.output<Body>,

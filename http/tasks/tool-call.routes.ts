@@ -21,7 +21,9 @@ import { idCursor, nextPage, pageSize } from "../wire/paging.js";
 import { type Route, type RouteRequest, route } from "../wire/route.js";
 import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
-/** Maximum number of calls in a page. Each has up to 65,536 characters of inputs, and as many of output. */
+/**
+ * Maximum number of calls in a page. Each call can have 65,536 characters of inputs and 65,536 characters of output.
+ */
 const MAX_CALLS_SHOWN = 50;
 /** Number of calls to read between pauses. */
 const CALLS_AT_ONCE = 5;
@@ -113,8 +115,9 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
 }
 
 /**
- * Reads a page of the open approvals that a person may answer now, or after being assigned the task, in all workspaces
- * of the person. Reads one workspace after the other from one view, and lets other work run in between.
+ * Reads a page of open approvals in all workspaces of a person: those that the person may answer now, or could answer
+ * after being assigned the task. Reads all workspaces from one view of the store, one after the other, and lets other
+ * work run in between.
  */
 async function readOwnApprovals(
   runtime: Pick<Runtime, "view">,

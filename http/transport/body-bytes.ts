@@ -4,8 +4,8 @@ import { BodyCrowded, BodyTooLarge, type HoldBytes } from "./transport.js";
 const FIRST_BYTES = 4 * 1024;
 
 /**
- * Collects the bytes of a body in one buffer, either of the declared length or growing. Asks `holdBytes` before it
- * allocates memory.
+ * Collects the bytes of a body in one buffer. The buffer has the body's declared length, or grows if the length is
+ * unknown. Calls `holdBytes` before it allocates memory.
  */
 export class BodyBytes {
   readonly #limitBytes: number;

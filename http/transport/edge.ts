@@ -27,7 +27,9 @@ export interface ServerOptions extends EntryOptions {
    * declarations.
    */
   readonly answered?: (route: Route, outcome: Outcome) => void;
-  /** Called with a request's id and an error that is a bug or damaged data, before `served`. */
+  /**
+   * Called before `served` if a request failed because of a bug or damaged data, with the request's id and the error.
+   */
   readonly failed: (requestId: string, error: unknown) => void;
 }
 
@@ -41,6 +43,6 @@ export type Traced = (
 export interface Edge {
   readonly options: ServerOptions;
   readonly limits: TimeLimits;
-  /** Returns the hint for the path of a request that found nothing; null if the path has the right form. */
+  /** Returns a hint for a "not found" response to a request with this path; null if the path has the right form. */
   readonly hint: (incoming: Pick<TransportRequest, "method" | "path">) => string | null;
 }

@@ -17,13 +17,13 @@ export interface Credentials {
 }
 
 /**
- * Returns the current holder of a request's credential. Returns null if the request has none, and a refusal if the
- * credential is invalid or the request may not use it.
+ * Returns the caller who owns a request's credential now. Returns null if the request has no credential. Returns a
+ * refusal if the credential is invalid or the request may not use it.
  */
 export type CallerNow = () => Caller | null | Refusal;
 
 export interface EntryOptions {
-  /** Reads the credential of a request, once. */
+  /** Reads the credential of a request once. The returned function finds the current caller at each call. */
   readonly authenticate: (request: Credentials) => CallerNow;
   readonly clientAddress: ClientAddress;
   readonly admission: Admission;
@@ -87,8 +87,8 @@ export function enter(options: EntryOptions, found: Found, incoming: TransportRe
 }
 
 /**
- * Counts the request against the limit of its credential. Without a valid credential, counts the request against the
- * limit of its address's share for the audience. Returns a refusal beyond the limit, otherwise null.
+ * Counts the request against a rate limit. With a valid credential, this is the credential's limit. Otherwise it is the
+ * limit of the client address's share for `audience`. Returns a refusal if the limit is exceeded, otherwise null.
  */
 export function crowdedBy(
   { admission, clientAddress }: EntryOptions,

@@ -36,11 +36,12 @@ const GONE_STATUS = 499;
 type Reason = Refusal | EdgeRefusal;
 
 /**
- * One request, from its arrival to its response. It responds exactly once. If it does not have to wait for the body,
- * its turn or the handler, it responds in the same tick. Otherwise it responds in a later callback.
+ * One request, from its arrival to its response. It gets exactly one response. If the request does not wait for its
+ * body, its turn or its handler, the response is sent in the same tick. Otherwise the response is sent in a later
+ * callback.
  *
- * A waiting request moves to the garbage collector's old generation, where it would keep alive everything that it
- * refers to. So nothing here refers to the response.
+ * A waiting request moves to the garbage collector's old generation, and keeps every object alive that it refers to. So
+ * nothing in this class refers to the response.
  */
 export class Exchange {
   readonly #edge: Edge;
@@ -163,7 +164,7 @@ export class Exchange {
     return traced({ method, header, route: route.path, requestId: this.#requestId }, handle);
   }
 
-  /** Returns the route's response to a request without a valid credential, or null. */
+  /** Returns the response that the route gives to a request without a valid credential; null if it gives none. */
   #answerAnyone({ answersAnyone }: Route, params: Entry["params"]): Answer | null {
     const { method, query } = this.#incoming;
     return answersAnyone?.({ method, query, params, headers: () => this.#incoming.headers() }) ?? null;
@@ -183,7 +184,7 @@ export class Exchange {
     });
   }
 
-  /** Writes an asynchronous handler's outcome when the request has its next turn. */
+  /** Writes the outcome of an asynchronous handler. Waits for the next turn of the request's client first. */
   #goOn({ route, client }: Entry, { pause }: HandledRequest, outcome: Outcome): void {
     const turn = route.isAlwaysAdmitted === true ? null : this.#edge.options.turns.goOn(client);
     if (turn === null) this.#write(outcome, pause);
@@ -248,7 +249,10 @@ export class Exchange {
     return hint === null ? handled : { ...handled, hint };
   }
 
-  /** Counts a live response while it is open. Refuses it if its holder has too many. */
+  /**
+   * If the outcome is a live response, counts it while it is open. Returns a refusal instead if the holder of the
+   * response already has too many open.
+   */
   #counted(handled: Outcome): Outcome {
     if ("refused" in handled || handled.live === undefined) return handled;
     const { openSockets } = this.#edge.options;

@@ -22,8 +22,8 @@ interface Writing {
   /** Whether the client is still sending a body that the service no longer reads. */
   readonly isFlooding?: boolean;
   /**
-   * Reads and drops the bytes that the client sends after the response. The connection closes when the promise
-   * resolves. Null if the connection need not wait for such bytes.
+   * Reads and drops the bytes that the client still sends after the response. The connection is closed when the promise
+   * resolves. Null if the connection can be closed without waiting for such bytes.
    */
   readonly rest?: (() => Promise<unknown>) | null;
 }

@@ -3,7 +3,7 @@ import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { DROP_BYTES, DROP_IDLE_MS, DROP_MS, type TransportHandlers, type WholeAnswer } from "./transport.js";
 
-/** The byte count at which each refused connection is cut off. */
+/** For each refused connection, the total number of received bytes beyond which it is cut off. */
 const maxBytes = new WeakMap<Duplex, number>();
 
 /**
@@ -31,7 +31,7 @@ export function refuseBytes(handlers: TransportHandlers, error: NodeJS.ErrnoExce
   cutOff(connection);
 }
 
-/** Destroys the connection when it is idle or its time limit is over. */
+/** Destroys the connection when it received no byte for {@link DROP_IDLE_MS}, or after {@link DROP_MS} in any case. */
 function cutOff(connection: Duplex): void {
   let seen = bytesFrom(connection);
   const idle = setInterval(() => {

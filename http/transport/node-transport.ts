@@ -48,11 +48,13 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
   });
 
   let draining = false;
-  // Connections without a request yet, or with bytes that are not a request. The server does not count them as idle.
+  // Connections that have sent no request yet, or only bytes that are not a request. Node's server does not count such
+  // connections as idle, so a drain must close them itself.
   const fresh = new Set<Duplex>();
   const answer = (incoming: IncomingMessage, response: ServerResponse) => {
     fresh.delete(incoming.socket);
-    // Close the connection after a response whose headers were sent before the drain, because nothing else closes it.
+    // During a drain, close the connection after the response. If the response's headers were sent before the drain,
+    // nothing else closes the connection.
     response.once("finish", () => {
       if (draining) setImmediate(() => server.closeIdleConnections());
     });
@@ -194,8 +196,8 @@ interface NodeRequest extends TransportRequest {
   /** Whether the client was still sending its body when `dropBody` gave up. */
   isFlooding(): boolean;
   /**
-   * Drops the body after the response, for a client that asked for 100 Continue and did not get it. Such a client may
-   * still send its body without waiting (RFC 9110, 10.1.1). Null for any other request.
+   * For a client that asked for 100 Continue and did not get it: reads and drops the body after the response, because
+   * such a client may send the body without waiting (RFC 9110, 10.1.1). Null for any other request.
    */
   rest(): (() => Promise<unknown>) | null;
 }

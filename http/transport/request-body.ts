@@ -16,7 +16,9 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_PUBLIC_BODY_BYTES = 256 * 1024;
 /** Maximum time for a body to arrive, in milliseconds. */
 const BODY_TIMEOUT_MS = 30_000;
-/** Maximum nesting depth of objects and lists. Deeper bodies only serve to exhaust the stack. */
+/**
+ * Maximum nesting depth of objects and lists. No valid request is as deep, and a deeper body could exhaust the stack.
+ */
 const MAX_DEPTH = 100;
 /** Maximum number of values in a body. Far more than any request needs, and few enough to check quickly. */
 const MAX_VALUES = 20_000;
@@ -37,8 +39,8 @@ const TOO_MANY_BYTES: Refusal = {
   retryAfterSeconds: 1,
 };
 /**
- * The refusal when the client has disconnected. It is never sent. The server recognizes this object by identity and
- * counts such requests separately.
+ * The refusal that is recorded when the client has disconnected. It is never sent. The server compares outcomes with
+ * this object, to count such requests separately.
  */
 export const CLIENT_GONE: Refusal = { refused: "bad-request", detail: "The client went away." };
 const NO_CAPACITY: EdgeRefusal = {
@@ -53,8 +55,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 export type Received = Uint8Array | Refusal | EdgeRefusal | null;
 
 /**
- * Receives the body of a request, within the memory limits of the body's reservation. Calls `received` once. A public
- * JSON route accepts only smaller bodies, unless runners use the route.
+ * Receives the body of a request, within the memory limits of its reservation, and calls `received` once with the
+ * result. Public JSON routes accept only smaller bodies, except for routes that runners use.
  */
 export function receiveBody(
   { rawBodyBytes, access, credential }: Pick<Route, "rawBodyBytes" | "access" | "credential">,
@@ -111,7 +113,9 @@ function bodyRefusal(error: unknown, limitBytes: number): EdgeRefusal | Refusal 
 /**
  * Parses JSON under the API's rules: UTF-8, at most {@link MAX_DEPTH} levels and `maxValues` values, no repeated names
  * in an object. Returns a refusal for any other body. Integers beyond 2^53 stay exact, up to the digit limit of
- * `readJson`. Lone surrogates are refused. With "replaced" they become U+FFFD instead, for senders that quote other
+ * `readJson`.
+ *
+ * By default, a lone surrogate is refused. With "replaced", it becomes U+FFFD. Use this for senders that quote other
  * people's text and cannot repair it.
  */
 export function parseJson(

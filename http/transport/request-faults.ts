@@ -7,7 +7,7 @@ export interface Fault {
 export const REPEATED_HOST = "the header host is repeated";
 export const OTHER_ENCODING = "transfer-encoding must be chunked, and must not be repeated";
 
-/** Whether `transfer-encoding`, with all its lines joined, is absent or only `chunked`. */
+/** Whether `encoding`, the joined values of all `transfer-encoding` headers, is undefined or exactly `chunked`. */
 export function isChunkedAlone(encoding: string | undefined): boolean {
   return encoding === undefined || encoding.toLowerCase() === "chunked";
 }

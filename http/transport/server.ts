@@ -45,7 +45,10 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
   };
 }
 
-/** Returns the route that redirects a browser to the page of an address; undefined for a route without a page. */
+/**
+ * Returns a public route that redirects a browser from the route's address to the page that shows the same resource;
+ * undefined if `route` has no page.
+ */
 function findPageRoute(route: Route): Route | undefined {
   const { page } = route;
   if (page === undefined) return undefined;

@@ -66,11 +66,14 @@ export interface WholeAnswer extends AnswerHead {
   readonly body: string | Uint8Array;
 }
 
-/** How a streamed response ended. */
+/** The state of a streamed response at its end. */
 export interface StreamEnd {
   /** Whether all of the body was sent, or none was needed (HEAD). False if the connection closed before. */
   readonly isWhole: boolean;
-  /** The error that a piece threw, or an error if the total length of the pieces is not `length`. */
+  /**
+   * The error that was thrown while a piece was read, or an error that says that the pieces do not have `length` bytes
+   * in total.
+   */
   readonly error?: unknown;
 }
 
@@ -147,10 +150,10 @@ export interface TransportHandlers {
  * responds out of order:
  *
  * - `node:http` answers pipelined requests in order.
- * - uWebSockets.js does so only while it answers each request in the request's first tick, as it does for most reads.
- *   If a request arrives while the previous request still waits, the library closes the connection without a response
- *   to either request. Completed effects of these requests persist, and responses to earlier requests of the same
- *   packet may be lost.
+ * - uWebSockets.js answers them in order only if each response is sent in the first tick of its request. Most reads are
+ *   answered in that tick. If a request arrives while the previous request still waits, the library closes the
+ *   connection and responds to neither request. Completed effects of both requests persist. Responses to earlier
+ *   requests in the same packet may be lost.
  *
  * The service cannot prevent this: uWebSockets.js parses all requests of a packet together, and pausing reads would
  * hide a disconnect. Clients retry on a closed connection (RFC 9112, section 9.3.2).

@@ -14,8 +14,8 @@ export interface Writing {
 }
 
 /**
- * Sends a response in one call. Call it in a cork: in {@link write}, or in the first tick of a request, which the
- * library corks by itself.
+ * Sends a response in one call. Call it inside a cork of the library: {@link write} creates a cork, and the library
+ * itself corks the first tick of a request.
  */
 export function writeCorked(response: HttpResponse, answer: WholeAnswer, { isHead, closes }: Writing): void {
   writeHead(response, answer, false);
@@ -33,7 +33,7 @@ export function writeCorked(response: HttpResponse, answer: WholeAnswer, { isHea
   } else response.end(answer.body, closes);
 }
 
-/** Sends a response in one call, in a cork of its own. Use it outside the first tick of a request. */
+/** Sends a response in one call, inside a new cork. Use it outside the first tick of a request. */
 export function write(response: HttpResponse, answer: WholeAnswer, writing: Writing): void {
   response.cork(() => writeCorked(response, answer, writing));
 }

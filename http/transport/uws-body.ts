@@ -2,7 +2,10 @@ import type { HttpResponse } from "uWebSockets.js";
 import type { BodyBytes } from "./body-bytes.js";
 import { BodyTimeout, BodyTooLarge, ClientGone, DROP_BYTES, DROP_MS } from "./transport.js";
 
-/** Maximum number of bytes to buffer of a body before it is read. Beyond it the client is paused. */
+/**
+ * Maximum number of bytes of a body that are buffered before the body is read. Beyond it, reading from the client is
+ * paused.
+ */
 const EARLY_BYTES = 64 * 1024;
 /**
  * Interval at which to resume reading, in milliseconds. The library closes a connection that received less than 160 KiB
@@ -15,7 +18,7 @@ interface Leaving {
   onGone(listener: () => void): void;
 }
 
-/** Maximum wait for a body, in milliseconds: in total, and without a byte. */
+/** Maximum waits for a body, in milliseconds: `timeoutMs` for the whole body, `idleMs` without a received byte. */
 interface WaitTimes {
   readonly timeoutMs: number;
   readonly idleMs: number;
@@ -31,12 +34,12 @@ export class IncomingBody {
   readonly #early: Buffer[] = [];
   #earlyBytes = 0;
   #bytes: BodyBytes | null = null;
-  /** The number of bytes received so far, and the number at which dropping stops. */
+  /** The number of bytes received so far. Below it, the number of bytes at which {@link drop} stops. */
   #arrived = 0;
   #droppedUpTo = Number.POSITIVE_INFINITY;
   #paused = false;
   #settle: ((error: unknown) => void) | null = null;
-  /** Stops the timers of a body that did not arrive together with its headers. */
+  /** Stops the timers of the body. Null for a body that arrived together with its headers, which needs no timers. */
   #stop: (() => void) | null = null;
   #aborted = false;
   #forgotten = false;
@@ -124,7 +127,10 @@ export class IncomingBody {
     });
   }
 
-  /** Enforces the time limits of the body, and prevents the library from closing the connection earlier. */
+  /**
+   * Enforces the time limits of the body. Also resumes reading regularly, so that the library does not close the
+   * connection before these limits.
+   */
   #watch({ timeoutMs, idleMs }: WaitTimes): void {
     const end = (error: Error) => this.#settle?.(error);
     const timer = setTimeout(() => end(this.#forgotten ? new BodyTooLarge() : new BodyTimeout()), timeoutMs);
@@ -145,7 +151,10 @@ export class IncomingBody {
   }
 }
 
-/** Callbacks for incomplete bodies. They run after this event loop round, and ignore bodies complete by then. */
+/**
+ * Callbacks that start the timers of incomplete bodies. They run after this round of the event loop, and do nothing for
+ * a body that is complete by then.
+ */
 let watching: (() => void)[] = [];
 
 /**

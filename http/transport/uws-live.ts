@@ -36,8 +36,9 @@ export async function writeLive(
 }
 
 /**
- * One live response. It queues its bytes itself, because the library does not say how many bytes it buffers. The library
- * gets pieces until it has to buffer one, and the next piece when the connection accepts bytes again.
+ * One live response. It has its own queue of unsent bytes, because the library does not say how many bytes the library
+ * buffers. It passes pieces to the library until the library has to buffer a piece. It passes the next piece when the
+ * connection accepts bytes again.
  */
 export class UwsLive implements LiveConnection {
   readonly #response: HttpResponse;
@@ -115,7 +116,8 @@ export class UwsLive implements LiveConnection {
     this.#idleBeats = 0;
     this.#heldBytes = 0;
     this.#flush();
-    // The library may forget bytes that are sent inside this call, so the handler and the end come later.
+    // The library may lose bytes that are sent inside this callback. So notify the handler, or end the response, after
+    // it.
     if (wasWaiting && this.bufferedBytes === 0) setImmediate(() => this.#caughtUp());
     return this.#heldBytes === 0;
   }

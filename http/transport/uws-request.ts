@@ -54,12 +54,16 @@ export interface Headers {
  *
  * - The library answers some requests itself, without a problem body: 505 for anything but HTTP/1.1 (other bytes,
  *   HTTP/1.0, an absolute URL in the request line), 400 for an unclear length, 431 for headers over 64 KiB.
- * - The library treats a head as incomplete if it has more than 100 headers, no `Host`, or a malformed header. It
- *   then closes the connection without a response after 10 to 12 idle seconds.
+ * - The library treats a head as incomplete if it has more than 100 headers, no `Host`, or a malformed header. It then
+ *   closes the connection without a response after 10 to 12 idle seconds.
  *
- * A malformed header is a name with characters other than letters, digits and hyphens, a line without a colon, a folded
- * line, or a control character. The library's parser accepts a chunk size followed by other bytes, a chunk without a
- * final CRLF, and WebSocket frames without a mask.
+ * A header is malformed in these cases:
+ *
+ * - Its name has characters other than letters, digits and hyphens.
+ * - Its line has no colon, is folded, or has a control character.
+ *
+ * The library accepts some malformed bytes that this function cannot see: other bytes after a chunk size, a chunk
+ * without a final CRLF, and WebSocket frames without a mask.
  */
 export function lookUpFault({ byName: headers, hosts, bytes }: Headers, method: string): Fault | null {
   if (bytes > MAX_HEADER_BYTES) return { status: 431, detail: "the headers are longer than 16 KiB" };
@@ -86,8 +90,8 @@ export function hasBody({ byName }: Headers): boolean {
 /** A request of this library. Its body may still arrive after the response. */
 export interface UwsRequest extends TransportRequest {
   /**
-   * Whether the connection must close after this request: the body is incomplete or chunked. Bytes hidden behind a
-   * chunked body are therefore never parsed as a request.
+   * Whether the connection must close after this request, because the body is incomplete or chunked. So bytes that are
+   * hidden behind a chunked body are never parsed as a request.
    */
   isLast(): boolean;
   /** Drops the rest of the body, because the response object must not be used after the response. */
@@ -194,9 +198,9 @@ class IncomingRequest implements UwsRequest {
 }
 
 /**
- * Reads the headers, which are available only in the request's first tick. The library strips bytes above 0x7F from
- * both ends of a value, so `key` and `keyé` are the same `Idempotency-Key`. `node:http` keeps these bytes, and they are
- * refused.
+ * Reads the headers. Call it in the request's first tick, because later the headers are not available. The library
+ * strips bytes above 0x7F from both ends of a value, so `key` and `keyé` are the same `Idempotency-Key`. With
+ * `node:http`, a value keeps these bytes, and the service refuses it.
  */
 export function readHeaders(request: HttpRequest): Headers {
   const byName = new Map<string, string>();

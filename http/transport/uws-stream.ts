@@ -12,7 +12,7 @@ const RESUME_EVERY_MS = 4_000;
 
 /**
  * Sends a response piece by piece. `tryEnd` accepts only the bytes that fit into the system's buffer, so a slow client
- * costs only one piece of memory. `write`, for bodies of unknown length, would buffer everything.
+ * uses the memory of one piece. The library's other function, `write`, would buffer the whole body.
  */
 export async function writeStreamed(
   response: HttpResponse,

@@ -49,9 +49,9 @@ declare module "uWebSockets.js" {
 }
 
 /**
- * The library. The load throws on systems where the library's binary does not load. The library is loaded with
- * `require`, because a dynamic import could end the process: Node 20 exits if an imported module imports a CommonJS
- * module that throws, even if the import's rejection is handled.
+ * The library. Loading it throws on systems that cannot load its binary. It is loaded with `require`, because a dynamic
+ * import could end the process: Node 20 exits if an imported module imports a CommonJS module that throws, even if the
+ * import's rejection is handled.
  */
 const library: typeof uws = createRequire(import.meta.url)("uWebSockets.js");
 
@@ -193,8 +193,8 @@ function bind(app: uws.TemplatedApp, host: string, port: number): us_listen_sock
 }
 
 /**
- * Finds a free port and releases it, to bind it by its number: the library does not set SO_REUSEADDR if the system
- * chooses the port. Returns null if the host cannot be bound.
+ * Finds a free port and releases it, so that {@link bind} can use its number. The library sets SO_REUSEADDR only for a
+ * given number, not for a port that the system chooses. Returns null if the host cannot be bound.
  */
 function freePort(app: uws.TemplatedApp, host: string): number | null {
   const socket = bind(app, host, 0);
@@ -205,8 +205,8 @@ function freePort(app: uws.TemplatedApp, host: string): number | null {
 }
 
 /**
- * Serves a request. If its handler returns no promise, responds in this tick; most reads do. Only a request without a
- * response at the end of the tick has to watch for a disconnect.
+ * Serves a request. If its handler returns no promise, as for most reads, sends the response in this tick. Only a
+ * request that has no response at the end of the tick watches for a disconnect.
  */
 function serve(
   handlers: TransportHandlers,
@@ -261,8 +261,8 @@ function serve(
 }
 
 /**
- * Refuses a malformed request. By responding later than in the first tick, it makes the library close the connection
- * instead of parsing the rest as the next request.
+ * Refuses a malformed request. The response is sent after the first tick. This makes the library close the connection
+ * instead of parsing the remaining bytes as the next request.
  */
 async function refuse(
   handlers: TransportHandlers,
@@ -314,8 +314,8 @@ async function upgrade(
 }
 
 /**
- * Notifies the handler that the send buffer is empty. Does this after the library's own drain handler. If a message
- * that is sent inside that handler is only partly sent, the library forgets the rest until the next send.
+ * Notifies the handler that the send buffer is empty, after the library's own drain handler has returned. If a message
+ * were sent inside that handler and only partly accepted, the library would not send the rest before the next send.
  */
 function notifyDrained(ws: UwsSocket, open: ReadonlySet<UwsSocket>): void {
   if (ws.getBufferedAmount() > 0) return;

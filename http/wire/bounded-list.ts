@@ -1,7 +1,9 @@
 import { writeJson } from "../../actors/exact-json.js";
 import type { RouteRequest } from "./route.js";
 
-/** Collects items and their JSON up to `maxBytes`. Always accepts the first item, whatever its size. */
+/**
+ * Collects items and their JSON until the JSON has `maxBytes`. The first item is always accepted, whatever its size.
+ */
 export class BoundedList<Item extends object> {
   readonly #items: Item[] = [];
   readonly #texts: string[] = [];
@@ -20,7 +22,9 @@ export class BoundedList<Item extends object> {
     return `[${this.#texts.join(",")}]`;
   }
 
-  /** Adds an item, or returns false if it exceeds the remaining bytes. */
+  /**
+   * Adds an item and returns true. Returns false, and adds nothing, if the item needs more than the remaining bytes.
+   */
   add(item: Item): boolean {
     const text = writeJson(item);
     this.#bytesLeft -= Buffer.byteLength(text);
@@ -35,8 +39,8 @@ export class BoundedList<Item extends object> {
 const ITEMS_AT_ONCE = 100;
 
 /**
- * Encodes items as a JSON array and lets other work run in between. V8 joins the parts of the string only when the
- * caller sends the string.
+ * Encodes items as a JSON array, and lets other work run after every `atOnce` items. The string's parts are joined in
+ * memory only when the caller sends the string (V8).
  */
 export async function toJsonList(
   items: readonly object[],

@@ -8,7 +8,7 @@ import type { Answer, Route, RouteRequest, Success } from "./route.js";
 interface Cacheable {
   /** The content type of a text; JSON by default. */
   readonly type?: string;
-  /** The body that `content` encodes, if it is JSON. */
+  /** The value whose JSON text is `content`; absent for other content types. */
   readonly body?: unknown;
   readonly content: string | Uint8Array;
   /** Headers besides those of {@link cacheableAnswers}. */
@@ -90,9 +90,9 @@ async function encode({ type, body, content, headers: own }: Cacheable, coding: 
 }
 
 /**
- * Returns the response without content. A client replaces the stored headers of its copy with those of this response
- * (RFC 9111, section 3.2). So this response repeats the page's own policy. Without it, the common policy would replace
- * the page's.
+ * Returns the response 304, which has no content. A client copies the headers of a 304 to its stored page (RFC 9111,
+ * section 3.2). So a page with its own content security policy repeats this policy here. Otherwise the stored page
+ * would get the common policy.
  */
 function toNotModified({ headers = {} }: Answer): Answer {
   const { etag = "", "cache-control": control = "", vary = "", [POLICY]: policy } = headers;

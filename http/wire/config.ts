@@ -24,7 +24,10 @@ export interface Config {
   readonly hookRotationHours: number;
   /** Lease of a runner's claim, in seconds. */
   readonly leaseSeconds: number;
-  /** Bearer token of the metrics endpoint. Null allows only requests from this machine that did not pass a proxy. */
+  /**
+   * Bearer token of the metrics endpoint. If it is null, only requests from this machine that did not come through a
+   * proxy are allowed.
+   */
   readonly metricsToken: string | null;
   readonly rates: AdmissionRates;
   /** Maximum number of open sockets for each person, token or pool; 0 for no limit. */

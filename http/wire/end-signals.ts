@@ -1,20 +1,22 @@
 /**
  * Signals with the same name within this time count as one request to stop, in milliseconds. One request often causes
- * several signals. A terminal sends Ctrl+C, and a supervisor sends SIGTERM, to every process of a group. npm is in that
- * group and also forwards the signal to the program that it started.
+ * several signals: a terminal sends Ctrl+C, and a supervisor sends SIGTERM, to every process of a group. If npm started
+ * the program, npm is in the group too and forwards its signal to the program.
  */
 const SAME_REQUEST_MS = 500;
 /**
- * Signals with any name within this time count as one request to stop, in milliseconds. Some supervisors send both
- * signals at once, and a wrapper program may respond to one signal by sending the other. The program acts on a request
- * after this time, so a signal that responds to that action is a new request.
+ * Signals with different names within this time also count as one request to stop, in milliseconds. Some supervisors
+ * send SIGTERM and SIGINT at once, and a wrapper program may respond to one signal by sending the other. The program
+ * acts on a request only after this time. So a signal that another program sends because of that action is a new
+ * request.
  */
 const GATHERING_MS = 100;
 const END_SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 /**
- * Calls `end` with 1 at the first request to stop (SIGTERM or SIGINT), with 2 at the second, and so on. After this
- * call, these signals no longer terminate the process by themselves, until the returned function is called.
+ * Calls `end` with 1 at the first request to stop (SIGTERM or SIGINT), with 2 at the second, and so on. From then on,
+ * these signals no longer terminate the process by themselves. The returned function stops listening and restores the
+ * default.
  */
 export function onEndSignal(end: (times: number) => void): () => void {
   const count = createSignalCounter(() => performance.now());
@@ -29,8 +31,8 @@ export function onEndSignal(end: (times: number) => void): () => void {
 }
 
 /**
- * Counts requests to stop. The returned function returns the count including this signal, or null if the signal belongs
- * to the last request.
+ * Counts requests to stop. The returned function takes the name of a signal. It returns the number of requests so far,
+ * or null if the signal belongs to the previous request.
  */
 export function createSignalCounter(nowMs: () => number): (name: string) => number | null {
   let times = 0;

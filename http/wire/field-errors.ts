@@ -5,9 +5,8 @@ import { type FieldError, pathText } from "../../actors/refusal.js";
 const MAX_FAULTS = 200;
 
 /**
- * Parses a value by a schema. Returns the parsed data, or the first {@link MAX_FAULTS} errors in body order. Where the
- * schema expects a number, an integer beyond 2^53 (a `bigint`) is converted to a double before it is parsed and
- * reported.
+ * Parses a value by a schema. Returns the parsed data, or the first {@link MAX_FAULTS} errors in body order. An integer
+ * beyond 2^53 is a `bigint` in `value`. Where the schema expects a number, such an integer becomes a double first.
  */
 export function parseBy<Schema extends z.ZodType>(
   schema: Schema,
@@ -32,7 +31,10 @@ function firstErrors(issues: readonly z.core.$ZodIssue[], root: unknown): FieldE
     .slice(0, MAX_FAULTS);
 }
 
-/** Converts each `bigint` that an issue refers to into a double. Returns the same value if there is none. */
+/**
+ * Returns a copy of the value in which each `bigint` at the path of an issue is a double. Returns the value itself if
+ * there is no such `bigint`.
+ */
 function withDoubles(value: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
   return issues
     .slice(0, MAX_FAULTS)
@@ -59,7 +61,10 @@ function withDoubleAt(value: unknown, [name, ...below]: readonly PropertyKey[]):
 /** Zod silently drops this name from maps, so a value sent under it would be lost. */
 const LOST = "__proto__";
 
-/** Whether {@link findLostNames} would find a name. This check is cheap, and almost no body has such a name. */
+/**
+ * Whether a value contains the name {@link LOST} at any depth. Call it before {@link findLostNames}: it is cheaper, and
+ * almost no body contains the name.
+ */
 function holdsLostName(value: unknown): boolean {
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return false;
   if (Array.isArray(value)) return value.some(holdsLostName);
@@ -81,9 +86,9 @@ function findLostNames(value: unknown, path: readonly PropertyKey[]): FieldError
 }
 
 /**
- * Parses by a schema and works around a flaw in Zod. Zod reads the `length` of any value that has one, and throws if it
- * is an object that cannot convert to a primitive. In that case this function parses the value again without such
- * fields. It returns null if the rest is valid.
+ * Parses a value by a schema and works around a flaw in Zod. Zod reads the `length` of any value that has such a field,
+ * and throws if the field is an object that cannot convert to a primitive. This function then parses the value again
+ * without such fields, and returns the errors. It returns null if this second parse finds no error.
  */
 function safeParse<Schema extends z.ZodType>(schema: Schema, value: unknown) {
   try {
@@ -104,7 +109,10 @@ function withoutOddLengths(value: unknown): unknown {
   return Object.fromEntries(entries.map(([name, inner]) => [name, withoutOddLengths(inner)]));
 }
 
-/** `root` is the whole body. A missing field is reported as missing, even if the schema has its own message. */
+/**
+ * Converts an issue into errors for the client. `root` is the whole body. A missing field is reported as missing, even
+ * if the schema has its own message for the field.
+ */
 function listErrors(issue: z.core.$ZodIssue, above: readonly PropertyKey[], root: unknown): FieldError[] {
   const path = [...above, ...issue.path];
   switch (issue.code) {

@@ -22,9 +22,9 @@ export function commonHeaders(requestId: string, own: Readonly<Record<string, st
 }
 
 /**
- * Returns the headers of {@link commonHeaders} as text, without the request id. Each line starts with the CRLF that
- * ends the previous line. The server appends this text to the value of one header, so that one call writes all headers.
- * Call {@link assertSendable} first.
+ * Returns the headers of {@link commonHeaders} as text, without the request id. Each header starts with the CRLF that
+ * ends the line before it. The server appends this text to the value of one header, so that one call writes all
+ * headers. Call {@link assertSendable} first.
  */
 export function headerLines(own: Readonly<Record<string, string>>): string {
   for (const name in own) if (name in COMMON) return toLines({ ...COMMON, ...own });

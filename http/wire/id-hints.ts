@@ -15,7 +15,10 @@ interface Named {
   readonly word: "key" | "slug" | "name" | null;
   /** The number of segments of the resource address; 1 if there is no address. */
   readonly segments: number;
-  /** Says where to look up the id, given the value that the client sent in its place. */
+  /**
+   * Returns the end of a hint, which says how to look up the id. `value` is the text that the client sent in place of
+   * the id.
+   */
   readonly lookup: (value: string, params: Found["params"]) => string;
 }
 
@@ -55,14 +58,17 @@ const others: Readonly<Record<string, Named>> = {
   pullRequestId: listed("cpr", "/api/teams/{teamId}/searches/{searchId}"),
 };
 
-/** The meaning of `{id}` in paths outside the resource kinds, by the path before it. */
+/**
+ * For paths of objects that are no resources: the start of the path, and the object that the `{id}` after it
+ * identifies.
+ */
 const byCollection: Readonly<Record<string, Named>> = {
   "/api/pull-requests/": listed("pr", "/api/teams/{teamId}/pull-requests"),
   "/api/teams/{teamId}/hook-occurrences/": listed("occ", "/api/teams/{teamId}/hook-occurrences"),
   "/api/workspaces/{slug}/dead-letters/": listed("dead", "/api/workspaces/{slug}/dead-letters"),
 };
 
-/** Parameters that take a key or slug, but may receive an id, and the path that shows both. */
+/** Parameters that take a key or slug, for which clients sometimes send an id. `at` is a path that shows both. */
 const keyParameters: Readonly<Record<string, { readonly word: string; readonly prefix: string; readonly at: string }>> =
   {
     stationKey: { word: "station's key", prefix: "sta", at: "/api/resources/lines/{lineId}" },
@@ -106,7 +112,7 @@ export function createHints(kinds: readonly Kind[]): HintOf {
 }
 
 /**
- * Whether each value with slashes has as many segments as the address of the resource that its parameter identifies.
+ * Whether each value that contains slashes has the same number of segments as an address of its parameter's resource.
  */
 function isAddressed({ route, params }: Found, namedBy: (pattern: string, parameter: string) => Named | undefined) {
   return Object.entries(params).every(([parameter, value]) => {
@@ -116,8 +122,8 @@ function isAddressed({ route, params }: Found, namedBy: (pattern: string, parame
 }
 
 /**
- * Yields the path with neighboring segments joined into one, in case the client did not encode the slashes of an
- * address.
+ * Yields variants of the path, each with some neighboring segments joined into one. One variant is the intended path if
+ * the client did not encode the slashes of an address.
  */
 function* joinedPaths(path: string): Generator<string> {
   const segments = path.slice(1).split("/");
@@ -138,7 +144,7 @@ function idHint(named: Named | undefined, value: string, params: Found["params"]
   return `ids look like ${named.prefix}_…; \`${value}\` is ${form}: ${lookup}`;
 }
 
-/** Describes the value for a hint; null for a value that looks like a mistyped id. */
+/** Says what the value looks like, for a hint. Returns null if it looks like a mistyped id. */
 function findForm(value: string, { word }: Named): string | null {
   if (ID.test(value)) return "the id of another kind";
   if (/^[a-z]+_[0-9A-Z]*$/.test(value)) return null;

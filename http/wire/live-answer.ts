@@ -1,4 +1,4 @@
-/** The connection of a live response. Its methods never throw, and it drops what is sent after the end. */
+/** The connection of a live response. Its methods never throw. After the response has ended, `send` drops its bytes. */
 export interface LiveConnection {
   /** Sends a part of the body, as a string or as UTF-8 bytes. Do not change the bytes afterwards. */
   send(text: string | Uint8Array): void;
@@ -28,6 +28,8 @@ export interface LiveAnswer {
    * together.
    */
   readonly holder: string;
-  /** Called at once, but not for HEAD, and not if the client is gone. Sends the first part of the body. */
+  /**
+   * Called when the connection opens; sends the first part of the body. Not called for HEAD, or if the client is gone.
+   */
   open(connection: LiveConnection): LiveHandler;
 }

@@ -2,7 +2,7 @@ import type { Cursor, Slice } from "../../actors/tables/page-source.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { RouteRequest } from "./route.js";
 
-/** Reads a slice of a page, from its start (null) or from the previous slice's cursor. */
+/** Reads one slice of a page. It starts at `cursor`, the end of the previous slice; null for the start of the page. */
 export type ReadSlice<Row> = (reading: Runtime["reading"], cursor: Cursor<Row> | null) => Slice<Row>;
 
 /**

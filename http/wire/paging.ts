@@ -3,9 +3,9 @@ import { z } from "zod";
 const ABOUT_CURSOR = "Returns the items that follow this one in the list: `next` of the previous page.";
 
 /**
- * A page cursor: an id or key from another page. The pattern excludes text that cannot be a key in the store. Use it
- * only for lists whose documentation promises an empty page for an unknown cursor (replay checks of a set, searches);
- * {@link idCursor} refuses other ids.
+ * A page cursor: an id or key from an earlier page. The pattern excludes text that cannot be a key in the store. Use it
+ * only for lists whose documentation promises an empty page for an unknown cursor (replay checks of a set, searches).
+ * For other lists, use {@link idCursor}, which refuses text that is not an id of the list.
  */
 export const cursor = z
   .string()
@@ -45,7 +45,10 @@ export function listIdCursors(query: z.ZodType | undefined): readonly string[] {
   return Object.entries(query.shape).flatMap(([name, schema]) => (idCursors.has(schema) ? [name] : []));
 }
 
-/** The response member `next` of a list: the value of this query parameter for the next page. */
+/**
+ * The response member `next` of a list. Its value is for the query parameter `parameter` of the request for the next
+ * page.
+ */
 export const nextPage = (parameter: "after" | "before", more = "") =>
   z.string().nullable().describe(`The \`${parameter}\` parameter for the next page; null when there is none.${more}`);
 

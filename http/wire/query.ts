@@ -8,8 +8,8 @@ const noQuery = z.strictObject({});
 const NO_DATA = { data: undefined };
 
 /**
- * Parses the query of a request. Refuses unknown parameters, because the client expects them to have an effect.
- * Exception: a public route without a query ignores all parameters, because links may add some.
+ * Parses the query of a request. Refuses unknown parameters, because the client expects them to have an effect. A
+ * public route without declared parameters ignores all parameters instead, because a link may have additional ones.
  */
 export function readQuery(
   { query, access }: Pick<Route, "query" | "access">,
@@ -21,8 +21,8 @@ export function readQuery(
 
 /**
  * Parses a query by a schema. The refusal lists each invalid parameter. A repeated parameter is invalid, because its
- * value is ambiguous. If only page cursors are wrong, the refusal is `invalid` (422) and not `bad-request`: the query
- * is well-formed, but the list cannot have returned that cursor.
+ * value is ambiguous. If only page cursors are wrong, the refusal is `invalid` (422) instead of `bad-request`: the
+ * query is well-formed, but its cursor cannot come from this list.
  */
 export function parseQuery<Schema extends z.ZodType>(
   schema: Schema,

@@ -39,8 +39,8 @@ export interface RouteRequest<Access extends RouteAccess = RouteAccess, Body = u
   /** Lets other work run during a long response. Resolves when this client has its next turn. */
   readonly pause: () => Promise<void>;
   /**
-   * Call this between two short pieces of work. Returns null if the next piece may run at once; otherwise a promise
-   * like that of {@link pause}.
+   * Call this between two short pieces of work. If it returns null, the next piece may run at once. Otherwise wait for
+   * the returned promise, which resolves when this client has its next turn.
    */
   readonly goOn: () => Promise<void> | null;
   /**
@@ -130,10 +130,13 @@ export interface Route {
   readonly isServedReadOnly?: boolean;
   /** Whether the route is exempt from rate limits and turns, for example because a supervisor calls it. */
   readonly isAlwaysAdmitted?: boolean;
-  /** The kind of bearer token that the handler of a public route checks itself. */
+  /** The kind of bearer token that this route needs although it is public: its handler checks the token. */
   readonly credential?: "callback" | "metrics" | "pool";
   readonly body?: z.ZodType;
-  /** If set, `body` is the raw bytes, at most this many. `takes` documents their content. */
+  /**
+   * If this is set, `body` is the raw bytes of the request body, and this is their maximum number. `takes` documents
+   * their content.
+   */
   readonly rawBodyBytes?: number;
   /** The media type of the raw bytes, for the documentation. The default is JSON. */
   readonly rawBodyType?: string;
@@ -155,14 +158,14 @@ export interface Route {
    */
   page?(params: RouteRequest["params"]): string;
   /**
-   * Returns the workspace that a request without a credential addresses, on routes where the same senders serve many
-   * workspaces. It selects one of the rate-limit shares of the sender's address. Returns null if there is no such
-   * workspace; null is also the default.
+   * Returns the workspace that a request without a credential is for. It selects a share of the rate limit of the
+   * sender's address (`sender-shares.ts`). Define it for routes where the same senders serve many workspaces. Returns
+   * null if there is no such workspace; null is also the default.
    */
   audience?(params: RouteRequest["params"]): string | null;
   /**
-   * Answers a GET or HEAD without a valid credential, whatever its query, or returns null to refuse it. For an address
-   * that both people and other systems open.
+   * Returns the response to a GET or HEAD request without a valid credential, whatever its query; null to refuse the
+   * request. For an address that both people and other systems open.
    */
   answersAnyone?(request: UnknownRequest): Answer | null;
   /**

@@ -20,9 +20,15 @@ const emptyNode = (): Node => ({ fixed: new Map(), parameter: null, methods: new
 export type Router = (method: string, path: string) => Found | Refusal | EdgeRefusal;
 
 /**
- * Creates a router for a table of routes. The router is a tree of path segments that tries fixed segments before
- * parameters. A HEAD request finds the GET route. An unknown path is `not-found`, a path without this method is
- * `method-not-allowed`, and a badly encoded path is `bad-request`. Throws if two routes have the same method and path.
+ * Creates a router for a table of routes. The router is a tree of path segments, and tries fixed segments before
+ * parameters.
+ *
+ * - A HEAD request finds the GET route.
+ * - An unknown path is `not-found`.
+ * - A known path with another method is `method-not-allowed`.
+ * - A badly encoded path is `bad-request`.
+ *
+ * Throws if two routes have the same method and path.
  */
 export function createRouter(routes: readonly Route[]): Router {
   const root = emptyNode();

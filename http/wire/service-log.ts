@@ -15,8 +15,8 @@ export interface ServedRequest {
 }
 
 /**
- * The service's log. It builds every line from named fields. No caller passes a header, body, path or token to it, so
- * the log cannot contain any. The one exception is {@link ServiceLog.mail}.
+ * The service's log. It builds every line from named fields. No caller passes a header, body, path or token to the log,
+ * so no line contains such data. The one exception is {@link ServiceLog.mail}.
  */
 export interface ServiceLog extends RuntimeLog {
   info(message: string, details?: Record<string, unknown>): void;
@@ -25,8 +25,8 @@ export interface ServiceLog extends RuntimeLog {
   /** Logs a completed request. For a failed request, call `failed` first. */
   served(served: ServedRequest): void;
   /**
-   * Logs a failure. If several requests fail on the same damaged row, only the first logs an error and a warning; the
-   * others log at debug level.
+   * Logs a failed request. If several requests fail on the same damaged row, the first request is logged with an error
+   * and a warning. The others are logged at debug level.
    */
   failed(requestId: string, error: unknown): void;
 }

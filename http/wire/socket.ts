@@ -10,7 +10,7 @@ export interface SocketRequest {
   readonly requestId: string;
 }
 
-/** An open WebSocket. Its methods never throw, and it drops messages after a close. */
+/** An open WebSocket. Its methods never throw. After a close, `send` drops its messages. */
 export interface Socket {
   /** Sends a text, as a string or as UTF-8 bytes. Do not change the bytes afterwards. */
   send(text: string | Uint8Array): void;

@@ -7,8 +7,8 @@ import { type SignedInAccess, type SubjectRoute, subjectRoute } from "./subject-
 const finders = { team: findVisibleTeam, outcomes: findTeamOfOutcomes };
 
 /**
- * Declares a route for the team in `{teamId}` of its path. `team` allows everyone who sees the team, `outcomes` only
- * those who may read its outcomes. Other callers get 404.
+ * Declares a route for the team in `{teamId}` of its path. With `team`, everyone who sees the team may call the route.
+ * With `outcomes`, only people who may read the team's outcomes may call it. Other callers get 404.
  */
 export function teamRoute<
   Access extends SignedInAccess,

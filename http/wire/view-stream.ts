@@ -8,16 +8,16 @@ type View = ReturnType<Runtime["view"]>;
 interface Streamed {
   /** The content type of a text; JSON by default. */
   readonly type?: string;
-  /** Yields the pieces of the response, read from the view. It runs twice. */
+  /** Yields the pieces of the response, read from the view. Called twice, and must yield the same pieces each time. */
   read(view: View): Iterable<Piece>;
   /** Called once, when the response is over. */
   end(): void;
 }
 
 /**
- * Returns a response that is read from one view of the store. It is produced twice, once to count and once to send. So
- * the response has a length, which lets a client detect truncation, and no memory holds all of it. Throws the signal's
- * abort reason if the request is aborted.
+ * Returns a response that is read from one view of the store. The content is produced twice: first to count its bytes,
+ * then to send it. So the response has a length, which lets a client detect truncation, but is never in memory as a
+ * whole. Throws the signal's abort reason if the request is aborted.
  */
 export async function streamView(
   runtime: Pick<Runtime, "view">,

@@ -11,8 +11,8 @@ import { type SignedInAccess, type SubjectRoute, subjectRoute } from "./subject-
 const finders = { sees: findVisibleWorkspace, administers: findAdministeredWorkspace };
 
 /**
- * Declares a route for the workspace in `{slug}` of its path. `who` selects its callers: those who may see the
- * workspace, or those who administer it. Others get 404.
+ * Declares a route for the workspace in `{slug}` of its path. `who` says who may call the route: everyone who may see
+ * the workspace, or only its administrators. Other callers get 404.
  */
 export function workspaceRoute<
   Access extends SignedInAccess,

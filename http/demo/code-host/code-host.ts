@@ -12,10 +12,10 @@ import type { HostedRepository } from "./hosted-repository.js";
 import { HostedSignIn } from "./hosted-sign-in.js";
 import { appAccount, HostedWork } from "./hosted-work.js";
 
-/** A fault of the code host: another answer, a late answer, or none. */
+/** A fault of the code host: it sends another answer than usual, a late answer, or none. */
 export type HostedFault =
   | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
-  /** Gives the code host's own answer, but only after this promise resolves. */
+  /** Sends the usual answer, but only after the promise `after` resolves. */
   | { readonly after: Promise<unknown> }
   | "drop"
   /** Performs the request, and drops the connection instead of answering. */
@@ -24,8 +24,8 @@ export type HostedFault =
   | "hang";
 
 /**
- * A code host on the loopback interface: the part of GitHub's API that an app and its sign-in use, and repositories
- * over git, which the app's tokens can fetch from and push to.
+ * A code host on the loopback interface. It has the part of GitHub's API that an app and its sign-in use. It also
+ * serves git repositories, from which the app's tokens can fetch and to which they can push.
  */
 export class CodeHost {
   readonly installations: Map<number, HostedInstallation>;
@@ -33,9 +33,12 @@ export class CodeHost {
   readonly memberships: HostedSignIn["memberships"];
   /** The repositories of `GET /installation/repositories`, by installation. */
   readonly repositories: Map<number, readonly string[]>;
-  /** Faults for all requests whose method and path match. */
+  /** Faults by a pattern for `<method> <path>`. A fault applies to every request that the pattern matches. */
   readonly faults = new Map<RegExp, HostedFault>();
-  /** Faults for a single request each. They come before {@link faults}, and the first match is used. */
+  /**
+   * Faults that apply to one request each. They take precedence over {@link faults}. If several match, the first one is
+   * used.
+   */
   readonly onceFaults: { readonly on: RegExp; readonly fault: HostedFault }[] = [];
   /** The code host's repositories and pull requests, and the actions of its users. */
   readonly work: HostedWork;
@@ -121,7 +124,7 @@ export class CodeHost {
     });
   }
 
-  /** Signs a person in at the address, like their browser; returns the query of the redirect. */
+  /** Signs a person in at `url`, as the person's browser would. Returns the query of the redirect that follows. */
   async signIn(url: string, person: HostedAccount): Promise<URLSearchParams> {
     const headers = { "x-person": JSON.stringify(person) };
     const sent = await fetch(url, { redirect: "manual", headers });
@@ -141,7 +144,9 @@ export class CodeHost {
     await this.work.rename(repository, name, by);
   }
 
-  /** Closes the code host, and removes its repositories unless their folder was given. */
+  /**
+   * Closes the code host. Removes the folder of its repositories, unless {@link start} got this folder from the caller.
+   */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeAllConnections();
@@ -194,7 +199,10 @@ export class CodeHost {
     return { status: 404, json: { message: "Not Found" } };
   }
 
-  /** Returns a redirect from a repository's former name to its number; null if the name is in use or was never used. */
+  /**
+   * Redirects a request that uses a repository's former name to the address with the repository's number. Returns null
+   * if the name is in use again or was never used.
+   */
   #redirect(method: string, path: string, query: URLSearchParams): HostedReply | null {
     const [, owner = "", name = "", ...rest] = path.slice(1).split("/");
     const former = path.startsWith("/repos/") ? this.work.formerNames.get(`${owner}/${name}`) : undefined;
@@ -205,7 +213,9 @@ export class CodeHost {
     return { status: method === "GET" ? 301 : 307, json, headers: { location } };
   }
 
-  /** Serves fetches and pushes. Answers 401 without a token for the repository. */
+  /**
+   * Serves fetches and pushes. Responds with 401 if the request has no token that allows this access to the repository.
+   */
   async #git({ request, response, repository: name, isLost }: GitRequest): Promise<void> {
     const repository = this.work.repositories.get(name);
     const isPush = /git-receive-pack/.test(request.url ?? "");
@@ -220,7 +230,8 @@ export class CodeHost {
   }
 
   /**
-   * Returns the token of git's basic authentication. Returns null if it does not allow this access to the repository.
+   * Returns the token in git's basic authentication. Returns null if there is none, or if the token does not allow this
+   * access to the repository.
    */
   #gitToken(request: IncomingMessage, repository: string, level: "read" | "write"): HostedToken | null {
     const [, encoded = ""] = /^Basic (.+)$/.exec(request.headers.authorization ?? "") ?? [];
@@ -264,7 +275,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
 interface GitBackend {
   /** The folder that request paths are relative to. */
   readonly folder: string;
-  /** The authenticated user's name. An empty name may not push. */
+  /** The authenticated user's name. With an empty name, git refuses pushes. */
   readonly user: string;
   /** Additional environment variables, for example for hooks. */
   readonly env?: Readonly<Record<string, string>>;

@@ -33,8 +33,8 @@ export class GitObjects {
   }
 
   /**
-   * Returns the object with this name, such as `refs/heads/main` or `main:a.txt`. Returns null if there is none, or
-   * after {@link close}.
+   * Returns the object with this name, such as `refs/heads/main` or `main:a.txt`. Returns null if there is no such
+   * object, or after a call of {@link close}.
    */
   read(name: string): Promise<GitObject | null> {
     if (this.#isClosed || /[\n\0]/.test(name)) return Promise.resolve(null);
@@ -79,8 +79,8 @@ export class GitObjects {
 }
 
 /**
- * Parses the first answer, which is `<id> <type> <size>`, a line end, the bytes and a line end. The answer for a
- * missing object is a single line. Returns null if the answer is incomplete.
+ * Parses the first answer in `text`. The answer for an object has a line `<id> <type> <size>`, the bytes of the object,
+ * and a line end. The answer for a missing object is a single line. Returns null if the answer is incomplete.
  */
 function parseAnswer(text: Buffer): BatchAnswer | null {
   const end = text.indexOf("\n");

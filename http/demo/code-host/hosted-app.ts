@@ -18,9 +18,9 @@ export interface HostedInstallation {
 
 /** The requested rights of a token; by default all rights of the installation. */
 export interface TokenWish {
-  /** Names without their owners. */
+  /** Names of repositories, without the owner. */
   readonly repositories?: readonly string[];
-  /** Repositories by number. */
+  /** Numbers of repositories. */
   readonly repository_ids?: readonly number[];
   readonly permissions?: Readonly<Record<string, string>>;
 }
@@ -50,7 +50,7 @@ const ALL_PERMISSIONS: Readonly<Record<string, string>> = {
   issues: "write",
   workflows: "write",
 };
-/** The app's key. Generating it is slow, so it is made once per process. */
+/** The app's key pair. All code hosts of a process share it, because generating a key pair is slow. */
 const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
 const APP_ID = "29310";
 const TOKEN_MS = 60 * 60 * 1_000;
@@ -90,8 +90,8 @@ export class HostedApp {
   }
 
   /**
-   * Records a repository's new name in installations and tokens. Afterwards, the installation of the new owner has the
-   * repository, and no other installation has it.
+   * Records a repository's new name in installations and tokens. After a transfer, only the installation of the new
+   * owner has the repository.
    */
   rename(before: string, after: string): void {
     const [owner] = after.split("/");

@@ -98,7 +98,7 @@ async function answerContents({ repository, rest, query }: SourceRequest): Promi
   const entry = await repository.entry(commit, path);
   if (entry === null) return NOT_FOUND;
   if (entry.type === "tree") return { status: 200, json: [] };
-  // A symlink to a file of the repository resolves to that file.
+  // A symlink to a file of the repository is answered with the content of that file.
   const target = entry.mode === "120000" ? (await repository.read(commit, path)).toString() : null;
   const linked = target === null ? path : posix.join(posix.dirname(path), target);
   const isFile = target === null || (await repository.entry(commit, linked))?.type === "blob";

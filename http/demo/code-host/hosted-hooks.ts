@@ -61,7 +61,10 @@ export class HostedHooks {
     return { status: 202, json: {} };
   }
 
-  /** Returns a page, newest first; the cursor is the id of the previous page's last delivery. */
+  /**
+   * Returns a page of the delivery attempts, newest first. The cursor in the query is the id of the previous page's
+   * last attempt.
+   */
   #page(query: URLSearchParams) {
     const before = Number(query.get("cursor") ?? Number.MAX_SAFE_INTEGER);
     const wanted = query.get("status");

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { GitObjects } from "./git-objects.js";
 import type { HostedAccount } from "./hosted-account.js";
 
-/** The changes of a commit: a path's new content, or null for a removed file. */
+/** The changes of a commit, by path: the new content of the file, or null to remove it. */
 export type FileChanges = Readonly<Record<string, string | null | SpecialFile>>;
 
 /** An executable file, or a symlink with its target. */
@@ -41,7 +41,7 @@ interface CommitNote {
   readonly at: string;
 }
 
-/** Rejects changes of workflows by a token without the permission for them, like GitHub. */
+/** Rejects a push that changes workflows if its token lacks the permission `workflows`, as GitHub does. */
 const PRE_RECEIVE = `#!/bin/sh
 [ "$WORKFLOWS" = write ] && exit 0
 while read before after ref; do
@@ -54,7 +54,7 @@ while read before after ref; do
 done
 `;
 
-/** The config that `git init --bare` writes. In addition, a fetch may request any commit, as at GitHub. */
+/** The config that `git init --bare` writes, and one more setting: a fetch may request any commit, as at GitHub. */
 const CONFIG = `[core]
 \trepositoryformatversion = 0
 \tfilemode = true
@@ -143,7 +143,7 @@ export class HostedRepository {
   }
 
   /**
-   * Creates a commit on a branch and moves the branch to it, even if the branch loses commits. Returns the commit's id.
+   * Creates a commit and moves the branch to it, even if commits of the branch are lost. Returns the new commit's id.
    */
   async commit({ branch, files, message = "a change", by, on }: CommitWish): Promise<string> {
     const parent = on ?? (await this.head(branch)) ?? (await this.head(this.defaultBranch));
@@ -271,7 +271,7 @@ export class HostedRepository {
     return (await this.git("rev-list", `${base}..${head}`)).split("\n").filter((line) => line !== "");
   }
 
-  /** Returns the changes of `head` since its merge base with `base`, with git's status letter. */
+  /** Returns the files that `head` changed since its merge base with `base`, each with git's status letter. */
   async changed(base: string, head: string): Promise<readonly { readonly path: string; readonly status: string }[]> {
     const listed = await this.git("diff", "--name-status", "--no-renames", `${base}...${head}`);
     return listed
@@ -284,7 +284,8 @@ export class HostedRepository {
   async joined(base: string, head: string): Promise<string | null> {
     return this.git("merge-tree", "--write-tree", base, head).then(
       (tree) => tree.split("\n")[0] ?? null,
-      // `git merge-tree --write-tree` requires git 2.38. A fast-forward also works with an older git.
+      // If the merge fails, try a fast-forward: `git merge-tree --write-tree` requires git 2.38, but a fast-forward
+      // also works with an older git.
       async () => ((await this.#isAhead(base, head)) ? this.git("rev-parse", `${head}^{tree}`) : null),
     );
   }
@@ -293,7 +294,7 @@ export class HostedRepository {
     return (await this.git("merge-base", base, head).catch(() => null)) === base;
   }
 
-  /** Merges `head` into a branch. Returns the merge commit; null if they conflict. */
+  /** Merges the commit `head` into a branch. Returns the merge commit; null if there is a conflict. */
   async merge(branch: string, head: string, message: string): Promise<string | null> {
     const base = (await this.head(branch)) ?? "";
     const tree = await this.joined(base, head);

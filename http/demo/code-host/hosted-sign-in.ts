@@ -33,7 +33,9 @@ export class HostedSignIn {
     return { CODE_HOST_CLIENT_ID: CLIENT.id, CODE_HOST_CLIENT_SECRET: CLIENT.secret };
   }
 
-  /** Answers a browser with the redirect back. `visitor` is the browser's account, or null if it does not name one. */
+  /**
+   * Redirects a browser back to the service. `visitor` is the account that the browser names; null if it names none.
+   */
   authorize(query: URLSearchParams, visitor: HostedAccount | null): HostedReply {
     const person = visitor ?? this.browser.person;
     const { client_id, redirect_uri = "", state = "", code_challenge = "" } = Object.fromEntries(query);

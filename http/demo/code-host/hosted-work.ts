@@ -34,7 +34,7 @@ export interface PullWish {
   readonly by: HostedAccount;
 }
 
-/** The app's own account, which its tokens act as. */
+/** The account of the app, in whose name the app's tokens act. */
 export const appAccount: HostedAccount = { id: 9_999, login: "signalbox[bot]", type: "Bot" };
 
 /**
@@ -75,7 +75,7 @@ export class HostedWork {
     return this.#folder;
   }
 
-  /** Closes all repositories, and removes the folder unless it was given. */
+  /** Closes all repositories. Removes their folder, unless the constructor got this folder from the caller. */
   async remove(): Promise<void> {
     await Promise.all(this.#opened.map((repository) => repository.close()));
     if (this.#isTemporary && this.#folder !== null) await rm(await this.#folder, { recursive: true, force: true });
