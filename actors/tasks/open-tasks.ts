@@ -15,8 +15,8 @@ const LAST = "\uffff";
 const SLICE = 1_000;
 
 /**
- * Caches the states of the open tasks of all workspaces in memory, for the metrics: about 100 bytes per task. After the
- * first read of a workspace's index keys, each change of a row updates the cache.
+ * Caches in memory the state of each open task of all workspaces, for the metrics. A task takes about 100 bytes. The
+ * cache first reads a workspace's index keys. After that, each change of a task's row updates the cache.
  */
 export class OpenTasks implements RowMemory {
   readonly #states = new Map<string, OpenState>();

@@ -30,7 +30,7 @@ export interface WantedTasks extends Pick<TaskFilter, "state" | "station"> {
   readonly assignee?: string | undefined;
 }
 
-/** Converts a client's filters. Returns null if the line does not exist: no task matches. */
+/** Converts a client's filters. Returns null if no line has the key `line`: then no task matches. */
 export function findTaskFilter(
   reading: Reading,
   { workspaceId, teamKey }: VisibleTeam,
