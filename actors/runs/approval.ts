@@ -48,7 +48,7 @@ export type ApprovalRule = NonNullable<z.output<typeof approvalSchema>["rule"]>;
 
 /** A call that needs approval, open or decided. */
 export interface ApprovalRow extends Stored<typeof approvalSchema, "rule" | "callId" | "inputs" | "edited"> {
-  /** The id of the runner's request, repeated in the answer. Empty for a tool call. */
+  /** The id of the runner's request; the service repeats the id in its answer. Empty for a tool call. */
   readonly request: string;
   /** The team of the run. */
   readonly teamId: string;

@@ -13,8 +13,8 @@ export interface RunDiff {
 }
 
 /**
- * Lists the diffs of a run by repository, or only that of `repository`. The list is empty before the run's end. Refuses
- * with `not-found` if the run does not work on the repository.
+ * Lists the diffs of a run: of all its repositories, or only of `repository`. The list is empty before the run ends.
+ * Refuses with `not-found` if the run does not work on `repository`.
  */
 export function listRunDiffs(
   reading: Reading,

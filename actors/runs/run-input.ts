@@ -38,7 +38,10 @@ export function recordBases(turn: Turn, bases: readonly CheckoutBase[]): void {
   runInputs.put(turn, partition, before, { ...before, beginning: { ...beginning, checkouts } });
 }
 
-/** Returns the checkout with the facts that its runner reported, or the same object if nothing is new. */
+/**
+ * Returns the checkout with the starting commit that its runner reported. Returns the same object if the report adds
+ * nothing.
+ */
 function settled(checkout: InputCheckout, reported: CheckoutBase | undefined): InputCheckout {
   if (reported === undefined || checkout.isBegun === true) return checkout;
   const { base, merged } = reported;

@@ -95,7 +95,7 @@ export interface ToolCallOver extends Message {
   readonly type: "call.over";
   readonly call: ToolCall;
   /**
-   * Whether the call got the outcome of a recorded call. A recorded refusal does not increase `misses`; any other
+   * Whether the call got the outcome of a recorded call. If so, its refusal does not increase `misses`; otherwise a
    * refusal does. Absent for no.
    */
   readonly isRecorded?: boolean;
@@ -128,8 +128,8 @@ export interface RunBegan extends Message {
 }
 
 /**
- * To the owner: a message of a person that the run's agent did not get, or a notice about the run for people. The owner
- * adds it once for each key. An owner without notes ignores it.
+ * To the owner: a person's message that the run's agent did not get, or a notice about the run for people. An owner
+ * adds the note once for each key. An owner without notes ignores it.
  */
 interface CarryNote extends Message {
   readonly type: "note";

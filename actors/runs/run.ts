@@ -103,7 +103,7 @@ export interface RunRow extends StoredRun {
   /** The dispatcher lane in which the run waits for a runner; absent for `work`. */
   readonly lane?: string;
   readonly passesTo: readonly string[];
-  /** Absent for none. */
+  /** Number of messages that the agent has not received; absent for none. */
   readonly unheard?: number;
   readonly queuedAtMs: number;
   /** Counts of the calls and skills in the run's steps; absent for none. */
@@ -121,7 +121,7 @@ export interface StepRow extends RunStep {
   readonly at: string;
 }
 
-/** The state of a run between turns. Kept small: readers use the run's row instead. */
+/** The state of a run between turns. Kept small: other code reads the run's row instead. */
 export interface RunContext {
   readonly fence: number;
   readonly runnerId: string | null;

@@ -24,7 +24,7 @@ export function askToolCall(turn: Turn, before: RunContext, asked: ToolCalled): 
   const { id: askId, server, tool, inputs, fence } = asked;
   const { runnerId } = context;
   const open = listOpenCalls(turn, partition, runId);
-  // A repeated request is the same call, so it gets no answer of its own here. The call's outcome answers it.
+  // A repeated request is about an open call. It gets no answer here: the outcome of that call answers it.
   if (open.some(({ asks }) => asks.includes(askId))) return context;
   const refused = whyRefused(context, open.length);
   if (refused !== null || runnerId === null) {
