@@ -69,7 +69,7 @@ export const actionRunSchema = z
 
 export type ActionRunState = (typeof actionRunStates)[number];
 
-/** One request of an action, or the reason why none was sent. */
+/** One request of an action; for an attempt that sent no request, the reason. */
 export interface ActionAttempt extends Stored<typeof actionAttemptSchema> {
   /**
    * The start of the response body, with secrets masked; JSON text if the response is JSON. Empty for all attempts

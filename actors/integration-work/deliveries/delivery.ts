@@ -101,7 +101,7 @@ export interface DeliveryRow extends Stored<typeof deliveryItemSchema, "keyProbl
   readonly body: DeliveryBody | null;
   /** The cursor of the poll; null for a webhook. */
   readonly cursor: string | null;
-  /** The hook firings and events that caused the delivery, oldest first. */
+  /** The hook occurrences and events that caused the delivery, oldest first. */
   readonly causes: readonly string[];
   /** Number of entries that the `when` of their event did not accept. */
   readonly skipped: number;

@@ -65,7 +65,7 @@ export interface EvaluatedEntries {
   readonly units: number;
 }
 
-/** The delivery ends without further entries. */
+/** The end of a delivery that produces no further entries. */
 export interface EvaluatedAway {
   readonly kind: "over";
   readonly state: "ignored" | "unrouted" | "failed";

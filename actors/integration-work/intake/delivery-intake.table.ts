@@ -2,7 +2,7 @@ import { table } from "../../../storage/table.js";
 import type { DeliveryFault } from "./verify-delivery.js";
 
 /**
- * Key: `[integration, delivery]`. Value: the ids of queued deliveries, starting with the delivery in the key. Earlier
+ * Key: `[integration, delivery]`. Value: ids of queued deliveries; the first is the delivery in the key. Earlier
  * releases stored `true` for a single delivery.
  */
 export const queuedDeliveries = table<true | readonly string[]>("delivery-queued");

@@ -20,12 +20,13 @@ export interface SharedCredential {
   readonly expected: (secret: string) => readonly Buffer[];
 }
 
-/** Reads the token or password of a delivery. Returns null if the definition uses neither. */
+/** Reads the token or password of a delivery. Returns null if the definition verifies deliveries by neither. */
 export function readSharedCredential({ token, basic }: Ways, headers: DeliveryHeaders): SharedCredential | null {
   if (token !== null) {
     const header = headers.get(token.header.toLowerCase()) ?? "";
     const text = withoutPrefix(header, token.prefix);
-    // A header cannot carry whitespace around a secret, such as the line end of a pasted secret, so trim the secret.
+    // Trim the secret, because it may end with a pasted line break, and a header value cannot start or end with
+    // whitespace.
     return {
       header,
       given: text === "" ? [] : listEncodings(text),
