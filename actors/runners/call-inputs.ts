@@ -27,7 +27,7 @@ export const inputsTextSchema = z
 
 /**
  * Parses a text of {@link inputsTextSchema}. Equal texts can return the same cached object, so callers must not change
- * it.
+ * the result.
  */
 export function parseInputs(text: string): CallInputs {
   return findInputs(text) ?? inputsSchema.parse(parseWellFormed(text));
@@ -59,7 +59,7 @@ function findInputs(text: string): CallInputs | undefined {
   return inputs;
 }
 
-/** Whether the value nests at most `levels` deep. Does not look deeper. */
+/** Whether the value is nested at most `levels` deep. Does not read deeper levels. */
 function nests(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   return levels > 0 && Object.values(value).every((inner) => nests(inner, levels - 1));

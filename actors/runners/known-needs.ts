@@ -7,8 +7,9 @@ import type { RunnerGroup } from "./runner-group.js";
 const MAX_IDLE_NEEDS = 64;
 
 /**
- * A cache of needs and their fitting runners, so that needs are compared with each group of runners once and not for
- * each run. The cache keeps the needs of queued runs, and the {@link MAX_IDLE_NEEDS} other needs that were used last.
+ * A cache of needs and the runners that fit them. Because of the cache, needs are compared with each runner group only
+ * once, and not again for each run. The cache keeps the needs of all queued runs. It also keeps the {@link
+ * MAX_IDLE_NEEDS} other needs that were used last.
  *
  * 1. The fitting groups of an entry are exactly the existing groups that the entry accepts.
  */

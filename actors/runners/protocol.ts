@@ -124,9 +124,9 @@ export const spentSchema = z.object({
 export type Spent = z.infer<typeof spentSchema>;
 
 /**
- * An amount as a runner reports it. Runners of earlier releases do not limit amounts, and JSON turns an infinite sum
- * into null. Null and amounts above the maximum become the maximum, because the runner would resend a refused frame
- * forever. An amount below a billionth becomes 0 (`money.ts`).
+ * An amount as a runner reports it. Null and amounts above the maximum become the maximum. A refusal would not help,
+ * because the runner would send the same frame again forever. Such amounts come from earlier releases: their runners do
+ * not limit amounts, and JSON turns an infinite sum into null. An amount below a billionth becomes 0 (`money.ts`).
  */
 const reportedSpent = z.object({
   amount: z
@@ -196,7 +196,9 @@ const MAX_CHECKOUTS = 50;
 const baseSchema = z.object({
   repository: z.string().max(200),
   base: commitId,
-  /** The job's `branch` if the commit was its head; absent if the checkout started from the job's `base`. */
+  /**
+   * The job's `branch` if the checkout started at the head of this branch. Absent if it started from the job's `base`.
+   */
   branch: z.string().max(MAX_REF_CHARACTERS).optional(),
   /** The commit that the runner merged in before the agent started (the job's `merges`); absent for none. */
   merged: commitId.optional(),
@@ -239,7 +241,10 @@ export const endingSchema = z.discriminatedUnion("kind", [
 export type RunEnding = z.infer<typeof endingSchema>;
 
 export const runnerMessageSchema = z.discriminatedUnion("type", [
-  /** The checkouts are in place, setup has run, and the agent starts; in a job without an agent, the check starts. */
+  /**
+   * The checkouts are in place, setup has run, and the agent starts. In a job without an agent, the check starts
+   * instead.
+   */
   z.object({ type: z.literal("run.started"), ...claim, bases: z.array(baseSchema).max(MAX_CHECKOUTS).optional() }),
   z.object({ type: z.literal("run.step"), ...claim, step: stepSchema }),
   /** The agent wants to hand over; answered by `run.handover-answered` with the same id. */
@@ -315,7 +320,7 @@ export const serviceMessageSchema = z.discriminatedUnion("type", [
     from: z.string().max(255),
     text: z.string().min(1).max(MAX_MESSAGE_CHARACTERS),
   }),
-  /** The approval of a call, or its dismissal. */
+  /** The answer to a permission request: the call is approved or dismissed. */
   z.object({
     type: z.literal("run.permission-answered"),
     ...claim,
@@ -372,7 +377,7 @@ export const runnerFrameSchema = z.discriminatedUnion("frame", [
           .object({ kind: z.enum(unreadKinds).catch("broken"), reason: z.string().max(1_000) })
           .nullable()
           .optional(),
-        /** The reason why the text may differ from the original; absent if there is no doubt. */
+        /** The reason why the text may differ from the original; absent if there is none. */
         doubt: z.string().max(1_000).optional(),
       })
       .nullable(),
@@ -412,7 +417,10 @@ export const serviceFrameSchema = z.discriminatedUnion("frame", [
   z.object({
     frame: z.literal("ack"),
     ack: z.int().min(0),
-    /** The beat that this frame answers. That beat renewed the leases. Absent in the answer to a message. */
+    /**
+     * The number of the beat that this frame answers. The service has renewed the leases at that beat. Absent if the
+     * frame answers a message.
+     */
     beat: z.int().min(1).optional(),
   }),
   /** A POST request to make in the runner's network. The `response` has the same id. */

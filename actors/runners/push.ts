@@ -1,9 +1,9 @@
 /**
- * The protocol of pushes. The runner commits a run's changes and pushes them to a branch of the code host, with a token
- * for that push. See `protocol.ts`, phase 11.
+ * The protocol of pushes. The runner commits a run's changes and pushes them to a branch of the code host. Each push
+ * has its own token. See `protocol.ts`, phase 11.
  *
- * A push sends a *snapshot* of the checkout. If `wish` names a pull request message of the agent, the snapshot is from
- * the time of that message. If `wish` is null, the snapshot is from the time of the run's end report.
+ * A push sends a *snapshot* of the checkout. If `wish` is the id of an agent's pull request message, the snapshot is
+ * from the time of that message. If `wish` is null, the snapshot is from the time of the run's end report.
  */
 import { z } from "zod";
 import { commitId } from "./commit-frames.js";
@@ -41,8 +41,8 @@ export const pullRequestWish = z.object({
 export type PullRequestWish = z.infer<typeof pullRequestWish>;
 
 /**
- * The branch is at `head` and contains the snapshot, from this push or from before. `changed` lists the paths that
- * differ from the run's starting point.
+ * The branch is at `head` and contains the snapshot, which this push or an earlier push sent. `changed` lists the paths
+ * that differ from the run's starting point.
  */
 export const pushed = z.object({
   type: z.literal("run.pushed"),
@@ -86,14 +86,16 @@ export const branchName = z
   .max(MAX_REF_CHARACTERS)
   .regex(/^(?![-/.])(?!.*(\.\.|\/\/|@\{|\/\.|\.lock(\/|$)|\.$|\/$))[^\p{Cc} ~^:?*[\\]+$/u, "must be a branch's name");
 
-/** Returns the branch name if a runner accepts it, otherwise null. The code host also allows other names. */
+/**
+ * Returns the branch name if runners accept it, otherwise null. The code host also allows names that runners reject.
+ */
 export function toTakenBranch(name: string | null): string | null {
   return branchName.safeParse(name).data ?? null;
 }
 
 /**
- * Orders the runner to push the snapshot to the branch, creating the branch if it is missing. Answered by `run.pushed`
- * or `run.push-rejected` with the same id. Never stored with the token.
+ * Orders the runner to push the snapshot to the branch, and to create the branch if it is missing. The runner answers
+ * with `run.pushed` or `run.push-rejected`, with the same id. The service never stores an order with its token.
  */
 export const pushOrder = z.object({
   type: z.literal("run.push"),
@@ -128,9 +130,12 @@ export interface WaitingPush extends Omit<PushOrder, keyof MadePush> {
   /** The name of the code host, and the installation that issues the token. */
   readonly host: string;
   readonly installationId: number;
-  /** Whether the token must allow changes of the code host's workflows. */
+  /** Whether the token must allow the push to change the code host's workflow files. */
   readonly workflows: boolean;
-  /** The pull request, which waits while the code host issues no token; absent in orders of earlier releases. */
+  /**
+   * The pull request that the push belongs to. It waits while the code host issues no token. Absent in orders of earlier
+   * releases.
+   */
   readonly pullRequestId?: string;
 }
 

@@ -5,11 +5,11 @@ import type { QueuedRun, RunNeeds } from "./runner.table.js";
 
 /**
  * The queued runs of a workspace. Runs of one lane with the same needs form a line, oldest first. The dispatcher only
- * considers the head of each line, so thousands of runs that no runner fits do not slow down other runs. Only the
+ * considers the first run of each line, so thousands of runs that no runner fits do not slow down other runs. Only the
  * dispatcher writes the queue.
  *
- * Runs are ordered by era, then by time. If a fast clock is put back, its time may be before the time of a waiting run.
- * The dispatcher then starts a new era. Runs of the new era count as younger than all runs of earlier eras.
+ * Runs are ordered by era, then by time. If a fast clock is put back, its new time may be before the time of a waiting
+ * run. The dispatcher then starts a new era. Runs of the new era count as younger than all runs of earlier eras.
  */
 
 /** The common properties of all runs in a line. */

@@ -43,7 +43,7 @@ export type ToolCalled = z.infer<typeof toolCalledSchema>;
 export const toolCancelledSchema = z.object({ type: z.literal("run.tool-cancelled"), ...claim, id });
 export type ToolCancelled = z.infer<typeof toolCancelledSchema>;
 
-/** A call waits for a person, or continues. */
+/** A call starts to wait for a person, or continues after a wait. */
 export const toolWaitingSchema = z.object({
   type: z.literal("run.tool-waiting"),
   ...claim,

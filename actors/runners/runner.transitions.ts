@@ -39,7 +39,7 @@ export interface RunnerContext {
   readonly claims: Readonly<Record<string, number>>;
 }
 
-/** A process connects. `lost` lists the runs whose claims it no longer holds. */
+/** The hello of a process that connects. `lost` lists the runs whose claims the process no longer holds. */
 type Greeting = EventWith<RunnerHello, { readonly lost: readonly string[] }>;
 
 /** Handles a reconnect of the same process, whose runs continue. */
@@ -107,8 +107,8 @@ export function extendLease(turn: Turn, { leaseMs }: Pick<RunnerContext, "leaseM
 }
 
 /**
- * Answers with the number of the last message received, and removes the messages from the outbox that the runner has
- * received.
+ * Answers with the number of the last message received from the runner. Removes the messages that the runner has
+ * received from the outbox.
  */
 export function answerReport(
   turn: Turn<AnswerTo<RunnerReported>>,
