@@ -79,7 +79,7 @@ export function waitForLimit(
   return { ...reported, attempts: context.attempts - 1 };
 }
 
-/** Records the failure. A new attempt needs a person's or a run's request. */
+/** Records that the opening failed. The service tries again only when a person or a run requests it. */
 export function failOpening(
   { turn, why }: InTurn & { readonly why: string },
   context: PullRequestContext,

@@ -15,7 +15,7 @@ export function recordPullRequestFact(turn: Turn, before: PullRequestRow | null,
   pullRequestFacts.put(turn, partition, replaces, is);
 }
 
-/** Returns null for a pull request that is not at the code host. */
+/** Returns the fact of a pull request; null if the pull request is not at the code host. */
 function toFact(row: PullRequestRow): PullRequestFact | null {
   const { id, teamId, role, taskId, lineId, repository, number, url, title, draft, state, revertedBy } = row;
   const openedMs = toMs(row.openedAt);

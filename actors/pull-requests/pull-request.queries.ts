@@ -30,8 +30,8 @@ export function findPullRequest(reading: Reading, caller: Caller, id: string): V
 const findTeamPullRequest = pullRequests.listed("team-pull-request");
 
 /**
- * Throws `damaged` if the list of a team has the pull request, but its row is lost. Checks only teams whose outcomes
- * the caller can read.
+ * Throws `damaged` if a team's list has the pull request, but the pull request's row is lost. Checks only teams whose
+ * outcomes the caller may read.
  */
 function expectNotListed(reading: Reading, caller: Caller, workspaceId: string, id: string): void {
   for (const { id: teamId } of listAddresses(reading, workspaceId, "team", {})) {

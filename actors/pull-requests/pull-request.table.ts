@@ -168,7 +168,10 @@ function listFrom(reading: Reading, workspaceId: string, of: RepositoryBranch): 
   return listUnder(pullRequestBranches, reading, workspaceId, { of, part: of.branch });
 }
 
-/** Lists the rows of a repository, under any of its keys, for which `part` follows the key in the index. */
+/**
+ * Lists the rows of the repository whose index key continues with `part` after the repository key. Reads all keys of
+ * the repository.
+ */
 function listUnder(
   index: Table<true>,
   reading: Reading,

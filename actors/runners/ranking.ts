@@ -3,8 +3,7 @@
  * first item is O(1); adding or removing an item is O(log n).
  *
  * 1. No item ranks before its parent in the heap. After an item's rank has changed, call `put` with this item before
- *   any
- * other call.
+ *    any other call.
  */
 export class Ranking<Item> {
   readonly #isBefore: (left: Item, right: Item) => boolean;

@@ -4,11 +4,9 @@
  *
  * 1. The run asks its runner to push only after the pull request has allowed the push.
  * 2. If something remains to push when the agent is done, the run's end waits. The runner keeps its claim, its slot
- *   and
- * the run's folder. The run asks to push one repository at a time. It ends after the last push, with any result.
+ *    and the run's folder. The run asks to push one repository at a time. It ends after the last push, with any result.
  * 3. Each push order ends. Either the runner reports a result, or the order is lost: with the runner, with the run,
- *   or
- * after {@link PUSH_MS}.
+ *    or after {@link PUSH_MS}.
  */
 import type { Turn, TurnReading } from "../../runtime/turns/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
