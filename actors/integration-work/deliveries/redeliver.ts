@@ -116,8 +116,7 @@ export function listRedeliverable(
  *
  * - The delivery has a body, has ended in one of `states`, and is not a redelivery itself.
  * - If the delivery was redelivered before: its last redelivery started before the period was requested. That
- *   redelivery
- *   is still stored, and has ended in `failed` or in one of `states`, but not in `done`.
+ *   redelivery is still stored, and has ended in `failed` or in one of `states`, but not in `done`.
  */
 function isRedeliverable(
   reading: Reading,
