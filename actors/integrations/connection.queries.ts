@@ -65,7 +65,7 @@ export function findLinkableConnection(
   return caller.kind === "person" ? { key, integration, person: caller } : { refused: "not-found" };
 }
 
-/** Refuses tools that the integration does not have; null if it has all of them. */
+/** Refuses tools that the integration does not have. Returns null if it has all of `tools`. */
 export function refuseAsks({ fields }: VisibleIntegration, tools: readonly string[]): Refusal | null {
   const errors = tools.flatMap((tool, index): FieldError[] =>
     Object.hasOwn(fields.tools, tool) ? [] : [{ path: `ask[${index}]`, message: `there is no tool ${tool}` }],

@@ -3,8 +3,8 @@ import type { Stored } from "../view.js";
 import type { OAuth2 } from "./oauth2.js";
 
 /**
- * A connection as the API returns it to administrators, and to a user for their own connection. Nobody can see its
- * tokens.
+ * A connection as the API returns it to administrators. Users see their own connection in this form too. Nobody can see
+ * the connection's tokens.
  */
 export const integrationConnectionSchema = z
   .strictObject({

@@ -87,8 +87,8 @@ export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
     <Input, Output>(work: (options: OAuthEffectOptions, input: Input, signal: RunSignal) => Promise<Output>) =>
     (input: Input, { id, signal }: EffectContext & { readonly signal: RunSignal }) =>
       toOutcome(work(options, input, signal), (error) => failed(id, error));
-  // The exchange and the refresh run once. The host would refuse a retry after an answer, because a code and most
-  // refresh tokens work only once.
+  // The exchange and the refresh run only once, because a code and most refresh tokens work only once. If the host has
+  // already answered, it would refuse a retry.
   return [
     madeOnce(EXCHANGE_EFFECT.implement(accountLane, run(exchange), ({ integrationId }) => integrationId)),
     madeOnce(REFRESH_EFFECT.implement(accountLane, run(refresh), ({ integrationId }) => integrationId)),
@@ -102,8 +102,8 @@ class RequestNotMade extends Error {
 }
 
 /**
- * Converts an expected failure to a result with its reason. Any other error is passed to `failed`, and its result has a
- * general reason.
+ * Converts an expected failure to a result with the failure's reason. For any other error, calls `failed` and returns a
+ * result with a general reason.
  */
 async function toOutcome<Output>(
   work: Promise<Output>,

@@ -18,8 +18,7 @@ const MAX_BYTES = 6 * 1024 * 1024;
 
 /**
  * Caches large parsed bodies while their deliveries are in progress. Parsing 5 MiB takes an eighth of a second, and
- * each lookup of the delivery's entries needs the body. A cached value equals a newly parsed one; a restart empties the
- * cache.
+ * each lookup of a delivery needs the parsed body again. A cached body equals a newly parsed body.
  */
 export class ReadBodies {
   readonly #read: typeof readReceivedBody;

@@ -160,8 +160,7 @@ export function endPushing({ turn }: InTurn, context: PullRequestContext): void 
  * Handles the end of a push to a closed or merged pull request.
  *
  * - If a commit was pushed too late for the merge, it stays on the branch without a pull request. A note on the task
- *   says
- *   so.
+ *   says so.
  * - If the pull request was closed, the task continues to use its branch.
  */
 export function takePushedOver(

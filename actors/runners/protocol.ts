@@ -30,12 +30,12 @@
  * 9. A runner whose hello has the feature `search` gets search jobs. It downloads their agents' material and uploads
  *    their results over HTTP (`/api/runs/{runId}/search-…`), with its id and its claim.
  * 10. A runner whose hello has the feature `tools` gets jobs with tools, and passes on the agents' calls:
- *        `run.tool-call`, `run.tool-cancelled`, `run.tool-waiting`, `run.tool-answered` (`run-tools.ts`).
+ *    `run.tool-call`, `run.tool-cancelled`, `run.tool-waiting`, `run.tool-answered` (`run-tools.ts`).
  * 11. A runner whose hello has the feature `push` pushes the changes of runs. The job of a run that may be pushed has
- *        `push`. The agent asks for a pull request with `run.pull-request`; the service may order a push (`run.push`)
- *        before it answers (`run.pull-request-answered`). After the run's report (`run.ended`) the runner keeps the run's
- *        folder and its slot, answers further orders, and holds the claim until the service ends it with `run.drop`. See
- *        `push.ts`.
+ *    `push`. The agent asks for a pull request with `run.pull-request`; the service may order a push (`run.push`)
+ *    before it answers (`run.pull-request-answered`). After the run's report (`run.ended`) the runner keeps the run's
+ *    folder and its slot, answers further orders, and holds the claim until the service ends it with `run.drop`. See
+ *    `push.ts`.
  *
  * Every message about a run carries the fence of its claim. A message whose fence is not the run's current one
  * has no effect, and the answer is `run.drop`.

@@ -50,7 +50,7 @@
  *
  * 1. The request is sent once. After a crash, only a GET is repeated; any other method becomes `outcome-unknown`.
  * 2. The account and the approval rule are fixed when the agent asks for the call. When the request starts, the
- *      service checks again whether the call is still allowed.
+ *    service checks again whether the call is still allowed.
  */
 import type { ActorType } from "../../runtime/cells/actor-type.js";
 import { createChart, type InTurn } from "../../runtime/cells/chart.js";

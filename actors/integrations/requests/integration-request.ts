@@ -13,12 +13,15 @@ export type AfterRequest =
   | { readonly kind: "tool"; readonly name: string }
   | { readonly kind: "binding"; readonly index: number };
 
-/** Whose account a request uses; a person's only if the connection's holder is the requester. */
+/**
+ * The account that a request uses: the team's, or a person's. A person's account is possible only if the connection's
+ * holder is the requester.
+ */
 export type ActingAs = { readonly kind: "team" } | { readonly kind: "person"; readonly userId: string };
 
 /**
- * The input is plain data. The effect reads the definition, secrets and tokens when the request is made, so it follows
- * the current definition.
+ * The input of an integration request, as plain data. The effect reads the definition, secrets and tokens when it makes
+ * the request, so the request uses the current definition.
  */
 export interface IntegrationRequestInput {
   readonly teamId: string;
@@ -53,7 +56,10 @@ export interface IntegrationRequestInput {
    * and the current method are GET. Null if the definition was already removed; absent in inputs of earlier releases.
    */
   readonly method?: string | null;
-  /** Digest of the action and request that a user approved (`request-digest.ts`). Any other request is not sent. */
+  /**
+   * Digest of the action and request that a user approved (`request-digest.ts`). The effect sends no other request.
+   * Absent if no approval was needed.
+   */
   readonly approvedDigest?: string;
   /** `waiting` if a caller waits for the response. */
   readonly lane: "waiting" | "background";
@@ -91,7 +97,10 @@ export type IntegrationRequestCode =
   /** Any other error. */
   | "errored";
 
-/** The result of a request. It contains no token or secret: where the response repeats one, the result has `***`. */
+/**
+ * The result of a request. It contains no token or secret: if the response repeats a token or secret, the result has
+ * `***` instead.
+ */
 export interface IntegrationRequestResult {
   readonly at: string;
   readonly tookMs: number;
@@ -132,10 +141,11 @@ export interface IntegrationRequestResult {
   /** The poll's next cursor; null if it has no value. Set only if the poll succeeded. */
   readonly cursor?: string | null;
   /**
-   * Why there is no next cursor; absent if there is one, if its value is null, or if the poll has no cursor expression.
+   * Why the poll has no next cursor. Absent if it has one, if the cursor's value is null, or if the poll has no cursor
+   * expression.
    */
   readonly cursorProblem?: string;
-  /** The response to an attachment request. Set only if it succeeded. */
+  /** The file that an attachment request fetched. Set only if the request succeeded. */
   readonly file?: FetchedFile;
   /** Present if no connection was opened, so that nothing was sent. */
   readonly isUnsent?: true;
