@@ -83,7 +83,7 @@ const pendingAuthorizationSchema = z.strictObject({
 /** The data to check the host's response and exchange the code. It is stored sealed until the response arrives. */
 export type PendingAuthorization = z.output<typeof pendingAuthorizationSchema>;
 
-/** Parses the unsealed JSON text. Throws if it is invalid. */
+/** Parses the unsealed JSON text of a pending authorization. Throws if the text is invalid. */
 export function parsePendingAuthorization(text: string): PendingAuthorization {
   return pendingAuthorizationSchema.parse(JSON.parse(text));
 }

@@ -45,7 +45,7 @@ export function findConnectionTarget(
     : null;
 }
 
-/** Returns why the caller may not connect or disconnect this connection; null if they may. */
+/** Returns why the caller may not connect or disconnect this connection; null if the caller may. */
 export function whyNotLinked(reading: Reading, caller: Caller, key: IntegrationConnectionKey): Refusal | null {
   return whyNotOwner(reading, caller, key) ?? whyNoConnection(reading, key);
 }
@@ -64,7 +64,7 @@ function whyNotOwner(reading: Reading, caller: Caller, key: IntegrationConnectio
   return isOwn && isOnTeam(reading, holder, workspaceId, teamId) ? null : notOnTeam;
 }
 
-/** Returns why the integration can have no connection of this holder; null if it can. */
+/** Returns why the integration cannot have a connection of this holder; null if it can. */
 function whyNoConnection(
   reading: Reading,
   { workspaceId, integrationId, holder }: IntegrationConnectionKey,

@@ -57,7 +57,7 @@ export interface LinkEnded {
   readonly failed: string | null;
 }
 
-/** The topic of the workspace's feed for exchange results. No stream serves it. */
+/** The feed topic on which a connection publishes exchange results. Streams do not offer this topic. */
 export function integrationConnectionTopic({
   integrationId,
   holder,

@@ -48,8 +48,8 @@ export interface LinkableConnection {
 }
 
 /**
- * Finds the team's connection to an integration, or the caller's own, if the caller may link it. Workspace tokens
- * cannot link.
+ * Finds the team's connection to an integration, or the caller's own connection, if the caller may link that
+ * connection. Workspace tokens cannot link connections.
  */
 export function findLinkableConnection(
   reading: Reading,
@@ -96,7 +96,7 @@ export function listConnections(
   return { rows: rows.filter(({ state }) => state !== "none"), next };
 }
 
-/** Finds a connection that was just linked; refuses if it was removed since. */
+/** Finds a connection that was just linked. Refuses if the connection was removed in the meantime. */
 export function findLinkedConnection(
   reading: Reading,
   { workspaceId, integrationId, holder }: IntegrationConnectionKey,

@@ -1,4 +1,4 @@
-/** The transitions of a connection. `connection.machine.ts` lists when each one runs. */
+/** The transitions of a connection. `connection.machine.ts` lists when each transition runs. */
 import type { InTurn } from "../../runtime/cells/chart.js";
 import type { Turn, TurnReading } from "../../runtime/turns/turn.js";
 import type { ConnectionHolder, IntegrationConnectionRow, LinkedAccount } from "./connection.js";
@@ -78,7 +78,7 @@ const RENEW_BEFORE_MS = 5 * 60 * 1_000;
  * earlier.
  */
 const MIN_RENEWAL_INTERVAL_MS = 30_000;
-/** Waits after failed renewals, in milliseconds; the last one repeats. */
+/** Waits after failed renewals, in milliseconds. The last wait repeats. */
 const RETRY_MS = [10_000, 60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000];
 
 function storeRow(turn: Turn, row: IntegrationConnectionRow): void {
@@ -164,8 +164,8 @@ export function retryLater(
 }
 
 /**
- * Breaks a connection whose tokens belong to another host or client than the current definition. Revokes the tokens at
- * the host that issued them.
+ * Breaks a connection whose tokens belong to a host or client other than the current definition's. Revokes the tokens
+ * at the host that issued them.
  */
 export function breakStrange({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   const { linked } = getRow(context, turn);

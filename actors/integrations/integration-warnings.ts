@@ -46,7 +46,7 @@ const cachedWarnings = new LRUCache<string, { readonly version: number; readonly
   max: MAX_CACHED,
 });
 
-/** Returns the warnings for invalid expressions, which are computed once per version. */
+/** Returns the warnings for invalid expressions. Computes these warnings once per version of the integration. */
 function getWarnings({ id, version, fields }: ResourceRow<IntegrationFields>): readonly Warning[] {
   const known = cachedWarnings.get(id);
   if (known?.version === version) return known.warnings;

@@ -4,7 +4,7 @@ import type { LinkedTerms } from "./connection.js";
 import type { IntegrationFields } from "./definition.js";
 import type { OAuth2 } from "./oauth2.js";
 
-/** Returns the terms to which tokens are bound when they are linked under this definition. */
+/** Returns the terms of this definition, to which tokens are bound when an account is linked. */
 export function toLinkedTerms(
   { issuer, tokenUrl, revokeUrl, clientId, clientSecret, clientAuth }: OAuth2,
   { hosts }: Pick<IntegrationFields, "hosts">,

@@ -1,8 +1,8 @@
 /**
  * Effects that send the OAuth requests of connections: they exchange a user's code for tokens, refresh tokens, and
  * revoke tokens. Requests go only to those hosts of the integration that the deployment allows. The client secret is
- * sent only to the hosts to which it is bound. Inputs and outputs contain codes and tokens only in sealed form, and
- * failure reasons never contain them.
+ * sent only to the hosts to which it is bound. Inputs and outputs contain codes and tokens only in sealed form. The
+ * reason of a failure never contains a code or token.
  */
 
 import { z } from "zod";
@@ -167,7 +167,7 @@ async function refresh(
   const parameters = { grant_type: "refresh_token", refresh_token: before.refresh };
   const answer = await requestTokens(options, { workspaceId: key.workspaceId, terms, signal }, parameters);
   if (!answer.ok) return answer;
-  // If the host returns no new refresh token, the old one stays valid (RFC 6749, 6).
+  // If the host returns no new refresh token, the old refresh token stays valid (RFC 6749, 6).
   const tokens = { ...answer.tokens, refresh: answer.tokens.refresh ?? before.refresh };
   const { askedMs } = answer;
   return {

@@ -11,8 +11,8 @@ export interface StoredBody {
 /** Minimum size to cache, in bytes. Smaller bodies are parsed within a millisecond. */
 const MIN_BYTES = 32 * 1024;
 /**
- * Maximum total size of cached bodies, in bytes: enough for one body of maximum size. Parsed bodies take about eight
- * times as much memory.
+ * Maximum total size of cached bodies, in bytes. This is enough for one body of maximum size. The parsed form of the
+ * bodies takes about eight times as much memory.
  */
 const MAX_BYTES = 6 * 1024 * 1024;
 

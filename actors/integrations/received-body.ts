@@ -11,7 +11,7 @@ export interface ReceivedBody {
   readonly body: Value;
 }
 
-/** Maximum nesting depth of a JSON body; a deeper one is null. */
+/** Maximum nesting depth of a JSON body. A deeper body becomes null. */
 const MAX_DEPTH = 100;
 /** Maximum number of form fields; a body with more is null. */
 const MAX_FIELDS = 10_000;

@@ -94,7 +94,9 @@ const shownTypes: InputTypes = { ...types, number: z.number(NUMBER) };
 
 const schemas = new WeakMap<ToolInputs, ReturnType<typeof toObjectSchema>>();
 
-/** Returns the schema of the inputs. It is cached per declaration object, because the first check compiles it. */
+/**
+ * Returns the schema of a tool's inputs. Caches the schema per declaration object, because its first check compiles it.
+ */
 function inputsSchema(declared: ToolInputs) {
   const known = schemas.get(declared);
   if (known !== undefined) return known;

@@ -43,8 +43,8 @@ function merged(before: PullRequestRow, { state, mergedAt, mergeCommit, closedAt
 }
 
 /**
- * Applies the description, except for the branch of a pull request that the service opened. A merged pull request stays
- * merged, with its first merge data.
+ * Applies the description to the row. Keeps the branch of a pull request that the service opened. Keeps the state of a
+ * merged pull request and its first merge data.
  */
 function withHosted(before: PullRequestRow, hosted: HostedPullRequest): PullRequestRow {
   const isMerged = before.state === "merged";

@@ -41,7 +41,7 @@ function toPlace({ host, installationId, repository, number }: PullRequestRow): 
 /** The new row after an answer or news. */
 interface SeenRow extends InTurn {
   readonly row: PullRequestRow;
-  /** The reviews in the same answer or news. */
+  /** The reviews that the answer or news contains. */
   readonly reviews: readonly HostedReview[];
   /** Whether the pull request must be read. */
   readonly asks: boolean;
@@ -94,7 +94,7 @@ export function look({ turn }: InTurn, context: PullRequestContext): PullRequest
   return { ...context, look: number };
 }
 
-/** Reads the pull request without the ETag, because a person asked for it. */
+/** Reads the pull request without the ETag, because a person requested the read. */
 export function lookAnew({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   return look({ turn }, { ...context, etag: null });
 }

@@ -42,7 +42,7 @@ export function toNamed({ of }: PullRequestLogContext, turn: Turn): NamedReposit
 
 /** The wake-up for the next list. */
 export const LIST = "list";
-/** Maximum number of pull requests to read after one list. The others wait for the next list. */
+/** Maximum number of pull requests to read after one list. The next list finds the others again. */
 const MAX_LOOKS = 100;
 
 /** Starts the hourly lists at the repository's first news, if a team has a line on the repository. */

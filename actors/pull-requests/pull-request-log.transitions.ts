@@ -213,7 +213,7 @@ export function beginPeoples(turn: Turn, teamId: string, { repositoryId, ...at }
 
 type HostedSeen = Seen & { readonly picture: HostedPullRequest };
 
-/** Stores a person's pull request, and records its facts and those of its reviews. */
+/** Stores a person's pull request. Records the facts of the pull request and of its reviews. */
 export function storePeoples(
   turn: Turn,
   before: PullRequestRow | null,
@@ -286,7 +286,7 @@ export function listTeams(turn: Turn, named: NamedRepository): readonly string[]
   return [...new Set(lines.flatMap(({ teamId }) => teamId ?? []))].sort();
 }
 
-/** Whether a line works on the repository or has its config there. */
+/** Whether a line has the repository among its repositories, or has its config in the repository. */
 export function isNamedByLine(turn: Turn, named: NamedRepository): boolean {
   if (listTeams(turn, named).length > 0) return true;
   const names = new Set(listNames(turn, turn.self.partition, named));

@@ -15,7 +15,9 @@ export interface VisiblePullRequest {
   readonly row: PullRequestRow;
 }
 
-/** Finds a pull request. Refuses with `not-found` unless the caller may read the outcomes of its team. */
+/**
+ * Finds a pull request. Refuses with `not-found` unless the caller may read the outcomes of the pull request's team.
+ */
 export function findPullRequest(reading: Reading, caller: Caller, id: string): VisiblePullRequest | Refusal {
   const workspaceId = findOwningWorkspace(reading, "pull-request", id);
   if (workspaceId === undefined || permit(reading, caller, workspaceId, "read", "pull-request") !== null) {

@@ -17,7 +17,8 @@ import { pullRequestRef } from "./pull-request.messages.js";
 import { type PullRequestView, pullRequestView } from "./pull-request.view.js";
 
 /**
- * A change of a pull request, as its stream publishes it: the id and the changed members, or all members of a new one.
+ * A change of a pull request, as published in its stream: the id and the changed members, or all members of a new pull
+ * request.
  */
 const pullRequestTopic = topic<{
   readonly type: "pull-request";

@@ -1,6 +1,6 @@
 /**
- * Handles a push at the end of a run for which the code host currently issues no token. The run keeps its runner and
- * its changes, and may push again after the rate limit. Hooks are not asked again.
+ * Handles a push at the end of a run while the code host issues no tokens. The run keeps its runner and its changes,
+ * and may push again after the rate limit. The service does not ask hooks again.
  */
 import type { InTurn } from "../../runtime/cells/chart.js";
 import { timeText } from "../time-text.js";

@@ -171,7 +171,7 @@ export function allowPush({ turn }: InTurn, context: PullRequestContext): PullRe
   return allowed;
 }
 
-/** Allows the runner to push without asking hooks, because they have seen all changed paths. */
+/** Allows the runner to push without asking hooks, because hooks have already allowed all changed paths. */
 export function allowAtOnce(
   { turn, ask, connection }: PullRequestEventOf<"ask.push">,
   context: PullRequestContext,

@@ -17,7 +17,7 @@ const replaySchema = z.object({
    * earlier run's changes.
    */
   does: z.enum(["repeat", "check"]),
-  /** The commands that get the values of the harness's secrets. The agent always gets them. */
+  /** The commands that get the values of the harness's secrets. The agent always gets these values. */
   secretsFor: z.object({
     check: z.boolean(),
     /** The repositories whose `setup` gets the secrets. */

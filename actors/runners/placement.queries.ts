@@ -55,7 +55,7 @@ export function readPlacement(reading: Reading, workspaceId: string): Placement 
   return placement;
 }
 
-/** Placement for reads, built only from durable rows. The dispatcher's own placement may be ahead of them. */
+/** Placement for reads, built only from durable rows. The dispatcher's own placement may already have newer changes. */
 export const durablePlacement: ReadView<Placement> = {
   rows: placementRows,
   build: readPlacement,

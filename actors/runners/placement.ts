@@ -127,7 +127,7 @@ export class Placement {
     this.#hold(runnerId, getLane(claim), 1);
   }
 
-  /** Removes a claim if it exists. Returns its lane, or null. */
+  /** Removes a claim if it exists. Returns the lane of the claim, or null if there was no claim. */
   removeClaim(runnerId: string, runId: string): string | null {
     const claims = this.#claims.get(runnerId);
     const lane = claims?.get(runId);

@@ -75,7 +75,7 @@ export const pushRejected = z.object({
   problem: pushProblem,
   /** One sentence for a person, and git's output, without the token. */
   why: z.string().max(MAX_WHY_CHARACTERS),
-  /** The branch's head if the push conflicts with it; absent if unknown. */
+  /** The head of the branch, if the run's changes conflict with it; absent if unknown. */
   head: commitId.optional(),
 });
 
@@ -108,10 +108,15 @@ export const pushOrder = z.object({
   url: z.string().max(2_000),
   /** A token for only this repository and push. Null if the code host issued none; then the runner pushes nothing. */
   token: z.string().min(1).max(4_096).nullable(),
-  /** The reason for the missing token, which the runner's answer repeats; absent with a token. */
+  /**
+   * The reason why the code host issued no token; absent if there is a token. The runner repeats this reason in its
+   * answer.
+   */
   why: z.string().max(MAX_WHY_CHARACTERS).optional(),
   branch: branchName,
-  /** The branch that the pull request merges into, which the runner never pushes to; null for the default branch. */
+  /**
+   * The branch that the pull request merges into; null for the default branch. The runner never pushes to this branch.
+   */
   base: branchName.nullable(),
   /** The first line of the commit message. */
   title: z.string().min(1).max(MAX_TITLE_CHARACTERS),
@@ -122,7 +127,7 @@ export const pushOrder = z.object({
 });
 export type PushOrder = z.infer<typeof pushOrder>;
 
-/** The parts of an order that are created when it is sent. */
+/** The parts of an order that the service creates when it sends the order. */
 export type MadePush = Pick<PushOrder, "url" | "token" | "why">;
 
 /** The stored parts of an order. The URL and the token are created when the order is sent. */
@@ -145,7 +150,7 @@ export const pullRequestAnswered = z.object({
   ...claim,
   id: requestId,
   url: z.string().max(2_000).nullable(),
-  /** The reason for a refusal, for the agent, which may continue. */
+  /** The reason for a refusal, as text for the agent. The agent may continue after a refusal. */
   refused: z.string().max(20_000).nullable(),
 });
 export type PullRequestAnswered = z.infer<typeof pullRequestAnswered>;

@@ -111,7 +111,9 @@ export function findYoungest(reading: Reading, workspaceId: string): QueuedRow |
     .reduce<QueuedRow | undefined>((last, row) => (last === undefined || isOlder(last, row) ? row : last), undefined);
 }
 
-/** Finds the row of a run; undefined if it is not queued. Reads one or two rows for each era of the line. */
+/**
+ * Finds the row of a queued run; undefined if the run is not queued. Reads one or two rows for each era of the line.
+ */
 export function findQueued(reading: Reading, workspaceId: string, run: QueuedRun): QueuedRow | undefined {
   const line = toLineKey(run);
   const inEra = (era: number) => queuedRuns.get(reading, workspaceId, line, era, run.queuedAtMs, run.runId);

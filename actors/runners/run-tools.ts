@@ -50,7 +50,7 @@ export const toolWaitingSchema = z.object({
   id: z.string(),
   /** The call's id in the service: `call_…`. */
   callId: z.string(),
-  /** What the call waits for, in a few words for the agent (`the assignee's approval`); null if it continues. */
+  /** What the call waits for, in a few words for the agent (`the assignee's approval`); null if the call continues. */
   for: z.string().nullable(),
 });
 export type ToolWaiting = z.infer<typeof toolWaitingSchema>;

@@ -20,8 +20,8 @@ export function listRunners(
 }
 
 /**
- * Lists the runners of all workspaces that the directory shows as connected. Some may no longer exist. Skips damaged
- * entries.
+ * Lists the runners of all workspaces that are connected according to the directory. Some of these runners may no
+ * longer exist. Skips damaged entries.
  */
 export function listConnectedRunners(reading: Reading): readonly RunnerKey[] {
   return connectedRunners.list(readPastDamage(reading));

@@ -72,7 +72,7 @@ function whyDismissed({ stopping }: RunContext, { hasApprovals }: RunOwner, open
   return `${MAX_OPEN_PERMISSIONS} approvals of this run are already pending.`;
 }
 
-/** Returns the approval if the person may answer it, otherwise the refusal. Reads only. */
+/** Returns the approval if the person `by` may answer it; otherwise a refusal. Reads only. */
 export function findAnswerable(
   turn: TurnReading,
   { by, approvalId }: AnswerApproval,
@@ -85,7 +85,7 @@ export function findAnswerable(
   return refuseNonAssignee({ assignee }, by) ?? refuseUnlessOpen(approval, by) ?? approval;
 }
 
-/** Refuses an answer to an approval that is not open. Returns null for an open one. */
+/** Refuses an answer to an approval that is no longer open. Returns null if the approval is open. */
 export function refuseUnlessOpen({ state, note, answeredBy }: ApprovalRow, by: string): Refusal | null {
   if (state === "open") return null;
   const detail =

@@ -63,7 +63,8 @@ function refuseByState(turn: TurnReading, context: RunContext, run: RunRow): Ref
 }
 
 /**
- * Records the message and sends it to the runner. A repeated message with the same key only gets the same answer again.
+ * Records the message and sends it to the runner. A repeated message with the same key is not sent again, and gets the
+ * same answer.
  */
 export function sendMessage(event: EventWith<SendMessage, SentBefore>, context: RunContext): RunContext {
   const { turn, by, text, key, before } = event;

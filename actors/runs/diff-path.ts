@@ -9,8 +9,8 @@ export function findPath(text: string, prefix: "a/" | "b/"): string | null {
 }
 
 /**
- * Parses the path from the text after `diff --git`, which has the same path twice. For a renamed file, use the header
- * lines below it.
+ * Parses the path from the text after `diff --git`, which contains the same path twice. Do not use this for a renamed
+ * file: its paths are in the header lines that follow.
  */
 export function pathOfBoth(text: string): string {
   const end = endOfQuoted(text);

@@ -124,8 +124,8 @@ const read = new Map<string, { readonly tools: readonly FrozenTool[]; readonly c
 let readCharacters = 0;
 
 /**
- * Reads the tools of a run, in the order of its station; empty for none. Cached: repeated reads can return the same
- * objects.
+ * Reads the tools of a run, in the order of its station; empty if it has no tools. The result may be a cached object:
+ * do not change it.
  */
 export function readFrozenTools(reading: Reading, workspaceId: string, { tools }: WithTools): readonly FrozenTool[] {
   if (tools === undefined) return [];

@@ -43,7 +43,7 @@ function askGate(turn: Turn, context: RunContext, wish: HandoverWish, owner: Run
   return { ...context, handover: { id: wish.id, to: wish.to, question: question.id } };
 }
 
-/** Records the gate's answer and sends it to the agent. Ignores an answer to an earlier request. */
+/** Records the gate's answer and sends it to the agent. Ignores the answer to an earlier handover request. */
 export function answerHandover(turn: Turn, context: RunContext, given: Pick<GateAnswer, "id" | "refused">): RunContext {
   const { handover } = context;
   if (handover === null || handover.question !== given.id) return context;

@@ -35,7 +35,8 @@ export function toServiceMessage(source: JobSource, workspaceId: string, message
 }
 
 /**
- * Returns the reason, for people, why a runner with these protocol features cannot handle the message; null if it can.
+ * Returns the reason, for people, why a runner with these protocol features cannot handle the message; null if the
+ * runner can handle it.
  */
 export function whyNotKnown(message: ServiceMessage, features: readonly string[]): string | null {
   if (message.type !== "run.assign") return null;

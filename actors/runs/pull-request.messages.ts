@@ -50,7 +50,7 @@ export interface BranchNotPushed extends Message {
   readonly problem: PushProblem | "lost";
   /** One sentence for a person. */
   readonly why: string;
-  /** The branch's head, if the changes conflict with it. */
+  /** The branch's current head at the code host, if the run's changes conflict with that head. */
   readonly head?: string;
 }
 
@@ -73,7 +73,7 @@ export const pullRequestRef = reference<AskPullRequest | BranchPushed | BranchNo
 export interface PushAllowed extends Message {
   readonly type: "pull-request.allowed";
   readonly pullRequestId: string;
-  /** The id of this push. Each push has a new one. */
+  /** The id of this push. Each push has a new id. */
   readonly push: string;
   readonly repository: string;
   readonly host: string;
@@ -86,7 +86,7 @@ export interface PushAllowed extends Message {
   readonly workflows: boolean;
 }
 
-/** To a run: the result of its request. At most one of `url` and `refused` is not null. */
+/** To a run: the result of the run's request for a pull request. At most one of `url` and `refused` is not null. */
 export interface PullRequestReported extends Message {
   readonly type: "pull-request.told";
   readonly pullRequestId: string;

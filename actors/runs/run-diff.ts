@@ -33,8 +33,8 @@ export function listRunDiffs(
 const NEWLINE = Buffer.from("\n");
 
 /**
- * Yields the texts of the diffs one after the other in slices. Reads each text only when the caller asks for it. Adds a
- * newline to a text that does not end with one.
+ * Yields the texts of the diffs one after the other, in slices. Reads a text only when the caller requests its first
+ * slice. Adds a newline to a text that does not end with a newline.
  */
 export function* readDiffs(
   reading: Reading,

@@ -25,7 +25,7 @@ export interface RunInputRow {
   readonly runId: string;
   /** All settings that affect the run. */
   readonly config: RunConfig;
-  /** The run's starting point; null for a run that ended in a release that did not store it. */
+  /** The run's starting point. Null if the run ended in a release that did not store the starting point. */
   readonly beginning: RunBeginning | null;
   /**
    * The part that is fixed at the claim. Null before the claim, and for a run that ended in a release that did not
@@ -53,7 +53,7 @@ export interface RunBeginning {
   readonly tools?: RunTools;
   /** Whether the runner may be asked to push the run's changes; absent for no. */
   readonly push?: true;
-  /** Absent unless the run belongs to a replay. */
+  /** The terms of a replay run; absent unless the run belongs to a replay. */
   readonly replay?: ReplayTerms;
   /** The agent's work in a search; absent unless the run belongs to a search. */
   readonly search?: JobSearch;

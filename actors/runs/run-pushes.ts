@@ -77,7 +77,7 @@ export function repositoriesToPush(
     });
 }
 
-/** Returns the reason why the agent cannot have a pull request now, or null if it can. Reads only. */
+/** Returns the reason why the agent's request for a pull request is refused; null if it is not refused. Reads only. */
 export function whyNoPullRequest(
   turn: TurnReading,
   { pushes, stopping }: RunContext,
@@ -294,8 +294,9 @@ const FILE = "diff --git ";
 const MOVES = ["rename from ", "rename to ", "copy to "] as const;
 
 /**
- * Lists the paths that a diff (`git diff`) changes, without duplicates, in the diff's order. A renamed file counts with
- * both paths. Content lines start with other characters than header lines, so file content is never read as a path.
+ * Lists the paths that a diff (`git diff`) changes, without duplicates, in the diff's order. Lists both paths of a
+ * renamed file. Never reads file content as a path, because content lines and header lines start with different
+ * characters.
  */
 function changedPaths(diff: string): readonly string[] {
   const paths = new Set<string>();

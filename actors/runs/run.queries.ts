@@ -70,7 +70,7 @@ export interface RunnerClaim {
   readonly fence: number;
 }
 
-/** Returns the run if it has not ended and the runner holds it by this claim; otherwise undefined. */
+/** Returns the run if the runner holds it by this claim and the run has not ended; otherwise undefined. */
 export function findClaimedRun(
   reading: Reading,
   workspaceId: string,

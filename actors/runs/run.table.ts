@@ -15,7 +15,7 @@ import { runRowView } from "./run-row.view.js";
 type RunRowView = ReturnType<typeof runRowView>;
 
 /**
- * The changes of a run's row, as its stream publishes them: the id and the changed members, or all members of a new
+ * The changes of a run's row, as published in the run's stream: the id and the changed members, or all members of a new
  * run.
  */
 const runTopic = topic<{ readonly type: "run"; readonly run: Pick<RunRowView, "id"> & Partial<RunRowView> }>("run");

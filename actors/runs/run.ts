@@ -6,7 +6,7 @@ import type { RunNeeds } from "../runners/runner.table.js";
 import type { Stored } from "../view.js";
 import type { RunOwnerKey } from "./run-owner.js";
 
-/** The fields of the run's own row, as its stream publishes them. */
+/** The fields of the run's own row, as published in the run's stream. */
 export const runRowSchema = z.strictObject({
   id: z.string().describe("The id of the run (`run_…`)."),
   lineId: z.string().describe("The id of the task's line (`line_…`)."),

@@ -3,8 +3,8 @@ import { table } from "../../storage/table.js";
 import { listNames } from "../code-host/hosted-repository.queries.js";
 
 /**
- * The branch of a task in a repository. The task's pull request writes it, and the start of each run reads it. From the
- * first push on, the branch holds the task's changes.
+ * The branch of a task in a repository. The actor of the task's pull request writes this row, and the start of each run
+ * reads it. From the first push on, the branch holds the task's changes.
  */
 export interface TaskBranch {
   /**

@@ -10,13 +10,12 @@ import { getRunRow, sendToRunner } from "./run.transitions.js";
 import { toolCallRef } from "./tool-call.messages.js";
 
 /**
- * The run's part in its tool calls. The run passes each call to a separate actor, notifies these actors when the run
- * ends or is asked to stop, and counts the calls.
+ * How a run handles its tool calls. The run passes each call to a separate actor, and counts the calls. It notifies the
+ * actors when it ends or is asked to stop.
  */
 
 /**
- * Passes the agent's call to a new actor. Refuses it at once while the run is stopping, or when too many calls are
- * open.
+ * Passes the agent's call to a new actor. Refuses the call at once if the run is stopping or has too many open calls.
  */
 export function askToolCall(turn: Turn, before: RunContext, asked: ToolCalled): RunContext {
   const context: RunContext = { ...before, hasAsked: true };

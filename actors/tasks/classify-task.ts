@@ -120,8 +120,7 @@ function toWorkEvent(
         "assignment.refused",
         refuseUnlessOnTeam(turn, message.assignee, taskRow(turn).teamId),
       );
-    // Other commands are not checked here. This case also covers messages of unknown types, which no transition
-    // handles.
+    // Other commands need no check here. This case also covers messages of unknown types, which no transition handles.
     default:
       return message;
   }

@@ -1,7 +1,7 @@
 /**
  * The outcomes of a task's ended runs. The task remembers the runs whose outcome can still change, in the order in
- * which they ended, and updates their rows (`run-facts/run-outcome.table.ts`). Functions that take `ended` return the
- * runs to remember.
+ * which these runs ended. The functions update the outcome rows of runs (`run-facts/run-outcome.table.ts`). Functions
+ * that take `ended` return the runs that the task still has to remember.
  */
 import type { Turn } from "../../runtime/turns/turn.js";
 import type { LineFields } from "../lines/line.js";
@@ -13,7 +13,7 @@ import { runs } from "../runs/run.table.js";
 import { timeText } from "../time-text.js";
 import type { EndedRun, NextStation } from "./task.js";
 
-/** Maximum number of ended runs that a task remembers: the latest ones. */
+/** Maximum number of ended runs that a task remembers. If there are more, the task remembers the latest. */
 const MAX_REMEMBERED = 100;
 
 /** An ended run, and its outcome for the task. */
@@ -26,7 +26,10 @@ export interface RunEnd {
   readonly stands: boolean;
 }
 
-/** Returns the run's end as the task records it. `isBack`: the run handed over to an earlier station. */
+/**
+ * Returns the run's end as the task records it. `isBack` says whether the run handed the task over to an earlier
+ * station.
+ */
 export function toRunEnd(
   { runId, outcome }: Pick<RunOver, "runId" | "outcome">,
   run: Pick<RunRow, "ending"> | undefined,

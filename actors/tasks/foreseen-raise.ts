@@ -10,7 +10,7 @@ export interface ForeseenRaise {
   readonly taskId: string | null;
   /** The event's valid marks. */
   readonly marks: readonly TaskMark[];
-  /** The task that the event would open; null if it opens nothing. */
+  /** The task that the event would open; null if the event would open no task. */
   readonly opens: { readonly title: string; readonly assignee: string | null } | null;
 }
 

@@ -26,7 +26,10 @@ export function inboxItemDetailView(item: InboxItem, reading: Reading): Shown<ty
   return { ...inboxItemView(item, reading), gone };
 }
 
-/** Returns the task's present wait, or else its last one. Only call it for a task that has been in the inbox. */
+/**
+ * Returns the wait in which the task is now. If the task does not wait, returns its last wait. Throws if the task has
+ * never been in the inbox.
+ */
 function waitOf({
   waits,
   lastWait,

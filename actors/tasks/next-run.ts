@@ -68,7 +68,8 @@ function mayPush(turn: Turn, line: LineFields): boolean {
 }
 
 /**
- * Returns the station's requirements for a runner. A deleted pool is represented by its key, which matches no pool id.
+ * Returns the station's requirements for a runner. If the station's pool was deleted, the requirements name the pool's
+ * key, which matches no pool id.
  */
 export function toRunNeeds(
   turn: Turn,

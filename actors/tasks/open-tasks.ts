@@ -62,7 +62,7 @@ function toOpenState(value: unknown): OpenState | null {
   return isOpen(task) ? task.state : null;
 }
 
-/** Lists the pairs of a team and a state that have tasks. Reads one key for each pair. */
+/** Lists the pairs of a team and a state for which there are tasks. Reads one key for each pair. */
 function* listTeamStates(reading: Reading, partition: string): Generator<readonly [team: string, state: string]> {
   const prefix: Key = [partition, rowSpace, INDEX];
   for (let after: Key | undefined; ; ) {

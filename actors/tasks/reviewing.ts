@@ -29,7 +29,7 @@ export function findBranchReview(
 }
 
 /**
- * Notifies the log actor of the reviewed pull request that the task reviews it. Does nothing if the task reviews no
+ * Notifies the log actor of the reviewed pull request that this task reviews it. Does nothing if the task reviews no
  * pull request.
  */
 export function beginReviewing(turn: Turn, { id: taskId, teamId, lineId, reviews }: TaskRow): void {

@@ -1,6 +1,6 @@
 /**
- * How pull requests affect their task. The pull requests of a task are opened before the task is done. While one of
- * them is open, the changes of the task's runs are not accepted, and the task can be resumed after it is done.
+ * How pull requests affect their task. A task is not done before its pull requests are opened. While a pull request is
+ * open, the changes of the task's runs are not accepted, and a done task can be resumed.
  */
 import { toEvent } from "../../runtime/cells/chart.js";
 import type { Turn, TurnReading } from "../../runtime/turns/turn.js";

@@ -122,7 +122,7 @@ export function taskEntry(workspaceId: string, taskId: string): DirectoryEntry {
 /** The directory entries that locate tasks by id. */
 export const taskSource = rowSource(tasks, ({ id }, { partition }) => [taskEntry(partition, id)]);
 
-/** Number of notes that a reader or a run gets: the latest ones. */
+/** Maximum number of notes that a reader or a run gets. These are the latest notes. */
 const NOTES_SHOWN = 200;
 
 /** Lists the latest notes of a task, oldest first. */

@@ -324,7 +324,7 @@ function endRunUnderWay(turn: Turn, context: TaskContext, end: Omit<EndRun, "typ
 }
 
 /**
- * Tells the active run, if there is one, to end, and records it as ended now. Returns the ended runs that the task
+ * Asks the active run, if there is one, to end, and records the run as ended now. Returns the ended runs that the task
  * remembers.
  */
 function abandonRun(turn: Turn, context: TaskContext, end: Omit<EndRun, "type">): readonly EndedRun[] {

@@ -114,7 +114,7 @@ export interface ReportRaised extends Message {
   readonly marks: readonly TaskMark[];
 }
 
-/** From a task: it was opened or has processed the event. */
+/** From a task: the event opened the task, or the existing task has processed the event. */
 export interface RaiseTaken extends Message {
   readonly type: "raise.taken";
   readonly key: string;

@@ -116,7 +116,9 @@ export function setMarks({ turn, taskId, marks }: Delivered<SetMarks>): void {
   if (taken.length > 0) turn.send(taskRef(partition, taskId), { type: "task.mark", marks: taken, replaces: false });
 }
 
-/** Gives a task that is open again its marks, except those that other tasks have now. */
+/**
+ * Assigns the task's own marks to it again, after the task was reopened. Leaves out marks that other tasks have now.
+ */
 export function retakeMarks({ turn, taskId }: Delivered<RetakeMarks>): void {
   const { partition } = turn.self;
   const task = tasks.get(turn, partition, taskId);

@@ -76,7 +76,10 @@ export function findCallTerms(
   return { actsAs, rule: approval || frozen.approval === "tool" ? "tool" : "station" };
 }
 
-/** Returns the request of a call by its current definition, or the reason why it cannot be made now. */
+/**
+ * Returns the request of a call by its current definition. If the service cannot make the request now, returns the
+ * reason.
+ */
 export function findCallRequest(
   reading: Reading,
   call: ToolOfTeam & Pick<ToolCallRow, "actsAs" | "requestDigest">,

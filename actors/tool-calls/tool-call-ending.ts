@@ -101,7 +101,7 @@ export function fail(turn: Turn, context: ToolCallContext, { code, message }: Ca
   endCall(turn, context, { state: "failed", code, message, text: message, refusedBy: null });
 }
 
-/** Ends a call that a person approved, but that is no longer possible. */
+/** Ends a call that a person approved although the service can no longer make it. */
 export function failApproved(event: CallEvent<"answer.in-vain">, context: ToolCallContext): void {
   const { turn, code, message } = event;
   recordAnswer(event, { state: "approved", edited: null, note: null });

@@ -24,7 +24,7 @@ export function listToolCalls(reading: Reading, { workspaceId, run }: VisibleRun
   return toolCalls.all(reading, workspaceId, { runId: run.id }, { limit, before: place });
 }
 
-/** Finds the call that an approval is about; undefined if it is not about a call. */
+/** Finds the call that an approval is about; undefined if the approval is not about a call. */
 export function findCallOfApproval(
   reading: Reading,
   { workspaceId, run }: VisibleRun,

@@ -92,15 +92,15 @@ export interface ToolCallRow extends StoredCall {
    */
   readonly requestDigest?: string;
   /**
-   * JSON text of the task as the call's request sees it, from the time of the approval request; absent if no approval
-   * was requested.
+   * JSON text of the task as the call's request sees it. Fixed at the time of the approval request; absent if no
+   * approval was requested.
    */
   readonly task?: StoredText;
-  /** The HTTP method of the request; null before it starts. */
+  /** The HTTP method of the request; null before the request starts. */
   readonly method: string | null;
   /** JSON text of the call's output; null if there is none. */
   readonly output: StoredText | null;
-  /** The text that the agent got; absent if it is just the output or `message`. */
+  /** The text that the agent got; absent if this text is only the output or `message`. */
   readonly told?: StoredText;
   /** In a repeating run: the id of the recorded call that gave the answer. Absent if no recorded call gave it. */
   readonly recorded?: string;

@@ -23,7 +23,7 @@ import {
 import type { RunResent } from "./action-run.messages.js";
 import { actionRuns, findActionRun, insertActionRun } from "./action-run.table.js";
 
-/** The transitions of an action run. `action-run.machine.ts` lists when each one runs. */
+/** The transitions of an action run. `action-run.machine.ts` lists when each transition runs. */
 
 /** The part of a run's state that is needed to classify the result of a request. The row stores everything else. */
 export interface ActionRunContext {

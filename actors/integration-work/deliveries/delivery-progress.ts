@@ -27,8 +27,8 @@ export interface DeliveryContext {
   /** If the lookup at `from` captured nothing or is being retried: the reason. Null otherwise. */
   readonly lookupNote: string | null;
   /**
-   * The evaluated entries whose outcome is not recorded yet, in order. The first one is raised next, or is being
-   * raised.
+   * The evaluated entries whose outcome is not recorded yet, in order. The first entry is being raised, or is the next
+   * to raise.
    */
   readonly entries: readonly EvaluatedEntry[];
   /** Where evaluation continues after `entries`; null if nothing is left. */
@@ -41,7 +41,7 @@ export interface DeliveryContext {
   /** Number of entries by outcome. */
   readonly counts: Readonly<Record<EntryOutcome, number>>;
   readonly skipped: number;
-  /** The first `when` or `forEach` that could not be evaluated, and why; null or absent if there is none. */
+  /** The first `when` or `forEach` whose evaluation failed, with the reason; null or absent if no evaluation failed. */
   readonly unread?: string | null;
   readonly units: number;
   /** The number of the current lookup attempt, starting at 1. */

@@ -57,7 +57,7 @@ export function findDelivery(
   return deliveries.get(reading, workspaceId, integrationId, id) ?? { refused: "not-found" };
 }
 
-/** Returns the number of the integration's deliveries whose verification failed, and the newest of them. */
+/** Returns the number of the integration's deliveries whose verification failed, and the newest of these deliveries. */
 export function findRefusedDeliveries(reading: Reading, { workspaceId, id }: VisibleIntegration): RefusedDeliveries {
   return refusedDeliveries.get(reading, workspaceId, id) ?? { count: 0, latest: [] };
 }

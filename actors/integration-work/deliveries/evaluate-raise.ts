@@ -116,7 +116,7 @@ export function evaluateRaise({ raise }: IntegrationEvent, scene: RaiseScene): E
   return {
     say: text("say", raise.say, MAX_SAY),
     ...opening,
-    // An invalid branch name has no effect except that the task reports it.
+    // Keep an invalid branch name: the task reports it in a note, and it has no other effect.
     branch: branch === "" ? null : branch,
     marks,
     channel: scene.routed?.channel ?? null,

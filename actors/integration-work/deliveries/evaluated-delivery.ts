@@ -27,7 +27,7 @@ export interface EvaluatedRaise extends Pick<RaiseTask, "say" | "opens" | "branc
   } | null;
   /** Why the entry opens no task although its event has `opens`; null otherwise. */
   readonly unrouted: string | null;
-  /** Which parts are left out and why, as text; null if nothing is left out. */
+  /** The parts of the raise that are left out, with the reasons, as text; null if nothing is left out. */
   readonly note: string | null;
 }
 
@@ -55,7 +55,7 @@ export interface EvaluatedEntries {
   readonly entries: readonly EvaluatedEntry[];
   /** Number of entries that the `when` of their event did not accept. */
   readonly skipped: number;
-  /** The first `when` or `forEach` that could not be evaluated, and why; null or absent if there is none. */
+  /** The first `when` or `forEach` whose evaluation failed, with the reason; null or absent if no evaluation failed. */
   readonly unread?: string | null;
   /** Where evaluation continues; null if nothing is left. */
   readonly next: EntryPlace | null;

@@ -20,7 +20,7 @@ interface Group {
   readonly members: readonly Member[];
 }
 type Member = readonly [id: string, key: string | null, headers: Readonly<Record<string, string>>, content: Uint8Array];
-/** A member that has a key, and how often it was repeated. The list of a group is stored at the group's id. */
+/** A member that has a key, and the number of its repetitions. The list for a group is stored at the group's id. */
 type MemberKey = readonly [key: string, id: string, repeated: number];
 /** The delivery that was accepted under a key. Stored at `[integration, period, key]`. */
 interface TakenKey {
@@ -73,7 +73,7 @@ function toDelivery(
   return isShort ? [delivery] : [delivery, putRow(place, "delivery-body", [integrationId, id], content)];
 }
 
-/** Writes a member's key, unless a later delivery has the key. */
+/** Writes a member's key, unless a later delivery was accepted under the same key. */
 function toTakenKey({ receivedAt }: Group, place: RowLocation, [id, key]: Member): readonly Change[] {
   if (key === null) return [];
   const [integrationId = ""] = place.id;

@@ -93,7 +93,10 @@ function classifyIntake(message: IntakeMessage, _state: unknown, turn: TurnReadi
   return toEvent(isThere ? "intake.stays" : "intake.gone");
 }
 
-/** The state of version 2. It also recorded when deliveries arrived and until when slots were withheld. */
+/**
+ * The state of version 2. It also had the times at which deliveries arrived, and the time until which slots were
+ * withheld.
+ */
 interface Version2 extends IntakeContext {
   readonly arrivals?: unknown;
   readonly pacedUntilMs?: unknown;

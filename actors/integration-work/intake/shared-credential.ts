@@ -1,4 +1,7 @@
-/** Verifies a delivery by a credential that both sides share: a token in a header, or HTTP Basic (RFC 7617). */
+/**
+ * Verifies a delivery by a credential that the sender and the service share: a token in a header, or HTTP Basic (RFC
+ * 7617).
+ */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IntegrationFields } from "../../integrations/definition.js";
 import type { DeliveryHeaders } from "./received-delivery.js";

@@ -27,8 +27,8 @@ export interface DeliveryReceiver {
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Finds the integrations that deliveries are addressed to. Caches the workspace of each integration, which never
- * changes.
+ * Finds the integrations that deliveries are addressed to. Caches the workspace of each integration, because this
+ * workspace never changes.
  */
 export class DeliveryReceivers {
   /**
@@ -169,8 +169,8 @@ export function toDeliveryKey({ webhook: { delivery } }: DeliveryReceiver, recei
 }
 
 /**
- * Returns the text to hash for a key. In UTF-8 all unpaired surrogates look the same, so a key that has one is hashed
- * as JSON text.
+ * Returns the text to hash for a key. UTF-8 encodes all unpaired surrogates the same way, so a key with an unpaired
+ * surrogate is hashed as JSON text.
  */
 function toHashed(key: string): string {
   return /\p{Surrogate}/u.test(key) ? JSON.stringify(key) : key;

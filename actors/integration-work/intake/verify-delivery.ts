@@ -31,7 +31,7 @@ export interface Verification {
   readonly nowMs: number;
 }
 
-/** Maximum number of signatures to compare per header. A sender lists several while it rotates its key. */
+/** Maximum number of signatures to compare per header. A sender lists several signatures while it rotates its key. */
 const MAX_SIGNATURES = 16;
 const ENCODED = { hex: /^[0-9a-f]+$/i, base64: /^[A-Za-z0-9+/_-]+={0,2}$/ } as const;
 const ABSENT = Buffer.alloc(0);

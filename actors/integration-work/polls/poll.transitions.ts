@@ -14,7 +14,7 @@ import { recordDelivery } from "../intake/record-delivery.js";
 import { pollCounters } from "../work-counters.js";
 import type { PollAnswer, SetCursor } from "./poll.messages.js";
 
-/** The transitions of a poll. `poll.machine.ts` lists when each one runs. */
+/** The transitions of a poll. `poll.machine.ts` lists when each transition runs. */
 
 /** The name of the wake-up for the next request. */
 const DUE = "due";
@@ -182,8 +182,8 @@ function notifyOwners(turn: Turn, { integration }: SetPoll, reason: string): voi
 }
 
 /**
- * Stops a poll and switches it off. If `isGone` is set, the integration or its workspace no longer exists, so the row
- * is removed with its cursor. Otherwise the cursor stays for a later poll.
+ * Stops a poll and switches it off. If `isGone` is set, the integration or its workspace no longer exists: removes the
+ * poll's row with the cursor. Otherwise the cursor stays for a later poll of the integration.
  */
 export function switchOff(turn: Turn, { askId }: PollContext, { isGone }: { readonly isGone: boolean }): PollContext {
   const { partition, id } = turn.self;

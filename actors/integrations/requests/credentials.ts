@@ -1,4 +1,4 @@
-/** The account that a request uses, and the credential it carries. */
+/** Finds the account that a request uses, and adds the credential to the request. */
 import type { Reading } from "../../../storage/store.js";
 import type { ResourceRow } from "../../resources/resource.table.js";
 import type { Sealer } from "../../sealer.js";

@@ -33,8 +33,8 @@ export interface IntegrationRequestInput {
    */
   readonly values: string;
   /**
-   * Digest of a text among the workspace's blobs. Expressions see it as `raw`, and parsed as `body`, unless `values`
-   * has these names.
+   * Digest of a text among the workspace's blobs. Expressions see the text as `raw`, and the parsed text as `body`,
+   * unless `values` has these names.
    */
   readonly bodyDigest?: string | null;
   /**
@@ -63,7 +63,7 @@ export interface IntegrationRequestInput {
   readonly approvedDigest?: string;
   /** `waiting` if a caller waits for the response. */
   readonly lane: "waiting" | "background";
-  /** Sent as `service-message-id`: the same for every attempt to send one message. */
+  /** The value of the header `service-message-id`. All attempts to send the same message have the same value. */
   readonly messageId?: string;
 }
 
@@ -110,15 +110,15 @@ export interface IntegrationRequestResult {
   readonly status: number | null;
   readonly success: boolean;
   /**
-   * The response as JSON text: parsed if it is JSON, otherwise a string. At most 64 KiB; null if there is no response
-   * or its value is null.
+   * The response as JSON text. A response that is not JSON becomes a JSON string. At most 64 KiB; null if there is no
+   * response or its value is null.
    */
   readonly response: string | null;
   /** JSON text of an object with the captures of the request, or of the lookup. A capture without a value is null. */
   readonly captures: string;
   /** A tool's output as JSON text, at most 64 KiB; null if it has no value. Set only after a tool's success. */
   readonly output?: string | null;
-  /** Marks by kind, without those that have no value. Set only after a binding's success. */
+  /** The marks to set, by kind. Marks without a value are left out. Set only after a binding's success. */
   readonly marks?: Readonly<Record<string, string>>;
   /**
    * Why parts of a success are missing: a capture, mark or output without a value, or a response that was read only

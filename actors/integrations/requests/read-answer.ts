@@ -24,13 +24,15 @@ export interface Answer {
   readonly status: number;
   readonly method: string;
   readonly text: string;
-  /** Why the text is not the complete response; null if it is. */
+  /** The reason why the text is not the complete response; null if the text is complete. */
   readonly unread: Unread | null;
   /** The reason why the text may differ from the text that the host sent; null if there is none. */
   readonly doubt: string | null;
 }
 
-/** The part of a result that comes from the response's content; the other fields describe the request itself. */
+/**
+ * The part of a request's result that is read from the response. The other parts of the result describe the request.
+ */
 export type ReadAnswer = Pick<
   IntegrationRequestResult,
   | "success"

@@ -169,7 +169,7 @@ const MAX_SCHEME = 50;
 const MAX_HOPS = 5;
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Headers of the definition that are also sent to another origin, because they cannot authenticate the service. */
+/** Headers of the definition that may be sent to another origin too: they cannot authenticate the service. */
 const HARMLESS: readonly string[] = ["accept", "user-agent", "service-message-id"];
 
 /**
