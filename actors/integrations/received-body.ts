@@ -13,7 +13,7 @@ export interface ReceivedBody {
 
 /** Maximum nesting depth of a JSON body. A deeper body becomes null. */
 const MAX_DEPTH = 100;
-/** Maximum number of form fields; a body with more is null. */
+/** Maximum number of form fields. A body with more fields becomes null. */
 const MAX_FIELDS = 10_000;
 
 /**

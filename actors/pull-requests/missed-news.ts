@@ -45,7 +45,7 @@ export const LIST = "list";
 /** Maximum number of pull requests to read after one list. The next list finds the others again. */
 const MAX_LOOKS = 100;
 
-/** Starts the hourly lists at the repository's first news, if a team has a line on the repository. */
+/** Starts the hourly lists when the first news about the repository arrives, if a team has a line on the repository. */
 export function listFromNowOn({ turn }: InTurn, context: PullRequestLogContext): PullRequestLogContext {
   if (context.isListed === true || listTeams(turn, toNamed(context, turn)).length === 0) return context;
   turn.wake(LIST, turn.now + LOOK_INTERVAL_MS);

@@ -33,7 +33,10 @@ export function parseInputs(text: string): CallInputs {
   return findInputs(text) ?? inputsSchema.parse(parseWellFormed(text));
 }
 
-/** Maximum number of cached texts, and of their characters. The cache evicts the oldest first. */
+/**
+ * Maximum number of cached texts, and maximum number of their characters in total. The cache evicts the oldest texts
+ * first.
+ */
 const MAX_PARSED = 256;
 const MAX_PARSED_CHARACTERS = 1024 * 1024;
 

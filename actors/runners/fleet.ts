@@ -134,7 +134,7 @@ export class Fleet implements RowMemory {
     else if (held.delete(String(runId)) && held.size === 0) this.#claims.delete(id);
   }
 
-  /** Returns the name of a pool in memory. Shows the pool by name if the limits allow it. */
+  /** Returns the internal name of a pool. If the limits allow, also marks the pool as shown in the metrics. */
   #toPool({ key: [partition] }: Change, poolId: string | null): string {
     const workspaceId = String(partition);
     const pool = `${workspaceId}\0${poolId ?? ""}`;

@@ -147,7 +147,10 @@ export const jobSchema = z.object({
       repository: z.string(),
       setup: z.string().nullable(),
       image: z.string().nullable(),
-      /** The commit to start from. Null for the head of the default branch; the runner then reports the commit. */
+      /**
+       * The commit to start from. Null means the head of the default branch; the runner then reports which commit this
+       * is.
+       */
       base: z.string().nullable(),
       /** The task's changes since `base`, which the runner applies before the agent starts; empty for none. */
       diff: z.string(),

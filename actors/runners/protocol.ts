@@ -15,7 +15,7 @@
  *    numbers; the `ack` that answers a beat names it. If no beat is acknowledged for the length of a lease, the
  *    runner kills its runs.
  * 5. A runner whose hello has `makesRequests` gets requests to make in its network (`request`) and answers each
- *    (`response`). They have no numbers. The service repeats a request that was lost with a connection.
+ *    (`response`). These frames have no numbers. The service repeats a request that was lost with a connection.
  * 6. A person's message to a run is sent as `run.message`. The runner passes it to the agent and confirms with
  *    `run.heard`. Messages that did not reach the agent before the run ended become notes for the task's next run.
  * 7. An agent that needs approval for a call asks with `run.permission` and waits. The answer of the task's assignee is
@@ -27,8 +27,8 @@
  *    looks for a commit, it sends the commits that replays need (`wanted`). A runner that has such a commit, or is
  *    asked to fetch it, reports the result and uploads the commit's pack over HTTP (`/api/runner/archives`). These
  *    frames have no numbers.
- * 9. A runner whose hello has the feature `search` gets search jobs. It downloads their agents' material and uploads
- *    their results over HTTP (`/api/runs/{runId}/search-…`), with its id and its claim.
+ * 9. A runner whose hello has the feature `search` gets search jobs. The runner downloads the agents' material and
+ *    uploads the agents' results over HTTP (`/api/runs/{runId}/search-…`), with its id and its claim.
  * 10. A runner whose hello has the feature `tools` gets jobs with tools, and passes on the agents' calls:
  *    `run.tool-call`, `run.tool-cancelled`, `run.tool-waiting`, `run.tool-answered` (`run-tools.ts`).
  * 11. A runner whose hello has the feature `push` pushes the changes of runs. The job of a run that may be pushed has
@@ -44,7 +44,7 @@
  * - Each end ignores unknown members of a frame.
  * - A new member is optional. Its absence means the earlier behaviour.
  * - A new type of message or frame is only sent to an end that listed its feature: the runner in its `hello`, the
- *   service in its `welcome`. {@link RUNNER_FEATURES} lists them. Ignore unknown names.
+ *   service in its `welcome`. {@link RUNNER_FEATURES} lists them. Each end ignores unknown names.
  * - Any other change needs a new protocol number. The service refuses a hello with another number with an `error`.
  */
 import { z } from "zod";

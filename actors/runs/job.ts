@@ -142,7 +142,10 @@ function toArchive(
   return stored === null ? {} : { archive: { id: stored.archiveId, bytes: stored.bytes, digest: stored.digest } };
 }
 
-/** Returns secret values by environment variable, and the names of secrets that are missing or cannot be opened. */
+/**
+ * Returns the secret values by environment variable. Also returns the names of the secrets that do not exist or cannot
+ * be decrypted.
+ */
 function openSecrets(
   { reading, sealer }: JobSource,
   workspaceId: string,

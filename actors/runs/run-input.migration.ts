@@ -6,9 +6,9 @@ import type { Slice, Walk } from "../../storage/migrations.js";
 import type { Change, Entry, Reading } from "../../storage/store.js";
 
 /**
- * Gives runs an owner and an input row, and turns diffs and skills into bodies. The input row of an ended run holds
- * only the run's config. The input row of an active run holds the data of the run's job, as far as the current rows
- * still have that data.
+ * Gives runs an owner and an input row, and turns diffs and skills into bodies. The input row of an ended run has only
+ * the run's config. The input row of an active run also has the data of the run's job, if the current rows still have
+ * that data.
  */
 
 /** A checkout, in the form before or after the migration. */

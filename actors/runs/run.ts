@@ -139,8 +139,8 @@ export interface RunContext {
   /** The reason why the agent's last request for a pull request failed, by repository; absent for none. */
   readonly unmet?: Readonly<Record<string, string>>;
   /**
-   * Whether the agent has asked for an approval or called a tool. Until then the run has no approvals and no open
-   * calls. Absent in runs of earlier releases: assume yes.
+   * Whether the agent has asked for an approval or called a tool. If false, the run has no approvals and no open calls.
+   * Absent in runs of earlier releases: such a run may have both.
    */
   readonly hasAsked?: boolean;
 }

@@ -440,7 +440,7 @@ function startRun(turn: Turn, before: TaskRow, row: TaskRow): string {
   return runId;
 }
 
-/** Returns the row with a wait for a person that starts now. */
+/** Returns the row with a wait of this kind, which starts now. */
 function enterInbox(turn: Turn, row: TaskRow, kind: TaskWait["kind"]): TaskRow {
   return { ...row, waits: { kind, sinceMs: turn.now } };
 }

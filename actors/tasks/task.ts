@@ -72,7 +72,7 @@ export type TaskPullRequest = NonNullable<TaskRow["pullRequest"]>;
 export interface TaskRow
   extends Stored<typeof taskItemSchema, "description" | "openedBy" | "branch" | "line" | "approvals"> {
   readonly description: StoredText;
-  /** Null if unknown. */
+  /** The person, token or integration that opened the task; null if unknown. */
   readonly openedBy: Opener | null;
   /** The branch at which the task's runs start; absent for the default branch. */
   readonly branch?: string;

@@ -92,7 +92,7 @@ export interface BoundTask {
 /** A run of an action, with at most 8 attempts in order. */
 export interface ActionRunRow extends Stored<typeof actionRunSchema, "event" | "binding" | "taskId" | "attempts"> {
   readonly teamId: string;
-  /** Null for a scheduled run. */
+  /** The task and event that started the run; null for a scheduled run. */
   readonly binding: BoundTask | null;
   readonly attempts: readonly ActionAttempt[];
   /** The values for the action's expressions, as the JSON text of an object. */

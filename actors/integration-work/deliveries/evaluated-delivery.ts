@@ -40,7 +40,7 @@ export type EvaluatedEntry = {
   | { readonly outcome: Extract<EntryOutcome, "failed">; readonly reason: string }
 );
 
-/** A request that must complete before its entry can be evaluated. */
+/** A lookup request that must complete before the service can evaluate the lookup's entry. */
 export interface WantedLookup {
   readonly place: EntryPlace;
   /** The index of the entry; null for an event without `forEach`. */

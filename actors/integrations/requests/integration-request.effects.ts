@@ -3,7 +3,7 @@
  * request goes only to those hosts of the integration that the deployment allows.
  *
  * 1. After a process kill, a request that may have been sent is repeated only if the input allows it. The method must
- *   have been GET at the start, and must still be GET.
+ *    have been GET at the start, and must still be GET.
  * 2. Secrets and tokens appear only in requests. No result, reason or log entry contains a secret or token.
  * 3. Redirects count as responses. Only an attachment's redirects are followed, within the integration's hosts.
  * 4. A GET is retried once if its connection drops. Requests with other methods are sent once.

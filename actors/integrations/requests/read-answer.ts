@@ -117,8 +117,8 @@ function evaluate(place: string, expression: string, names: Names, { allowance, 
 const MAX_LEVELS = 200;
 
 /**
- * Parses the response body if it is JSON within the limits of depth and number of values; otherwise returns it as text.
- * An empty or blank body is null.
+ * Parses the response body as JSON. Returns the text itself if it is not JSON, or exceeds the limits of depth or number
+ * of values. An empty or blank body is null.
  */
 function toResponse(text: string): { readonly read: Json; readonly isJson: boolean } {
   const parsed = text.trim() === "" ? null : parseBounded(text, createJsonBudget(), MAX_LEVELS);
