@@ -67,7 +67,7 @@ type StoredConnection = Stored<
 export interface IntegrationConnectionRow extends StoredConnection {
   readonly integrationId: string;
   readonly holder: ConnectionHolder;
-  /** Null if the connection has no tokens. */
+  /** The linked account; null if the connection has no tokens. */
   readonly linked: LinkedAccount | null;
   /** Tools whose calls need the user's approval. */
   readonly asks: readonly string[];

@@ -84,7 +84,7 @@ export function takeList(turn: Turn, context: PullRequestLogContext, answer: Lis
     const at = { host, installationId, repository, number };
     turn.start(LOOK_AT_PULL_REQUEST.request(`look ${number}`, { ...at, etag: null }));
   }
-  // Without the ETag, the next list finds the pull requests that were not read.
+  // If pull requests had to be read, drop the ETag: the next list then finds those that were not read.
   return { ...context, etag: missed.length === 0 ? answer.etag : null };
 }
 

@@ -12,7 +12,7 @@ export interface OpenInput extends RepositoryThere {
   readonly host: string;
   readonly taskId: string;
   readonly branch: string;
-  /** Null for the default branch. */
+  /** The branch to merge into; null for the default branch. */
   readonly base: string | null;
   readonly title: string;
   readonly body: string;

@@ -45,7 +45,7 @@ export interface StoreComment extends Message {
   readonly type: "pull-request.comment";
   /** The purpose of the comment. A pull request has one comment for each purpose. */
   readonly purpose: string;
-  /** Empty to withdraw the comment. */
+  /** The text of the comment. An empty text withdraws the comment. */
   readonly text: string;
 }
 

@@ -52,14 +52,14 @@ const attachmentSchema = z.object({
   name: z.string().min(1).max(255),
   type: z.string(),
   bytes: z.int().min(0),
-  /** SHA-256, hex. */
+  /** SHA-256 (hex) of the file. */
   digest: z.string().regex(/^[0-9a-f]{64}$/),
 });
 export type JobAttachment = z.infer<typeof attachmentSchema>;
 
 /** The change to review. The agent's only result is a comment, and nothing is pushed. */
 const reviewSchema = z.object({
-  /** Null for every repository of the run. */
+  /** The repository of the change; null for every repository of the run. */
   repository: z.string().nullable(),
   /** The branch or ref of the checkout. */
   ref: z.string(),
@@ -83,15 +83,17 @@ export const jobSchema = z.object({
       url: z.string(),
       /** The task's notes, oldest first. */
       notes: z.array(z.object({ at: z.string(), from: z.string(), text: z.string() })),
-      /** Absent for none. */
+      /** The files that are attached to the task; absent for none. */
       attachments: z.array(attachmentSchema).optional(),
-      /** Absent for a task that changes files. */
+      /** The change to review; absent for a task that changes files. */
       review: reviewSchema.optional(),
     })
     .optional(),
-  /** Absent outside replays. Only a runner with the feature `replays` gets a replay job. */
+  /** The terms of a replay run; absent outside replays. Only a runner with the feature `replays` gets a replay job. */
   replay: replaySchema.optional(),
-  /** Absent outside searches. Only a runner with the feature `search` gets a search job. */
+  /**
+   * The agent's work in a search; absent outside searches. Only a runner with the feature `search` gets a search job.
+   */
   search: searchSchema.optional(),
   /**
    * Whether the service may ask the runner to push the run's changes; absent for no. If set, the runner keeps the
@@ -134,12 +136,14 @@ export const jobSchema = z.object({
         key: z.string(),
         name: z.string(),
         description: z.string(),
-        /** Relative paths, without `..`. */
+        /** The skill's files. The paths are relative, without `..`. */
         files: z.array(z.object({ path: z.string(), content: z.string() })),
       }),
     )
     .default([]),
-  /** Absent for none. Only a runner with the feature `tools` gets a job with tools. */
+  /**
+   * The tools that the agent may call; absent for none. Only a runner with the feature `tools` gets a job with tools.
+   */
   tools: z.array(offeredToolSchema).optional(),
   timeoutMinutes: z.number().positive(),
   checkouts: z.array(

@@ -14,7 +14,7 @@ import type { QueuedRun, RunNeeds } from "./runner.table.js";
 
 /** The common properties of all runs in a line. */
 export interface LineRow extends RunNeeds {
-  /** Absent for `work`. */
+  /** The lane of the line's runs; absent for `work`. */
   readonly lane?: string;
 }
 

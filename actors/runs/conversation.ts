@@ -19,7 +19,7 @@ import { findStep } from "./run-steps.js";
 
 /** The earlier message that a new message may repeat. */
 interface SentBefore {
-  /** The earlier message with the same key, or null. */
+  /** The earlier message with the same key; null if there is none. */
   readonly before: StepRow | null;
 }
 

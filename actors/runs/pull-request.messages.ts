@@ -92,7 +92,7 @@ export interface PullRequestReported extends Message {
   readonly pullRequestId: string;
   readonly repository: string;
   readonly wish: string | null;
-  /** Null while the pull request is not open. */
+  /** The URL of the pull request; null while the pull request is not open. */
   readonly url: string | null;
   /** The reason why nothing was pushed or opened, for the agent and for people. */
   readonly refused: string | null;

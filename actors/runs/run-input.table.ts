@@ -86,7 +86,7 @@ export interface InputCheckout {
 }
 
 export interface ClaimedInput {
-  /** Null if the owner gives its runs no brief, as in a search. */
+  /** The brief for the agent. Null if the owner gives its runs no brief, as a search does. */
   readonly brief: InputBrief | null;
   /** The version of each secret's value, by the secret's name; null for a secret that does not exist. */
   readonly secrets: Readonly<Record<string, number | null>>;

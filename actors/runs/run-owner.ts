@@ -25,7 +25,7 @@ export interface BriefAttachment {
   readonly name: string;
   readonly type: string;
   readonly bytes: number;
-  /** SHA-256, hex. */
+  /** SHA-256 (hex) of the file. */
   readonly digest: string;
 }
 

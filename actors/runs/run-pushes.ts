@@ -271,7 +271,7 @@ export function losePushes(turn: Turn, { pushes, held }: RunContext, why = LOST)
   for (const repository of held) recordPushed(turn, { repository, pullRequestId: null, refused: why });
 }
 
-/** Reports each push that was allowed and has no report yet as lost, to the pull request that allowed it. */
+/** Reports a lost push to each pull request that allowed a push and has not received the push's result. */
 export function losePushesGiven(turn: Turn, { pushes }: RunContext, why: string): void {
   const given = pushes.filter(({ push }) => push !== null);
   for (const { pullRequestId } of given) {

@@ -25,8 +25,8 @@ import {
 } from "./team-marks.messages.js";
 
 /**
- * Opens the task. The task has no person as its opener, because the sender could name anybody in the assignee's email
- * address.
+ * Opens the task for an event. The assignee's email address comes from the event's sender, who could name anybody. So
+ * the task's opener is the integration, not a person.
  */
 export function openRaised({ turn, raise, teamId, marks }: Delivered<OpenRaised>): TaskContext {
   const { opens, integration, branch, channel, causes } = raise;

@@ -8,7 +8,7 @@ import { branchName } from "../runners/push.js";
  * the branch or pull request. The service does not push the run's changes.
  */
 export interface TaskReview {
-  /** Null for every repository of the line. */
+  /** The repository of the branch or pull request; null for every repository of the line. */
   readonly repository: string | null;
   /** A branch name, or a full `refs/…` name that must exist. */
   readonly ref: string;

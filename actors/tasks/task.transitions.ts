@@ -445,7 +445,7 @@ function enterInbox(turn: Turn, row: TaskRow, kind: TaskWait["kind"]): TaskRow {
   return { ...row, waits: { kind, sinceMs: turn.now } };
 }
 
-/** Returns the row of a task that no longer waits for a person, with what ended the wait. */
+/** Ends the task's wait for a person, and returns the new row. The row records what ended the wait. */
 function leaveInbox(turn: Turn, row: TaskRow, { by, what }: Pick<EndedTaskWait, "by" | "what">): TaskRow {
   const { waits, ...left } = row;
   if (waits === undefined) return row;

@@ -125,7 +125,7 @@ export const taskNoteSchema = z.strictObject({
 
 /** The context of a task's machine. */
 export interface TaskContext {
-  /** The active run, or null. */
+  /** The id of the active run; null if no run is active. */
   readonly runId: string | null;
   /** Number of runs that were abandoned in a row. */
   readonly abandoned: number;

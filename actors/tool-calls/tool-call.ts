@@ -71,10 +71,10 @@ type StoredCall = Stored<typeof toolCallSchema, "taskId" | "inputs" | "edited" |
 
 /** A call of an integration's tool by a run's agent. */
 export interface ToolCallRow extends StoredCall {
-  /** Null for a run without a task. */
+  /** The task of the run; null for a run without a task. */
   readonly taskId: string | null;
   readonly teamId: string;
-  /** Empty if unknown, for example if the run has no such tool. */
+  /** The integration that offers the tool. Empty if it is unknown, for example if the run has no such tool. */
   readonly integrationId: string;
   /** Digest of the tool and the requested inputs (`asked-digest.ts`). Equal calls have the same digest. */
   readonly askedDigest: string;

@@ -22,9 +22,9 @@ export interface DeliveryTaken {
 export interface RefuseDelivery extends Message {
   readonly type: "delivery.refuse";
   readonly count: number;
-  /** Newest first, at most 20. */
+  /** At most 20 of the deliveries, newest first. */
   readonly latest: readonly {
-    /** Without credentials and signatures. */
+    /** The headers, without credentials and signatures. */
     readonly headers: Readonly<Record<string, string>>;
     /** Size of the body, in bytes. */
     readonly bytes: number;

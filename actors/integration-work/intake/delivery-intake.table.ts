@@ -10,7 +10,9 @@ export const queuedDeliveries = table<true | readonly string[]>("delivery-queued
 /** A delivery whose verification failed. */
 export interface RefusedDelivery {
   readonly at: string;
-  /** Without credentials and signatures. Only the first headers are stored, up to a size limit. */
+  /**
+   * The headers, without credentials and signatures. If they exceed a size limit, only the first headers are stored.
+   */
   readonly headers: Readonly<Record<string, string>>;
   /** Size of the body, in bytes. */
   readonly bytes: number;

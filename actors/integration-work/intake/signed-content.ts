@@ -37,9 +37,9 @@ const MAX_CACHED = 200;
 const cachedPieces = new Map<string, readonly Piece[] | null>();
 
 /**
- * Returns the pieces of a field's expression. If the expression is a sum with `raw` as an operand, the pieces are the
- * operands; otherwise the whole expression. Returns null if the field is not a single valid expression. Results are
- * cached.
+ * Returns the pieces of a field's expression. If the expression is a sum with `raw` as an operand, its operands are the
+ * pieces. Otherwise the whole expression is the only piece. Returns null if the field is not a single valid expression.
+ * Results are cached.
  */
 function listPieces(field: string): readonly Piece[] | null {
   const known = cachedPieces.get(field);

@@ -149,7 +149,7 @@ export interface IntegrationRequestResult {
   readonly file?: FetchedFile;
   /** Present if no connection was opened, so that nothing was sent. */
   readonly isUnsent?: true;
-  /** Null for a success. */
+  /** The code of the failure; null for a success. */
   readonly code: IntegrationRequestCode | null;
   /** A clause without a capital and full stop, such as `it responded 404`; null for a success. */
   readonly reason: string | null;
@@ -160,7 +160,7 @@ export interface IntegrationRequestResult {
 /** A fetched attachment. */
 export interface FetchedFile {
   readonly bytes: Uint8Array;
-  /** The `content-type` of the response, or null. */
+  /** The `content-type` of the response; null if the response has none. */
   readonly type: string | null;
 }
 

@@ -14,7 +14,7 @@ export type RequestFields = z.output<typeof fetchSchema>;
 export interface RenderedRequest {
   readonly method: OutboundMethod;
   readonly url: URL;
-  /** By lower-case name. */
+  /** The headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
 }
