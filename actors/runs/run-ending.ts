@@ -30,7 +30,7 @@ import { endToolCalls } from "./tool-calls.js";
 /** The runner's report of the end of a run. */
 export type EndReport = Extract<RunnerMessage, { type: "run.ended" }>;
 
-/** Ends the run with the outcome that the runner reports, unless the report skips a gate. */
+/** Ends the run with the reported outcome. A reported handover that was not accepted makes the outcome a failure. */
 export function endByReport(turn: Turn, context: RunContext, report: EndReport, owner: RunOwner): void {
   const { outcome, failure } = recordReport(turn, report);
   const { partition, id: runId } = turn.self;

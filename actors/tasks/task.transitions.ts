@@ -445,7 +445,7 @@ function enterInbox(turn: Turn, row: TaskRow, kind: TaskWait["kind"]): TaskRow {
   return { ...row, waits: { kind, sinceMs: turn.now } };
 }
 
-/** Ends the task's wait for a person, and returns the new row. The row records what ended the wait. */
+/** Returns the row without its wait for a person. The new row records what ended the wait. */
 function leaveInbox(turn: Turn, row: TaskRow, { by, what }: Pick<EndedTaskWait, "by" | "what">): TaskRow {
   const { waits, ...left } = row;
   if (waits === undefined) return row;
