@@ -5,8 +5,8 @@ import { pollRef } from "./polls/poll.messages.js";
 import { scheduleRef } from "./schedules/schedule.messages.js";
 
 /**
- * Lists the actors of the poll and the schedules that each integration of a workspace defines, whether or not they have
- * started.
+ * Lists the poll and schedule actors that the integrations of a workspace define, including actors that have not
+ * started yet.
  */
 export function listSetWork(reading: Reading, workspaceId: string) {
   return listResources<IntegrationFields>(reading, workspaceId, "integration", {}).map(({ id, fields }) => ({

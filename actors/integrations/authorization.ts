@@ -9,7 +9,7 @@ import { findSecretFor } from "../workspaces/secret-hosts.js";
 import type { ConnectionTarget } from "./connection-permissions.js";
 import { resolveEndpoint } from "./oauth-terms.js";
 
-/** The endpoint to which the user is redirected, and the issuer that the host's response must name. */
+/** The host's endpoint to which the service redirects the user, and the issuer that the host's response must name. */
 export interface Destination {
   readonly authorizeUrl: string;
   /** The host's issuer; null if the definition names none. */
@@ -25,8 +25,8 @@ export interface DestinationOptions {
 }
 
 /**
- * Returns the endpoint for the user's redirect. Also refuses a definition whose problem would only show after the
- * user's consent, such as a token endpoint that the service must not call.
+ * Returns the endpoint to which to redirect the user. Refuses a definition with a problem that would otherwise appear
+ * only after the user's consent, such as a token endpoint that the service must not call.
  */
 export async function resolveDestination(
   options: DestinationOptions,
@@ -83,7 +83,7 @@ const pendingAuthorizationSchema = z.strictObject({
 /** The data to check the host's response and exchange the code. It is stored sealed until the response arrives. */
 export type PendingAuthorization = z.output<typeof pendingAuthorizationSchema>;
 
-/** Parses the unsealed JSON text. Throws if it is invalid. */
+/** Parses the unsealed JSON text of a pending authorization. Throws if the text is invalid. */
 export function parsePendingAuthorization(text: string): PendingAuthorization {
   return pendingAuthorizationSchema.parse(JSON.parse(text));
 }
@@ -116,9 +116,9 @@ export function notLinked(reason: string): Refusal {
 }
 
 /**
- * Returns why a response is not from the host to which the user was redirected (RFC 9207, 2.4). Returns null if the
- * response may be from this host. `iss` is the issuer in the response. A host without a known issuer is identified by
- * its origin.
+ * Returns why a response is not from the host to which the user was redirected (RFC 9207, 2.4); null if it may be from
+ * that host. `iss` is the issuer in the response. If the host's issuer is unknown, `iss` must have the origin of the
+ * host's authorization page.
  */
 export function whyNotFrom(
   { issuer, authorizeOrigin, namesItself }: Pick<PendingAuthorization, "issuer" | "authorizeOrigin" | "namesItself">,

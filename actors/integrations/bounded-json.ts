@@ -1,8 +1,8 @@
 import { countValues, readJson } from "../exact-json.js";
 
 /**
- * Limits JSON from outside the service. Each value costs memory, and a text of a few megabytes may have millions of
- * values.
+ * Limits the JSON that the service reads from outside. Each value costs memory, and a text of a few megabytes may have
+ * millions of values.
  */
 
 /**

@@ -1,4 +1,4 @@
-/** The permissions for an integration's connections. */
+/** Checks who may have and use connections to an integration. */
 import type { Reading } from "../../storage/store.js";
 import { isOnTeam, permit } from "../access/visibility/visibility.js";
 import type { Caller } from "../caller.js";
@@ -24,9 +24,10 @@ export interface ConnectionTarget {
 }
 
 /**
- * Finds the target of a connection. Returns null if the connection is not permitted: the integration is deleted or
- * links no accounts, or the workspace is closed. For a user's connection, the integration must also act as its users,
- * and the user must be on its team.
+ * Finds the target of a connection; null if the connection is not permitted. It is permitted if these conditions hold:
+ *
+ * - The integration exists and links accounts, and the workspace is open.
+ * - For a user's connection: the integration acts as its users, and the user is on the integration's team.
  */
 export function findConnectionTarget(
   reading: Reading,
@@ -44,14 +45,14 @@ export function findConnectionTarget(
     : null;
 }
 
-/** Returns why the caller may not connect or disconnect this connection; null if they may. */
+/** Returns why the caller may not connect or disconnect this connection; null if the caller may. */
 export function whyNotLinked(reading: Reading, caller: Caller, key: IntegrationConnectionKey): Refusal | null {
   return whyNotOwner(reading, caller, key) ?? whyNoConnection(reading, key);
 }
 
 /**
- * Returns why the caller does not manage this connection; null if they do. Administrators manage the team's connection;
- * users on the team manage their own.
+ * Returns why the caller does not manage this connection; null if the caller does. Administrators manage the team's
+ * connection. Users on the team manage their own connections.
  */
 function whyNotOwner(reading: Reading, caller: Caller, key: IntegrationConnectionKey): Refusal | null {
   const { workspaceId, integrationId, holder } = key;
@@ -63,7 +64,7 @@ function whyNotOwner(reading: Reading, caller: Caller, key: IntegrationConnectio
   return isOwn && isOnTeam(reading, holder, workspaceId, teamId) ? null : notOnTeam;
 }
 
-/** Returns why the integration can have no connection of this holder; null if it can. */
+/** Returns why the integration cannot have a connection of this holder; null if it can. */
 function whyNoConnection(
   reading: Reading,
   { workspaceId, integrationId, holder }: IntegrationConnectionKey,
@@ -84,8 +85,8 @@ const notOnTeam: Refusal = {
 };
 
 /**
- * Finds the connection that a tool uses for tasks of this user. Returns null if requests cannot use it now (see
- * {@link findUsableConnection}).
+ * Finds the connection that a tool uses in this user's tasks: the user's own connection or the team's. Returns null if
+ * requests cannot use that connection now (see {@link findUsableConnection}).
  */
 export function findActingConnection(
   reading: Reading,
@@ -100,10 +101,10 @@ export function findActingConnection(
 }
 
 /**
- * Returns the tokens that requests may use now. Returns null in these cases:
+ * Returns the tokens of a connection if requests may use them now. Returns null in these cases:
  *
  * - The connection has no tokens, or is not permitted.
- * - The tokens belong to another host or client than the definition.
+ * - The tokens belong to a host or client other than the definition's.
  * - The access token has expired.
  */
 export function findUsableConnection(

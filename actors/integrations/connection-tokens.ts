@@ -6,7 +6,7 @@ const tokensSchema = z.strictObject({ access: z.string(), refresh: z.string().nu
 /** The tokens of a linked account. */
 export type LinkedTokens = z.output<typeof tokensSchema>;
 
-/** Opens the sealed tokens of a linked account; throws for anything else. */
+/** Opens the sealed tokens of a linked account. Throws if `sealed` is anything else. */
 export function openTokens(sealer: Pick<Sealer, "open">, sealed: string): LinkedTokens {
   return tokensSchema.parse(JSON.parse(sealer.open(sealed)));
 }

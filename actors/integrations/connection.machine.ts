@@ -223,8 +223,11 @@ function refuseUnlessMay(
 }
 
 /**
- * Classifies a check: `over` if the connection is no longer permitted, `strange` if its tokens belong to another host
- * or client than the definition, otherwise `kept`.
+ * Classifies a check of the connection:
+ *
+ * - `over`: the connection is no longer permitted.
+ * - `strange`: its tokens belong to a host or client other than the definition's.
+ * - `kept`: anything else.
  */
 function classifyCheck(context: IntegrationConnectionContext, turn: TurnReading) {
   const target = findConnectionTarget(turn, connectionKey(context, turn));
@@ -235,8 +238,8 @@ function classifyCheck(context: IntegrationConnectionContext, turn: TurnReading)
 }
 
 /**
- * Classifies the end of an exchange or renewal. The reason of a failure is a clause for the user, but a whole sentence
- * if the renewal is exhausted.
+ * Classifies the end of an exchange or renewal. The reason for a failure is a clause for the user. If the renewal is
+ * exhausted, the reason is a whole sentence instead.
  */
 function classifyEnded(message: EffectEnded, context: IntegrationConnectionContext, turn: TurnReading) {
   if (isEffectResult(EXCHANGE_EFFECT, message) && message.id === context.exchangeId) {

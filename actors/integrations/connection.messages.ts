@@ -9,8 +9,8 @@ import type { IntegrationConnectionKey } from "./connection-permissions.js";
 /** Messages to a connection. */
 
 /**
- * Links the account of a user who returned with a code. If the connection accepts the message, its topic publishes the
- * result as a {@link LinkEnded}.
+ * Links the account of a user who returned from the host with a code. If the actor accepts the message, the
+ * connection's topic later publishes the result as a {@link LinkEnded}.
  */
 export interface LinkConnection extends Answered<Refusal | undefined> {
   readonly type: "connection.link";
@@ -31,7 +31,7 @@ export interface SetAsks extends Answered<Refusal | undefined> {
   readonly tools: readonly string[];
 }
 
-/** The connection's target may have changed: the integration, its team's members, or the workspace. */
+/** The integration, the members of its team, or the workspace changed. The connection may no longer be permitted. */
 export interface CheckConnection extends Message {
   readonly type: "connection.check";
 }
@@ -57,7 +57,7 @@ export interface LinkEnded {
   readonly failed: string | null;
 }
 
-/** The topic of the workspace's feed for exchange results. No stream serves it. */
+/** The feed topic on which a connection publishes exchange results. Streams do not offer this topic. */
 export function integrationConnectionTopic({
   integrationId,
   holder,

@@ -48,8 +48,8 @@ export interface LinkableConnection {
 }
 
 /**
- * Finds the team's connection to an integration, or the caller's own, if the caller may link it. Workspace tokens
- * cannot link.
+ * Finds the team's connection to an integration, or the caller's own connection, if the caller may link that
+ * connection. Workspace tokens cannot link connections.
  */
 export function findLinkableConnection(
   reading: Reading,
@@ -65,7 +65,7 @@ export function findLinkableConnection(
   return caller.kind === "person" ? { key, integration, person: caller } : { refused: "not-found" };
 }
 
-/** Refuses tools that the integration does not have; null if it has all of them. */
+/** Refuses tools that the integration does not have. Returns null if it has all of `tools`. */
 export function refuseAsks({ fields }: VisibleIntegration, tools: readonly string[]): Refusal | null {
   const errors = tools.flatMap((tool, index): FieldError[] =>
     Object.hasOwn(fields.tools, tool) ? [] : [{ path: `ask[${index}]`, message: `there is no tool ${tool}` }],
@@ -96,7 +96,7 @@ export function listConnections(
   return { rows: rows.filter(({ state }) => state !== "none"), next };
 }
 
-/** Finds a connection that was just linked; refuses if it was removed since. */
+/** Finds a connection that was just linked. Refuses if the connection was removed in the meantime. */
 export function findLinkedConnection(
   reading: Reading,
   { workspaceId, integrationId, holder }: IntegrationConnectionKey,

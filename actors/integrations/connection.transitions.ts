@@ -1,4 +1,4 @@
-/** The transitions of a connection. `connection.machine.ts` lists when each one runs. */
+/** The transitions of a connection. `connection.machine.ts` lists when each transition runs. */
 import type { InTurn } from "../../runtime/cells/chart.js";
 import type { Turn, TurnReading } from "../../runtime/turns/turn.js";
 import type { ConnectionHolder, IntegrationConnectionRow, LinkedAccount } from "./connection.js";
@@ -24,8 +24,8 @@ export interface IntegrationConnectionContext {
   /** While the connection is revoking, the number of revocations that have not ended. */
   readonly revoking: number;
   /**
-   * Number of failed renewals since the last success. `failingSinceMs` is the time of the first of them, in
-   * milliseconds since 1970; null if there is none.
+   * Number of failed renewals since the last successful renewal. `failingSinceMs` is the time of the first failed
+   * renewal, in milliseconds since 1970; null if there is none.
    */
   readonly failures: number;
   readonly failingSinceMs: number | null;
@@ -69,13 +69,16 @@ export const idleContext: Omit<IntegrationConnectionContext, "integrationId" | "
 };
 
 /**
- * Time before an access token's expiry at which the token is renewed, in milliseconds. If a fifth of the token's
- * lifetime is shorter than this time, the fifth applies instead.
+ * Time before an access token's expiry at which the service renews the token, in milliseconds. If a fifth of the
+ * token's lifetime is less, the service uses that fifth instead.
  */
 const RENEW_BEFORE_MS = 5 * 60 * 1_000;
-/** Minimum time between receiving tokens and renewing them, in milliseconds, even if their lifetime is shorter. */
+/**
+ * Minimum time between the arrival of tokens and their renewal, in milliseconds. Applies even if the tokens expire
+ * earlier.
+ */
 const MIN_RENEWAL_INTERVAL_MS = 30_000;
-/** Waits after failed renewals, in milliseconds; the last one repeats. */
+/** Waits after failed renewals, in milliseconds. The last wait repeats. */
 const RETRY_MS = [10_000, 60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000];
 
 function storeRow(turn: Turn, row: IntegrationConnectionRow): void {
@@ -83,7 +86,7 @@ function storeRow(turn: Turn, row: IntegrationConnectionRow): void {
   else storeIntegrationConnection(turn, turn.self.partition, row);
 }
 
-/** Starts to exchange a code. Drops an earlier exchange in progress and reports it as failed. */
+/** Starts to exchange a code. If another exchange is in progress, cancels that exchange and reports it as failed. */
 export function beginExchange(
   { turn, exchangeId, sealedGrant, caller }: Omit<LinkConnection, "type"> & InTurn,
   context: IntegrationConnectionContext,
@@ -161,8 +164,8 @@ export function retryLater(
 }
 
 /**
- * Breaks a connection whose tokens belong to another host or client than the current definition. Revokes the tokens at
- * the host that issued them.
+ * Breaks a connection whose tokens belong to a host or client other than the current definition's. Revokes the tokens
+ * at the host that issued them.
  */
 export function breakStrange({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   const { linked } = getRow(context, turn);
@@ -194,7 +197,10 @@ export function endOver({ turn }: InTurn, context: IntegrationConnectionContext)
   return end(context, turn, { asks: [], came: null });
 }
 
-/** Ends a connection that is no longer permitted, after an exchange has returned tokens. Also revokes these tokens. */
+/**
+ * Ends a connection that stopped being permitted during an exchange. Also revokes the tokens that the exchange
+ * returned.
+ */
 export function endInVain(
   { turn, account: linked }: TokensCame,
   context: IntegrationConnectionContext,
@@ -210,7 +216,7 @@ function end(
   const workspaceId = turn.self.partition;
   const given = [getRow(context, turn).linked, came].filter((linked) => linked !== null);
   for (const linked of given) startRevoking(turn, linked);
-  // If the exchange returned tokens (`came`), it has already ended and cannot be cancelled.
+  // If `came` has the tokens of an exchange, that exchange has already ended and cannot be cancelled.
   const inProgress = [came === null ? context.exchangeId : null, context.refreshId];
   for (const effectId of inProgress) if (effectId !== null) turn.cancelEffect(effectId);
   if (context.exchangeId !== null) publishLinkEnd(turn, context, "it was disconnected in the meantime");
@@ -237,8 +243,8 @@ export function setAsks({ turn, tools }: Pick<SetAsks, "tools"> & InTurn, contex
 const RENEW = "renew";
 
 /**
- * Sets the wake-up to renew a token. A token without expiry needs no wake-up. A token that cannot be renewed gets the
- * wake-up at its expiry.
+ * Sets the wake-up at which the token is renewed. If the token cannot be renewed, the wake-up is at its expiry. A token
+ * that does not expire needs no wake-up.
  */
 function wakeToRenew(turn: Turn, { expiresAtMs, canRenew }: LinkedAccount): void {
   if (expiresAtMs === null) {

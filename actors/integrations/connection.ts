@@ -3,8 +3,8 @@ import type { Stored } from "../view.js";
 import type { OAuth2 } from "./oauth2.js";
 
 /**
- * A connection as the API returns it to administrators, and to a user for their own connection. Nobody can see its
- * tokens.
+ * A connection as the API returns it to administrators. Users see their own connection in this form too. Nobody can see
+ * the connection's tokens.
  */
 export const integrationConnectionSchema = z
   .strictObject({
@@ -67,7 +67,7 @@ type StoredConnection = Stored<
 export interface IntegrationConnectionRow extends StoredConnection {
   readonly integrationId: string;
   readonly holder: ConnectionHolder;
-  /** Null if the connection has no tokens. */
+  /** The linked account; null if the connection has no tokens. */
   readonly linked: LinkedAccount | null;
   /** Tools whose calls need the user's approval. */
   readonly asks: readonly string[];

@@ -87,7 +87,7 @@ const verify = z.strictObject({
 /** Methods of requests to a webhook that `respond` may answer. */
 const respondMethods = ["POST", "GET", "HEAD"] as const;
 
-/** Where tasks are opened for one value of `route.by`. */
+/** The line and station on which tasks are opened for one value of `route.by`. */
 const place = z.strictObject({
   line: slug.describe("Key of the line that tasks are opened on."),
   station: slug.nullable().default(null).describe("Key of the station; the line's first station if null."),

@@ -45,8 +45,9 @@ function eventAt(definition: Definition, { path }: ExpressionLocation): unknown 
 }
 
 /**
- * Lists the inputs of the tool that contains a path, or of all tools that run the action that contains the path.
- * Returns null if there is no such tool.
+ * Lists the inputs that the expression at a path can read. If the path is in a tool, these are the tool's inputs. If
+ * the path is in an action, these are the inputs of all tools that run the action. Returns null if there is no such
+ * tool.
  */
 function inputsAt(definition: Definition, { path, position }: ExpressionLocation): string[] | null {
   const [block, name] = path;
@@ -69,8 +70,8 @@ export function integrationSizeErrors(body: unknown): FieldError[] {
 }
 
 /**
- * Returns warnings for invalid expressions, and for captures that hide a built-in name. Neither prevents the definition
- * from being stored.
+ * Returns warnings for invalid expressions, and for captures with the name of a built-in value. The definition can be
+ * stored despite these warnings.
  */
 export function expressionWarnings(definition: Definition): Warning[] {
   const unchecked = firstFaults(listExpressions(integrationLanguage, definition), (placed) => {
@@ -82,7 +83,7 @@ export function expressionWarnings(definition: Definition): Warning[] {
   return [...unchecked, ...shadowing(definition)];
 }
 
-/** Warns of captures that hide a built-in name. */
+/** Warns about captures with the name of a built-in value, which they hide. */
 function shadowing(definition: Definition): Warning[] {
   return ["webhook", "poll"].flatMap((source) => {
     const events = findPart(definition, [source, "events"]);

@@ -116,8 +116,8 @@ function checkActions({ actions, tools, on }: IntegrationFields): FieldError[] {
 }
 
 /**
- * An integration's key is also the name of its MCP server. With this key, agents would see the integration's tools and
- * the service's own tools as one server.
+ * The service's own MCP server has this name. An integration's key is the name of the integration's MCP server. With
+ * this key, agents would see both servers as one.
  */
 const OWN_SERVER = "signalbox";
 const OWN_TOOLS = ["open_pull_request"];

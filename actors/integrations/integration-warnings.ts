@@ -16,7 +16,7 @@ import { POLL_FAILS_FROM, polls } from "./poll.table.js";
 import { isDefaultUsable } from "./tool-inputs.js";
 import { findHostFault } from "./unreachable-hosts.js";
 
-/** Returns the warnings of an integration: for valid parts that do not work as intended, and for a failing poll. */
+/** Returns the warnings of an integration: about valid parts that do not work as intended, and about a failing poll. */
 export function integrationWarnings(
   fields: IntegrationFields,
   allowList: AllowList,
@@ -46,7 +46,7 @@ const cachedWarnings = new LRUCache<string, { readonly version: number; readonly
   max: MAX_CACHED,
 });
 
-/** Returns the warnings for invalid expressions, which are computed once per version. */
+/** Returns the warnings for invalid expressions. Computes these warnings once per version of the integration. */
 function getWarnings({ id, version, fields }: ResourceRow<IntegrationFields>): readonly Warning[] {
   const known = cachedWarnings.get(id);
   if (known?.version === version) return known.warnings;
@@ -55,13 +55,13 @@ function getWarnings({ id, version, fields }: ResourceRow<IntegrationFields>): r
   return warnings;
 }
 
-/** Warns of a webhook without `verify`, because the service rejects its deliveries. */
+/** Warns about a webhook without `verify`, because the service rejects all deliveries to such a webhook. */
 function verifyWarnings({ webhook }: IntegrationFields): Warning[] {
   if (webhook === null || webhook.verify !== null) return [];
   return [warning("webhook", "every delivery is rejected: set verify")];
 }
 
-/** Warns of a poll that fails repeatedly. The service retries such a poll without end. */
+/** Warns about a poll that fails repeatedly. The service retries such a poll without end. */
 function pollWarnings(reading: Reading, { id, workspaceId, fields }: ResourceRow<IntegrationFields>): Warning[] {
   const poll = fields.poll === null ? undefined : polls.get(reading, workspaceId, id);
   if (poll === undefined || poll.failures < POLL_FAILS_FROM) return [];
@@ -72,8 +72,9 @@ function pollWarnings(reading: Reading, { id, workspaceId, fields }: ResourceRow
 }
 
 /**
- * Warns of captures in a lookup's `request`, because events read only the captures in `lookup.capture`. Also warns of
- * expressions that are evaluated after a response and read the token, because the token is masked there.
+ * Warns about captures in a lookup's `request`, because events read only the captures in `lookup.capture`. Also warns
+ * about the token in expressions that are evaluated after a response, because these expressions only see the masked
+ * token.
  */
 function captureWarnings({ webhook, poll, actions, tools, on }: IntegrationFields): Warning[] {
   const events = Object.entries({ webhook, poll }).flatMap(([source, block]) =>
@@ -120,8 +121,8 @@ function answerTexts(
 }
 
 /**
- * Warns of an authorization page that is neither https nor allowed by the deployment, because the service does not
- * redirect users to it.
+ * Warns about an authorization page that is neither https nor allowed by the deployment. The service does not redirect
+ * users to such a page.
  */
 function authorizeWarnings({ connection }: IntegrationFields, allowList: AllowList): Warning[] {
   const url = connection?.oauth2?.authorizeUrl ?? null;
@@ -129,7 +130,7 @@ function authorizeWarnings({ connection }: IntegrationFields, allowList: AllowLi
   return [warning("connection.oauth2.authorizeUrl", "must be https: accounts cannot be linked")];
 }
 
-/** Warns of secrets that are not bound to the hosts of the requests that carry them. */
+/** Warns about secrets that are not bound to the hosts of the requests that carry them. */
 function secretWarnings({ hosts, connection }: IntegrationFields, reading: Reading, workspaceId: string): Warning[] {
   const sent = [];
   if (connection?.token) sent.push({ path: "connection.token.secret", secret: connection.token.secret, hosts });
@@ -142,14 +143,16 @@ function secretWarnings({ hosts, connection }: IntegrationFields, reading: Readi
   return sent.flatMap((each) => unboundWarnings(reading, workspaceId, each));
 }
 
-/** The fields of a line that this file reads. Lines import integrations, so integrations cannot import lines. */
+/**
+ * The fields of a line that this file reads. The module of lines imports integrations, so this file cannot import it.
+ */
 interface OpenedLineFields {
   readonly stations: readonly { readonly key: string }[];
 }
 
 /**
- * Warns of lines and stations that do not exist. An integration names lines by key instead of by reference, because
- * lines already refer to integrations, and neither side of a cycle could be created first.
+ * Warns about lines and stations that do not exist. An integration names lines by key instead of by reference, because
+ * lines already refer to integrations. With references in both directions, neither could be created first.
  */
 function lineWarnings(fields: IntegrationFields, reading: Reading, row: ResourceRow): Warning[] {
   const teamKey = getTeamKey(reading, row.workspaceId, row.teamId);
@@ -162,7 +165,7 @@ function lineWarnings(fields: IntegrationFields, reading: Reading, row: Resource
   });
 }
 
-/** Warns of defaults that do not have the type of their input. Tools ignore such a default. */
+/** Warns about defaults that do not have the type of their input. Tools ignore such defaults. */
 function defaultWarnings({ tools }: IntegrationFields): Warning[] {
   return Object.entries(tools).flatMap(([tool, { inputs }]) =>
     Object.entries(inputs).flatMap(([name, input]) =>
@@ -186,9 +189,9 @@ function warning(path: string, message: string): Warning {
 const MAX_COMPARED = 50;
 
 /**
- * Warns of mark kinds that another integration of the team also sets. A task has one mark per kind, and the mark
- * identifies the task. An event of one integration could therefore reach a task of the other, and a binding could send
- * a request to the wrong place.
+ * Warns about mark kinds that another integration of the team also sets. A task has one mark per kind, and events find
+ * tasks by their marks. So an event of one integration could reach a task of the other integration, and a binding could
+ * send a request to the wrong place.
  */
 export function markWarnings(reading: Reading, { address, workspaceId, teamId, fields }: Integration): Warning[] {
   const own = listMarkKinds(fields);
@@ -228,10 +231,12 @@ function listMarkKinds({ webhook, poll, on }: IntegrationFields): ReadonlyMap<st
   return kinds;
 }
 
-/** The names that actions see when tools or bindings run them, but not when schedules do. */
+/**
+ * The names that an action sees only if a tool or a binding runs it. An action that a schedule runs does not see them.
+ */
 const UNSEEN = ["task", "ask", "target", "inputs"];
 
-/** Warns of schedules that cannot send their action's request. */
+/** Warns about schedules that cannot send the request of their action. */
 function scheduleWarnings(fields: IntegrationFields): readonly Warning[] {
   const scheduled = Object.keys(fields.actions).filter((name) => fields.actions[name]?.schedule !== null);
   if (scheduled.length === 0) return [];
@@ -239,7 +244,7 @@ function scheduleWarnings(fields: IntegrationFields): readonly Warning[] {
 }
 
 /**
- * Warns of schedules if the integration acts as users: a schedule acts as no user, so it cannot use a user's
+ * Warns about schedules of an integration that acts as its users: a schedule acts as no user, so it cannot use a user's
  * connection.
  */
 function actingWarnings({ connection }: IntegrationFields, scheduled: readonly string[]): readonly Warning[] {

@@ -35,8 +35,8 @@ interface IntegrationParts
 }
 
 /**
- * Makes connections check whether they are still permitted, after the integration or a membership changed, or the
- * workspace closed.
+ * Asks connections to check whether they are still permitted, after the integration or a membership changed or the
+ * workspace was closed.
  */
 const connectionSubscriber: Subscriber<ResourceChanged<"integration"> | MemberChanged | WorkspaceClosed> = {
   name: "connections end with what they are of",

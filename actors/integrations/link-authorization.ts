@@ -17,7 +17,7 @@ import type { LinkableConnection } from "./connection.queries.js";
 import { findConnectionTarget, type IntegrationConnectionKey } from "./connection-permissions.js";
 import type { Grant } from "./oauth.effects.js";
 
-/** The start of linking an account to an integration, and the host's response. */
+/** Starts to link an account to an integration, and reads the host's response. */
 
 /** The services and settings for the start of a link. */
 export interface BeginLinkOptions {

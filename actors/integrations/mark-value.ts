@@ -1,14 +1,14 @@
 /** Maximum length of a mark, in characters. */
 const MAX_MARK = 255;
 /**
- * Matches the text of a number that is not finite, such as the JSON number `1e400`. Different numbers have this text,
- * so it cannot be a mark.
+ * Matches the text of a number that is not finite, such as the JSON number `1e400`. Such a text cannot be a mark,
+ * because different numbers have the same text.
  */
 const NO_NUMBER = /^(-?Infinity|NaN)$/;
 
 /**
- * Returns why a text is not a valid mark; null if it is. Invalid characters are not replaced, because two marks that
- * differ only in them could become the same mark.
+ * Returns why a text is not a valid mark; null if the text is valid. The service does not replace invalid characters,
+ * because two marks that differ only in such characters could become the same mark.
  */
 export function whyNoMark(text: string): string | null {
   if (text === "") return "it is empty";

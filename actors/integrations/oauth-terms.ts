@@ -4,7 +4,7 @@ import type { LinkedTerms } from "./connection.js";
 import type { IntegrationFields } from "./definition.js";
 import type { OAuth2 } from "./oauth2.js";
 
-/** Returns the terms to which tokens are bound when they are linked under this definition. */
+/** Returns the terms of this definition, to which tokens are bound when an account is linked. */
 export function toLinkedTerms(
   { issuer, tokenUrl, revokeUrl, clientId, clientSecret, clientAuth }: OAuth2,
   { hosts }: Pick<IntegrationFields, "hosts">,
@@ -16,8 +16,8 @@ export function toLinkedTerms(
 type OAuthServerTerms = Pick<OAuth2, "issuer" | "tokenUrl" | "clientId">;
 
 /**
- * Returns whether both terms have the same host and client. If not, tokens linked under one must not be sent under the
- * other.
+ * Returns whether both terms have the same host and client. If not, the service must not send tokens that were linked
+ * under one of the terms under the other.
  */
 export function isSameServer(one: OAuthServerTerms, other: OAuthServerTerms): boolean {
   return isDeepStrictEqual([one.issuer, one.tokenUrl, one.clientId], [other.issuer, other.tokenUrl, other.clientId]);

@@ -1,8 +1,8 @@
 /**
  * Effects that send the OAuth requests of connections: they exchange a user's code for tokens, refresh tokens, and
  * revoke tokens. Requests go only to those hosts of the integration that the deployment allows. The client secret is
- * sent only to the hosts to which it is bound. Inputs and outputs contain codes and tokens only in sealed form, and
- * failure reasons never contain them.
+ * sent only to the hosts to which it is bound. Inputs and outputs contain codes and tokens only in sealed form. The
+ * reason of a failure never contains a code or token.
  */
 
 import { z } from "zod";
@@ -87,8 +87,8 @@ export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
     <Input, Output>(work: (options: OAuthEffectOptions, input: Input, signal: RunSignal) => Promise<Output>) =>
     (input: Input, { id, signal }: EffectContext & { readonly signal: RunSignal }) =>
       toOutcome(work(options, input, signal), (error) => failed(id, error));
-  // The exchange and the refresh run once. The host would refuse a retry after an answer, because a code and most
-  // refresh tokens work only once.
+  // The exchange and the refresh run only once, because a code and most refresh tokens work only once. If the host has
+  // already answered, it would refuse a retry.
   return [
     madeOnce(EXCHANGE_EFFECT.implement(accountLane, run(exchange), ({ integrationId }) => integrationId)),
     madeOnce(REFRESH_EFFECT.implement(accountLane, run(refresh), ({ integrationId }) => integrationId)),
@@ -102,8 +102,8 @@ class RequestNotMade extends Error {
 }
 
 /**
- * Converts an expected failure to a result with its reason. Any other error is passed to `failed`, and its result has a
- * general reason.
+ * Converts an expected failure to a result with the failure's reason. For any other error, calls `failed` and returns a
+ * result with a general reason.
  */
 async function toOutcome<Output>(
   work: Promise<Output>,
@@ -167,7 +167,7 @@ async function refresh(
   const parameters = { grant_type: "refresh_token", refresh_token: before.refresh };
   const answer = await requestTokens(options, { workspaceId: key.workspaceId, terms, signal }, parameters);
   if (!answer.ok) return answer;
-  // If the host returns no new refresh token, the old one stays valid (RFC 6749, 6).
+  // If the host returns no new refresh token, the old refresh token stays valid (RFC 6749, 6).
   const tokens = { ...answer.tokens, refresh: answer.tokens.refresh ?? before.refresh };
   const { askedMs } = answer;
   return {

@@ -7,8 +7,8 @@ import { named } from "./request.js";
 const text = (maxLength: number) => z.string().max(maxLength, `must be at most ${maxLength} characters`);
 
 /**
- * An address of the host. RFC 6749 (3.1, 3.2) allows no fragment. Credentials are not allowed because they would end up
- * in logs.
+ * An address of the host. RFC 6749 (3.1, 3.2) allows no fragment in it. Credentials are not allowed, because logs would
+ * contain them.
  */
 const endpoint = text(2_000).refine(isEndpoint, "must be an https:// address without a fragment and credentials");
 const optionalEndpoint = endpoint.nullable().default(null);

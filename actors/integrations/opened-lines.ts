@@ -5,7 +5,7 @@ import { expectResource, listAddresses, type ResourceRow } from "../resources/re
 import type { IntegrationFields } from "./definition.js";
 import type { IntegrationEvent } from "./events.js";
 
-/** The key of a line that an integration opens tasks on. */
+/** A line, by its key, on which an integration opens tasks. */
 export interface OpenedLine {
   /** Path of the field in the integration. */
   readonly path: string;
@@ -36,8 +36,9 @@ function openings(events: readonly IntegrationEvent[], block: string): OpenedLin
 }
 
 /**
- * Lists at most `limit` integrations of a line's team that open tasks on the line, by address. There is no index,
- * because integrations name lines by key, possibly before the line exists.
+ * Lists at most `limit` integrations of a line's team that open tasks on the line, ordered by address. Reads the
+ * integrations of the team one by one: there is no index, because an integration may name a line before the line
+ * exists.
  */
 export function listOpeningIntegrations(
   { workspaceId, address }: Pick<ResourceRow, "workspaceId" | "address">,

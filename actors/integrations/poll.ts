@@ -40,6 +40,9 @@ export const pollSchema = z
  */
 export interface PollRow extends Stored<typeof pollSchema, "cursorProblem"> {
   readonly integrationId: string;
-  /** Why the last success gave no cursor; null or absent if it gave one, or none was expected. */
+  /**
+   * Why the last successful request gave no cursor. Null or absent if it gave a cursor, or if the poll has no cursor
+   * expression.
+   */
   readonly cursorProblem?: string | null;
 }

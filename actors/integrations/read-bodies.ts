@@ -11,15 +11,14 @@ export interface StoredBody {
 /** Minimum size to cache, in bytes. Smaller bodies are parsed within a millisecond. */
 const MIN_BYTES = 32 * 1024;
 /**
- * Maximum total size of cached bodies, in bytes: enough for one body of maximum size. Parsed bodies take about eight
- * times as much memory.
+ * Maximum total size of cached bodies, in bytes. This is enough for one body of maximum size. The parsed form of the
+ * bodies takes about eight times as much memory.
  */
 const MAX_BYTES = 6 * 1024 * 1024;
 
 /**
  * Caches large parsed bodies while their deliveries are in progress. Parsing 5 MiB takes an eighth of a second, and
- * each lookup of the delivery's entries needs the body. A cached value equals a newly parsed one; a restart empties the
- * cache.
+ * each lookup of a delivery needs the parsed body again. A cached body equals a newly parsed body.
  */
 export class ReadBodies {
   readonly #read: typeof readReceivedBody;

@@ -11,14 +11,14 @@ export interface ReceivedBody {
   readonly body: Value;
 }
 
-/** Maximum nesting depth of a JSON body; a deeper one is null. */
+/** Maximum nesting depth of a JSON body. A deeper body becomes null. */
 const MAX_DEPTH = 100;
-/** Maximum number of form fields; a body with more is null. */
+/** Maximum number of form fields. A body with more fields becomes null. */
 const MAX_FIELDS = 10_000;
 
 /**
- * Parses a body: as a form if the content type says so, otherwise as JSON, whatever the content type. Decodes the
- * charset that the byte order mark or the content type names, and removes the mark. Never throws.
+ * Parses a body. If the content type says that the body is a form, parses it as a form, otherwise as JSON. Decodes the
+ * body by the charset of its byte order mark or of the content type, and removes the byte order mark. Never throws.
  */
 export function readReceivedBody(bytes: Uint8Array, contentType: string | undefined): ReceivedBody {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
@@ -28,7 +28,8 @@ export function readReceivedBody(bytes: Uint8Array, contentType: string | undefi
 }
 
 /**
- * Returns the form fields by name; a repeated name gives a list. A field that holds a JSON object or list is parsed.
+ * Returns the form fields by name. A repeated name has a list of values. A value that is the JSON text of an object or
+ * list is parsed.
  */
 function readForm(text: string): Value {
   if (text.split("&", MAX_FIELDS + 1).length > MAX_FIELDS) return null;

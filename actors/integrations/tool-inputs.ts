@@ -19,8 +19,8 @@ export type CheckedInputs =
 const MAX_ERRORS = 20;
 
 /**
- * Checks the inputs of a call and adds defaults. An expression in a default is evaluated with `names`, and only if the
- * input is missing. A default without a value or of another type is ignored.
+ * Checks the inputs of a call and adds defaults. The expression in a default is evaluated with `names`, and only if the
+ * call lacks the input. A default is ignored if it has no value or another type than the input.
  */
 export function checkInputs(declared: ToolInputs, given: unknown, names: Names): CheckedInputs {
   const isUnseen = typeof given === "object" && given !== null && Object.hasOwn(given, UNSEEN);
@@ -46,7 +46,7 @@ function withoutPrototype(given: unknown): unknown {
   return isMap ? Object.assign(Object.create(null), given) : given;
 }
 
-/** Returns the JSON Schema of a tool's inputs for agents. It allows no other members. */
+/** Returns the JSON Schema of a tool's inputs for agents. The schema allows no members other than these inputs. */
 export function toJsonSchema(declared: ToolInputs): Record<string, unknown> {
   const { $schema: _version, ...schema } = z.toJSONSchema(toObjectSchema(declared, shownTypes), { io: "input" });
   for (const [name, input] of Object.entries(declared))
@@ -63,8 +63,8 @@ function shownDefault(input: ToolInput): { readonly default?: unknown } {
 }
 
 /**
- * Returns whether the default of an input can be used. True for an expression, whose value is unknown until it runs,
- * and for an input without a default.
+ * Returns whether the default of an input can be used. Also true if the default is an expression, because its value is
+ * unknown until the call, and if the input has no default.
  */
 export function isDefaultUsable(input: ToolInput): boolean {
   const { type, default: given } = input;
@@ -94,7 +94,9 @@ const shownTypes: InputTypes = { ...types, number: z.number(NUMBER) };
 
 const schemas = new WeakMap<ToolInputs, ReturnType<typeof toObjectSchema>>();
 
-/** Returns the schema of the inputs. It is cached per declaration object, because the first check compiles it. */
+/**
+ * Returns the schema of a tool's inputs. Caches the schema per declaration object, because its first check compiles it.
+ */
 function inputsSchema(declared: ToolInputs) {
   const known = schemas.get(declared);
   if (known !== undefined) return known;

@@ -7,9 +7,8 @@ export interface ToolRules {
 }
 
 /**
- * Returns who approves a call. The stricter rule wins. If the user's rule applies, only the user may approve, whatever
- * the team's rule is. If only the team's rule applies, the task's assignee approves. Returns null if no approval is
- * needed.
+ * Returns who approves a call; null if nobody has to. If the user's rule requires approval, only the user may approve,
+ * whatever the team's rule is. If only the team's rule requires approval, the task's assignee approves.
  */
 export function findApprover({ team, person }: ToolRules): "person" | "assignee" | null {
   if (person) return "person";

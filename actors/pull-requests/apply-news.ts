@@ -8,9 +8,9 @@ export interface Seen {
 }
 
 /**
- * Applies news to the row. News may arrive in any order and repeatedly. A merge is final; otherwise the news with the
- * latest time wins. `isUnclear` is true if the pull request must be read: the news has no description, or a description
- * of the same time differs from the row. Reviews are only added.
+ * Applies news to the row. News may arrive in any order and repeatedly. A merge is final. Otherwise the news with the
+ * latest time wins. Reviews are only added, never removed. `isUnclear` is true if the service must read the pull
+ * request: the news has no description, or its description has the time of the row but differs from the row.
  */
 export function applySeen(
   before: PullRequestRow,
@@ -37,14 +37,14 @@ function applyNews(before: PullRequestRow, hosted: HostedPullRequest) {
   return isNews ? { row: after, isUnclear: false } : { row: before, isUnclear: tellsOther(before, after) };
 }
 
-/** Applies an older description. Copies only the state and the data of the merge. */
+/** Applies a description that is older than the row: copies only the state and the merge data. */
 function merged(before: PullRequestRow, { state, mergedAt, mergeCommit, closedAt }: PullRequestRow): PullRequestRow {
   return { ...before, state, mergedAt, mergeCommit, closedAt };
 }
 
 /**
- * Applies the description, except for the branch of a pull request that the service opened. A merged pull request stays
- * merged, with its first merge data.
+ * Applies the description to the row. Keeps the branch of a pull request that the service opened. Keeps the state of a
+ * merged pull request and its first merge data.
  */
 function withHosted(before: PullRequestRow, hosted: HostedPullRequest): PullRequestRow {
   const isMerged = before.state === "merged";

@@ -102,7 +102,7 @@ function classifyAsk(ask: AskPullRequest, { value }: State, turn: TurnReading, o
     : toEvent("ask.vet", { ask, connection, subject });
 }
 
-/** Returns the task as events show it; null if the task is deleted, and for a pull request without a task. */
+/** Returns the task as events show it. Null if the task was deleted, or if the pull request has no task. */
 function findSubject(
   owners: readonly RunOwner[],
   turn: TurnReading,
@@ -142,8 +142,9 @@ function classifyNotPushed(
   // In `vetting`, nothing was pushed: the runner was lost while hooks were deciding.
   if (problem === "nothing" || value === "vetting") return toEvent(`left.${was}`, { why });
   const { wish, limitedUntilMs: untilMs } = run;
-  // If the code host limits tokens, a push at the run's end waits for the limit. A push on the agent's request does not
-  // wait: it is retried once and then fails. The agent continues, and its changes are pushed at the run's end.
+  // If the code host limits tokens, a push at the run's end waits until the limit ends. A push on the agent's request
+  // does not wait: the service retries the push once, then the push fails. The agent continues, and its changes are
+  // pushed at the run's end.
   if (problem === "untokened" && untilMs !== undefined && wish === null) return toEvent("push.waits", { untilMs, why });
   const subject = problem !== "lost" && rejected === 0 ? lookUpSubject() : null;
   if (subject !== null) return toEvent("push.retried", { subject });
@@ -219,7 +220,10 @@ function classifySeen(row: PullRequestRow, seen: Seen) {
   return became(row, { row: after, reviews: seen.reviews }, isUnclear);
 }
 
-/** Returns the event for a new row. The state changes only if the row's pull request is at the code host. */
+/**
+ * Returns the event for a new version of the row. The event changes the actor's state only if the pull request is at
+ * the code host.
+ */
 function became(
   before: PullRequestRow,
   { row, reviews }: { readonly row: PullRequestRow; readonly reviews: readonly HostedReview[] },
@@ -227,7 +231,7 @@ function became(
 ) {
   const { state } = row;
   const isUnderWay = before.state === "vetting" || before.state === "pushing";
-  // While a run is about to push, keep the state, unless the pull request has ended.
+  // Keep the state while a run is about to push. Only a merge or a close of the pull request changes it.
   if (isUnderWay && state === "open")
     return toEvent("became.same", { row: { ...row, state: before.state }, reviews, asks });
   const isThere = state === "open" || state === "closed" || state === "merged";

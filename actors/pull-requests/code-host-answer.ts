@@ -10,14 +10,14 @@ export type CodeHostProblem =
   /** The code host's rate limit is exceeded until this time, in milliseconds since 1970. */
   | { readonly problem: "limited"; readonly untilMs: number; readonly why: string }
   /**
-   * No answer, or one that does not settle the request, such as an internal error. The result of the request is
-   * unknown.
+   * The code host did not answer, or its answer does not settle the request, such as an internal error. The result of
+   * the request is unknown.
    */
   | { readonly problem: "again"; readonly why: string }
   /** The code host refused the request. `fields` are the request's refused fields, if the code host names any. */
   | { readonly problem: "refused"; readonly why: string; readonly fields?: readonly string[] };
 
-/** Sends a request to the code host. Returns its refusal as an answer. */
+/** Sends a request to the code host. If the code host refuses the request, returns the refusal as an answer. */
 export async function askHost<Answer>(
   codeHost: CodeHost | null,
   host: string,

@@ -27,8 +27,9 @@ export function toCommentDigest(text: string): string {
 }
 
 /**
- * Changes the comment. If its number is unknown or the comment was deleted, finds the comment by its mark, or creates
- * it. Safe to repeat after a crash.
+ * Creates the effect that writes a comment. The effect changes the comment with the known number. If the number is
+ * unknown or the comment was deleted, the effect searches for the comment by its mark, or else creates a new comment.
+ * Safe to repeat after a crash.
  */
 export function commentEffect(codeHost: CodeHost | null): Effect {
   return hostEffect(COMMENT_EFFECT, codeHostWriteLane, codeHost, writeComment);

@@ -1,8 +1,9 @@
 /**
- * Comments that the service keeps up to date, one for each purpose. A change waits for {@link DEBOUNCE_MS}, so that
- * several changes need one request. The service writes one comment at a time. If the code host refuses a comment, or
- * {@link MAX_ATTEMPTS} attempts fail, the service leaves the comment unchanged until its text changes. The comment's
- * `problem` and a note on the task give the reason.
+ * Comments on a pull request, one for each purpose, that the service keeps up to date. A changed text waits for {@link
+ * DEBOUNCE_MS}, so that several changes need one request. The service writes one comment at a time.
+ *
+ * If the code host refuses a comment, or {@link MAX_ATTEMPTS} attempts fail, the service gives up the comment until its
+ * text changes. The comment's `problem` and a note on the task give the reason.
  */
 import type { InTurn } from "../../runtime/cells/chart.js";
 import type { Delivered, EffectEnded, Turn } from "../../runtime/turns/turn.js";
@@ -24,8 +25,8 @@ const MAX_COMMENTS = 20;
 const WITHDRAWN = "_Withdrawn._";
 
 /**
- * Records the wanted text of a comment. A comment that was given up is tried again. Ignores the withdrawal of an
- * unknown comment, and a new comment beyond {@link MAX_COMMENTS}.
+ * Records the wanted text of a comment. If the service gave up the comment before, it tries again. Ignores the
+ * withdrawal of an unknown comment, and a new comment beyond {@link MAX_COMMENTS}.
  */
 export function storeComment({ turn, purpose, text }: Delivered<StoreComment>, context: PullRequestContext): void {
   const { comments } = getPullRequest(turn);
@@ -57,7 +58,10 @@ function findStale(turn: Turn, { comments }: PullRequestRow) {
   return null;
 }
 
-/** Records a comment's new state and continues with the next one. After a problem, retries or gives up. */
+/**
+ * Records the new state of a comment, and continues with the next comment. After a problem, schedules a retry or gives
+ * up the comment.
+ */
 export function takeComment(
   { turn, id, result }: InTurn & Pick<EffectEnded<CommentResult>, "id" | "result">,
   context: PullRequestContext,

@@ -41,7 +41,7 @@ function toPlace({ host, installationId, repository, number }: PullRequestRow): 
 /** The new row after an answer or news. */
 interface SeenRow extends InTurn {
   readonly row: PullRequestRow;
-  /** The reviews in the same answer or news. */
+  /** The reviews that the answer or news contains. */
   readonly reviews: readonly HostedReview[];
   /** Whether the pull request must be read. */
   readonly asks: boolean;
@@ -49,7 +49,7 @@ interface SeenRow extends InTurn {
   readonly etag?: string | null;
 }
 
-/** Stores the new row. Reads the pull request if the news is unclear. */
+/** Stores the new row. If `asks` is set, also reads the pull request from the code host. */
 export function takeSeen({ turn, row, reviews, asks, etag }: SeenRow, context: PullRequestContext): PullRequestContext {
   const before = getPullRequest(turn);
   const isThere = row.number !== null;
@@ -84,7 +84,7 @@ export function stayOpen({ turn }: InTurn, context: PullRequestContext): PullReq
   return notifyRun(turn, context, { url, refused: null });
 }
 
-/** Reads the pull request. The result of an earlier read is ignored. */
+/** Starts a read of the pull request. The actor then ignores the results of earlier reads. */
 export function look({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   const number = context.look + 1;
   turn.cancelEffect(`look ${context.look}`);
@@ -94,12 +94,15 @@ export function look({ turn }: InTurn, context: PullRequestContext): PullRequest
   return { ...context, look: number };
 }
 
-/** Reads the pull request without the ETag, because a person asked for it. */
+/** Reads the pull request without the ETag, because a person requested the read. */
 export function lookAnew({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   return look({ turn }, { ...context, etag: null });
 }
 
-/** Schedules the next read in an hour. After a read without an answer, schedules it at `untilMs` if that is earlier. */
+/**
+ * Schedules the next read in an hour. If the last read had no answer and `untilMs` is earlier, schedules the next read
+ * at `untilMs`.
+ */
 export function lookLater(
   { turn, untilMs }: InTurn & { readonly untilMs: number | null },
   context: PullRequestContext,
@@ -154,8 +157,11 @@ export function endPushing({ turn }: InTurn, context: PullRequestContext): void 
 }
 
 /**
- * Handles the end of a push to a closed or merged pull request. A commit that came too late for the merge stays on the
- * branch without a pull request, and a note on the task says so. The branch of a closed pull request stays in use.
+ * Handles the end of a push to a closed or merged pull request.
+ *
+ * - If a commit was pushed too late for the merge, it stays on the branch without a pull request. A note on the task
+ *   says so.
+ * - If the pull request was closed, the task continues to use its branch.
  */
 export function takePushedOver(
   { turn, head }: InTurn & { readonly head: string | null },

@@ -10,9 +10,11 @@ export function toMark({ taskId, purpose }: { readonly taskId: string; readonly 
 }
 
 /**
- * Returns a comment or review with its mark. In the text, HTML comments are escaped, because people would not see them
- * and they could contain another mark. Mentions are changed so that they notify nobody, and control characters are
- * removed, except tabs and line breaks.
+ * Returns a comment or review together with its mark. Changes the text in these ways:
+ *
+ * - HTML comments are escaped, because people would not see them and they could contain another mark.
+ * - Mentions notify nobody.
+ * - Control characters are removed, except tabs and line breaks.
  */
 export function toMarkedText(mark: string, text: string): string {
   const shown = text.replace(/[^\P{Cc}\t\n]|\p{Cs}/gu, "").replaceAll("<!--", "&lt;!--");

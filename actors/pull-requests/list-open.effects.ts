@@ -17,7 +17,7 @@ export type ListOpenResult =
       readonly problem: null;
       readonly listed: "changed";
       readonly open: readonly OpenPullRequest[];
-      /** Whether the list is complete. */
+      /** Whether the list has all open pull requests of the repository. */
       readonly isWhole: boolean;
       readonly etag: string | null;
     }

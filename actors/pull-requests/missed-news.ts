@@ -1,8 +1,8 @@
 /**
- * Finds changes that no delivery reported, in people's pull requests and in pull requests that were open before the
- * service knew the repository. Every hour the service lists the repository's open pull requests, and reads those that
- * changed since their last read. An unchanged list does not count against the code host's rate limit. Pull requests of
- * tasks check themselves.
+ * Finds changes of pull requests that no delivery reported. Covers people's pull requests, and pull requests that were
+ * open before the service knew the repository. Every hour the service lists the repository's open pull requests, and
+ * reads the pull requests that changed since their last read. An unchanged list does not count against the code host's
+ * rate limit. The actors of tasks' pull requests read their state themselves.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { InTurn } from "../../runtime/cells/chart.js";
@@ -18,15 +18,17 @@ import type { PullRequestRow } from "./pull-request.js";
 import { listByNumber } from "./pull-request.table.js";
 import { isNamedByLine, listNewTo, listOpenIn, listTeams } from "./pull-request-log.transitions.js";
 
-/** The stored state of a log between turns. */
+/** The stored state of a pull request log between turns. */
 export interface PullRequestLogContext {
   /** The repository's key at the code host (host and repository id); null or absent while unknown. */
   readonly of?: HostedKey | null;
   /** Whether the repository's open pull requests are listed every hour; absent for no. */
   readonly isListed?: boolean;
-  /** The ETag of the last list if no pull request of this list had to be read; otherwise null or absent. */
+  /** The ETag of the last list, if it led to no reads of pull requests; otherwise null or absent. */
   readonly etag?: string | null;
-  /** The teams that had a line on the repository at the last list; absent if the lists have not started. */
+  /**
+   * The teams that had a line on the repository when the service last requested the list; absent before the first list.
+   */
   readonly teams?: readonly string[];
 }
 
@@ -40,10 +42,10 @@ export function toNamed({ of }: PullRequestLogContext, turn: Turn): NamedReposit
 
 /** The wake-up for the next list. */
 export const LIST = "list";
-/** Maximum number of pull requests to read after one list. The others wait for the next list. */
+/** Maximum number of pull requests to read after one list. The next list finds the others again. */
 const MAX_LOOKS = 100;
 
-/** Starts the hourly lists at the repository's first news, if a team has a line on the repository. */
+/** Starts the hourly lists when the first news about the repository arrives, if a team has a line on the repository. */
 export function listFromNowOn({ turn }: InTurn, context: PullRequestLogContext): PullRequestLogContext {
   if (context.isListed === true || listTeams(turn, toNamed(context, turn)).length === 0) return context;
   turn.wake(LIST, turn.now + LOOK_INTERVAL_MS);
@@ -59,8 +61,8 @@ export function listNow(turn: Turn, context: PullRequestLogContext): PullRequest
   if (context.of && !isNamedByLine(turn, named)) forgetHosted(turn, context.of);
   if (connection === undefined || teams.length === 0) return { isListed: false, etag: null };
   const { host, installationId } = connection;
-  // If a team is new to the repository, request the whole list, because the team has no rows for the listed pull
-  // requests.
+  // If a team is new to the repository, request the list without the ETag: the team has no rows for the listed pull
+  // requests, even if the list has not changed.
   const etag = isDeepStrictEqual(teams, context.teams) ? (context.etag ?? null) : null;
   turn.cancelEffect(LIST);
   turn.start(LIST_OPEN.request(LIST, { host, installationId, repository, etag }));
@@ -82,7 +84,7 @@ export function takeList(turn: Turn, context: PullRequestLogContext, answer: Lis
     const at = { host, installationId, repository, number };
     turn.start(LOOK_AT_PULL_REQUEST.request(`look ${number}`, { ...at, etag: null }));
   }
-  // Without the ETag, the next list finds the pull requests that were not read.
+  // If pull requests had to be read, drop the ETag: the next list then finds those that were not read.
   return { ...context, etag: missed.length === 0 ? answer.etag : null };
 }
 
@@ -90,8 +92,8 @@ export function takeList(turn: Turn, context: PullRequestLogContext, answer: Lis
  * Returns the numbers of the pull requests to read, in this order:
  *
  * 1. New pull requests, and pull requests that changed at the code host.
- * 2. Pull requests that are open in the service's rows but not at the code host. These can stay unreadable forever,
- *    so they must not delay the others.
+ * 2. Pull requests that are open in the service's rows but not in the list. They come last, because some of them may
+ *    stay unreadable forever and must not delay the others.
  */
 function findMissed(
   turn: Turn,
@@ -111,8 +113,8 @@ function findMissed(
 }
 
 /**
- * Whether the pull request may have changed since the last read. True also if its row is closed, because the list
- * contains only open pull requests. Ignores what deliveries reported since the last read, because they may be
+ * Whether a listed pull request may have changed since the last read. Also true if the row says `closed`, because the
+ * list contains only open pull requests. Does not consider deliveries since the last read, because they may be
  * incomplete.
  */
 function isOlder({ lookedUpTo = null, state }: PullRequestRow, updatedAtMs: number): boolean {

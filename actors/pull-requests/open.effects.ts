@@ -12,14 +12,14 @@ export interface OpenInput extends RepositoryThere {
   readonly host: string;
   readonly taskId: string;
   readonly branch: string;
-  /** Null for the default branch. */
+  /** The branch to merge into; null for the default branch. */
   readonly base: string | null;
   readonly title: string;
   readonly body: string;
   readonly draft: boolean;
   /**
-   * The effect accepts an existing closed or merged pull request only if it was opened after this time, in milliseconds
-   * since 1970.
+   * In milliseconds since 1970. If a closed or merged pull request of this branch exists, the effect accepts it only if
+   * it was opened after this time.
    */
   readonly sinceMs: number;
 }
@@ -33,8 +33,8 @@ export const OPEN_PULL_REQUEST = effect<OpenInput, OpenResult>("pull-request-ope
 const SKEW_MS = 60_000;
 
 /**
- * Opens a pull request for a branch. Searches for an existing one first, because an earlier attempt may have opened it.
- * Safe to repeat after a crash.
+ * Creates the effect that opens a pull request for a branch. The effect first searches for an existing pull request,
+ * because an earlier attempt may have opened one. Safe to repeat after a crash.
  */
 export function openEffect({
   codeHost,

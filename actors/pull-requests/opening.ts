@@ -64,7 +64,10 @@ export function waitToOpen({ turn, untilMs }: InTurn & { readonly untilMs: numbe
   turn.wake(OPEN, untilMs);
 }
 
-/** Waits for the code host's rate limit, which does not count as an attempt. Notes the end of the wait on the task. */
+/**
+ * Waits until the code host's rate limit ends. This wait does not count as an attempt. A note on the task names the end
+ * of the wait.
+ */
 export function waitForLimit(
   { turn, untilMs, why }: InTurn & { readonly untilMs: number; readonly why: string },
   context: PullRequestContext,
@@ -79,7 +82,7 @@ export function waitForLimit(
   return { ...reported, attempts: context.attempts - 1 };
 }
 
-/** Records the failure. A new attempt needs a person's or a run's request. */
+/** Records that the opening failed. The service tries again only when a person or a run requests it. */
 export function failOpening(
   { turn, why }: InTurn & { readonly why: string },
   context: PullRequestContext,

@@ -30,7 +30,10 @@ export const pendingRevertRetention = retain(pendingReverts, {
   },
 });
 
-/** Stores a revert until the service learns of the reverted item. Keeps an item's first stored revert. */
+/**
+ * Stores a revert until the service learns of the reverted item. If a revert of the same item is already stored, keeps
+ * that revert.
+ */
 export function storePendingRevert(
   turn: Turn,
   { named, ...revert }: Omit<PendingRevert, "atMs" | "repository"> & { readonly named: NamedRepository },
@@ -43,8 +46,8 @@ export function storePendingRevert(
 }
 
 /**
- * Returns the row. If the row's number or merge commit is new and a stored revert names the new value, sets
- * `revertedBy`. `before` is null for a new row.
+ * Returns the row. If its number or merge commit is new and a stored revert names that value, the returned row has
+ * `revertedBy`. `before` is the row before the change; null for a new row.
  */
 export function withPendingRevert(turn: Turn, before: PullRequestRow | null, row: PullRequestRow): PullRequestRow {
   const { number, mergeCommit, revertedBy } = row;

@@ -3,7 +3,10 @@ import { OPEN_DAY, type PullRequestFact, pullRequestFacts } from "../run-facts/p
 import { toDay } from "../run-facts/stay.table.js";
 import type { PullRequestRow } from "./pull-request.js";
 
-/** Records the fact of a pull request for team figures. `before` is the row before the change, null for a new one. */
+/**
+ * Records the fact of a pull request for team figures. `before` is the row before the change; null for a new pull
+ * request.
+ */
 export function recordPullRequestFact(turn: Turn, before: PullRequestRow | null, row: PullRequestRow): void {
   const { partition } = turn.self;
   const was = before === null ? null : toFact(before);
@@ -15,7 +18,7 @@ export function recordPullRequestFact(turn: Turn, before: PullRequestRow | null,
   pullRequestFacts.put(turn, partition, replaces, is);
 }
 
-/** Returns null for a pull request that is not at the code host. */
+/** Returns the fact of a pull request; null if the pull request is not at the code host. */
 function toFact(row: PullRequestRow): PullRequestFact | null {
   const { id, teamId, role, taskId, lineId, repository, number, url, title, draft, state, revertedBy } = row;
   const openedMs = toMs(row.openedAt);

@@ -77,7 +77,7 @@ function takeEnded(event: Delivered<EffectEnded>, context: PullRequestLogContext
   return isEffectResult(LIST_OPEN, event) && event.result.ok ? takeList(turn, context, event.result.output) : context;
 }
 
-/** Records the repository's current name, as an answer shows it. */
+/** Records the repository's current name, which the code host's answer contains. */
 function takeLookedName(turn: Turn, context: PullRequestLogContext, answer: LookResult): PullRequestLogContext {
   if (answer.problem !== null || answer.seen !== "changed") return context;
   const { repository: askedAs } = toNamed(context, turn);

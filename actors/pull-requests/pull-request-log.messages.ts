@@ -36,8 +36,8 @@ interface ShownRepository {
 }
 
 /**
- * Returns a message to the log if the repository name in the answer is not the stored current name, or if the name in
- * the request is unknown. Returns null for known names, and if the answer has no repository number.
+ * Returns the message that tells the log the repository's name in a code host's answer. Returns null if the log already
+ * knows both this name and the name in the request, or if the answer has no repository number.
  */
 export function toNameNews(
   reading: Reading,

@@ -28,8 +28,8 @@ interface ReportedNews {
 }
 
 /**
- * Passes on or records news. Returns whether the service now knows the pull request that the news concerns. For a
- * renamed repository, returns whether a team has a line on the repository.
+ * Passes news on to a task's pull request, or records it. Returns whether the service now knows the pull request that
+ * the news is about. For news about a renamed repository, returns whether a team has a line on the repository.
  */
 export function recordNews(turn: Turn, { host, news }: ReportedNews): boolean {
   const { about, repository, installationId } = news;
@@ -96,9 +96,9 @@ function renameOpen(turn: Turn, named: HostedKey & { readonly repository: string
 }
 
 /**
- * Finds a task's pull request that a code host event may be about. Its branch is the event's head branch, and it has no
- * number yet (`opening` or `failed`). Returns undefined if there is none, if `picture` is null, or if the head branch
- * is in another repository.
+ * Finds a task's pull request that a code host event may be about. The pull request's branch is the event's head
+ * branch, and it has no number yet (`opening` or `failed`). Returns undefined if there is none, if `picture` is null,
+ * or if the head branch is in another repository.
  */
 function findUnopened(turn: Turn, host: string, picture: HostedPullRequest | null): PullRequestRow | undefined {
   if (picture === null || picture.from?.toLowerCase() !== picture.repository.toLowerCase()) return undefined;
@@ -121,7 +121,9 @@ export function listOpenIn(
   return open.filter((row) => keys.has(toRepositoryKey(row)));
 }
 
-/** Asks the pull requests to read their state from the code host. Returns false if `rows` is empty. */
+/**
+ * Sends each pull request in `rows` the request to read its state from the code host. Returns false if `rows` is empty.
+ */
 function notifyAll(turn: Turn, rows: readonly PullRequestRow[]): boolean {
   for (const { id } of rows) {
     turn.send(pullRequestRef(turn.self.partition, id), { type: "pull-request.seen", picture: null, reviews: [] });
@@ -129,7 +131,7 @@ function notifyAll(turn: Turn, rows: readonly PullRequestRow[]): boolean {
   return rows.length > 0;
 }
 
-/** The known rows and the news of a person's pull request. */
+/** The known rows of a person's pull request, and the news about it. */
 interface Peoples {
   readonly rows: readonly PullRequestRow[];
   readonly at: {
@@ -211,7 +213,7 @@ export function beginPeoples(turn: Turn, teamId: string, { repositoryId, ...at }
 
 type HostedSeen = Seen & { readonly picture: HostedPullRequest };
 
-/** Stores a person's pull request, and records its facts and those of its reviews. */
+/** Stores a person's pull request. Records the facts of the pull request and of its reviews. */
 export function storePeoples(
   turn: Turn,
   before: PullRequestRow | null,
@@ -284,7 +286,7 @@ export function listTeams(turn: Turn, named: NamedRepository): readonly string[]
   return [...new Set(lines.flatMap(({ teamId }) => teamId ?? []))].sort();
 }
 
-/** Whether a line works on the repository or has its config there. */
+/** Whether a line has the repository among its repositories, or has its config in the repository. */
 export function isNamedByLine(turn: Turn, named: NamedRepository): boolean {
   if (listTeams(turn, named).length > 0) return true;
   const names = new Set(listNames(turn, turn.self.partition, named));

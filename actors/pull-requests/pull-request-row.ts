@@ -37,7 +37,10 @@ export function noteOnTask(turn: Turn, { taskAddress }: Pick<PullRequestContext,
   turn.send(taskAddress, note);
 }
 
-/** Changes the task's branch row, which only its pull request writes. Does nothing if the task has been removed. */
+/**
+ * Changes the task's branch row. Only the pull request that owns the branch writes this row. Does nothing if the task
+ * was removed.
+ */
 export function changeTaskBranch(turn: Turn, row: PullRequestRow, changed: Partial<TaskBranch>): void {
   const { partition } = turn.self;
   const { taskId, id } = row;

@@ -1,7 +1,7 @@
 /**
- * A pull request of a task, `pull-request/<id>`. Messages are classified before the step (`classify-pull-request.ts`).
- * If an event's name differs from its message, the message follows in brackets. "asked" is `pull-request.ask`;
- * "news" is `pull-request.seen`, or the result of a read or of an attempt to open.
+ * A pull request of a task, `pull-request/<id>`. `classify-pull-request.ts` classifies each message before the step. If
+ * an event's name differs from the message's name, the message follows in brackets. "asked" means `pull-request.ask`.
+ * "news" means `pull-request.seen`, or the result of a read or of an attempt to open.
  *
  * | state            | moved by                                | next    | also                                       |
  * |------------------|-----------------------------------------|---------|--------------------------------------------|
@@ -177,7 +177,7 @@ const pullRequestMachine = machine({
         ...on("left.none", "none", endWaiting, endWithoutPush),
         ...on("left.open", "open", endWaiting, endWithoutPush),
         ...on("left.failed", "failed", endWaiting, endWithoutPush),
-        // These transitions do not notify the run yet: it is notified after the push.
+        // These transitions do not notify the run yet. The run is notified after its push.
         ...on("became.merged", "merged", takeSeen, endWaiting, endPushing, readFiles),
         ...on("became.closed", "closed", takeSeen, endWaiting, endPushing),
       },

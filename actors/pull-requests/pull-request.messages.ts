@@ -28,7 +28,7 @@ export interface RefreshPullRequest extends Answered<PullRequestAnswer> {
 /** News from the code host about the pull request. */
 interface PullRequestSeen extends Message {
   readonly type: "pull-request.seen";
-  /** Null if the news has no description, so that the pull request must be read. */
+  /** The description of the pull request. Null if the news has none; the service then reads the pull request. */
   readonly picture: HostedPullRequest | null;
   readonly reviews: readonly HostedReview[];
 }
@@ -45,7 +45,7 @@ export interface StoreComment extends Message {
   readonly type: "pull-request.comment";
   /** The purpose of the comment. A pull request has one comment for each purpose. */
   readonly purpose: string;
-  /** Empty to withdraw the comment. */
+  /** The text of the comment. An empty text withdraws the comment. */
   readonly text: string;
 }
 

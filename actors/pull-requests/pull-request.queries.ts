@@ -15,7 +15,9 @@ export interface VisiblePullRequest {
   readonly row: PullRequestRow;
 }
 
-/** Finds a pull request. Refuses with `not-found` unless the caller may read the outcomes of its team. */
+/**
+ * Finds a pull request. Refuses with `not-found` unless the caller may read the outcomes of the pull request's team.
+ */
 export function findPullRequest(reading: Reading, caller: Caller, id: string): VisiblePullRequest | Refusal {
   const workspaceId = findOwningWorkspace(reading, "pull-request", id);
   if (workspaceId === undefined || permit(reading, caller, workspaceId, "read", "pull-request") !== null) {
@@ -30,8 +32,8 @@ export function findPullRequest(reading: Reading, caller: Caller, id: string): V
 const findTeamPullRequest = pullRequests.listed("team-pull-request");
 
 /**
- * Throws `damaged` if the list of a team has the pull request, but its row is lost. Checks only teams whose outcomes
- * the caller can read.
+ * Throws `damaged` if a team's list has the pull request, but the pull request's row is lost. Checks only teams whose
+ * outcomes the caller may read.
  */
 function expectNotListed(reading: Reading, caller: Caller, workspaceId: string, id: string): void {
   for (const { id: teamId } of listAddresses(reading, workspaceId, "team", {})) {

@@ -17,7 +17,8 @@ import { pullRequestRef } from "./pull-request.messages.js";
 import { type PullRequestView, pullRequestView } from "./pull-request.view.js";
 
 /**
- * A change of a pull request, as its stream publishes it: the id and the changed members, or all members of a new one.
+ * A change of a pull request, as published in its stream: the id and the changed members, or all members of a new pull
+ * request.
  */
 const pullRequestTopic = topic<{
   readonly type: "pull-request";
@@ -168,7 +169,10 @@ function listFrom(reading: Reading, workspaceId: string, of: RepositoryBranch): 
   return listUnder(pullRequestBranches, reading, workspaceId, { of, part: of.branch });
 }
 
-/** Lists the rows of a repository, under any of its keys, for which `part` follows the key in the index. */
+/**
+ * Lists the rows of the repository whose index key continues with `part` after the repository key. Reads all keys of
+ * the repository.
+ */
 function listUnder(
   index: Table<true>,
   reading: Reading,

@@ -7,8 +7,8 @@ import type { Stored } from "../view.js";
 import { cutText } from "../well-formed.js";
 
 /**
- * The states of a pull request. An open pull request is `vetting` or `pushing` again during a later push. People's pull
- * requests are only `open`, `closed` or `merged`.
+ * The states of a pull request. During a later push, an open pull request is `vetting` or `pushing` again. A person's
+ * pull request is only `open`, `closed` or `merged`.
  */
 export const pullRequestStates = ["vetting", "pushing", "opening", "open", "closed", "merged", "failed"] as const;
 export type PullRequestState = (typeof pullRequestStates)[number];
@@ -32,7 +32,10 @@ export interface StoredComment {
   readonly attempts?: number;
   /** Whether the task was notified about the code host's rate limit; absent for no. */
   readonly isLimited?: true;
-  /** Why the service gave up the comment until its text changes, as text for people; absent if it did not. */
+  /**
+   * The reason for which the service gave up the comment until its text changes, as text for people; absent if the
+   * service did not give it up.
+   */
   readonly problem?: string;
 }
 
@@ -98,8 +101,8 @@ export interface PullRequestRow extends Stored<typeof pullRequestSchema, "author
   /** The repository's number at the code host; absent while unknown. */
   readonly repositoryId?: number;
   /**
-   * The repository's name in the task's runs, which may be a former name that the line still uses; absent if it equals
-   * `repository`.
+   * The name of the repository in the task's runs. It may be a former name that the line still uses. Absent if it
+   * equals `repository`.
    */
   readonly checkout?: string;
   /** The login of the author, and whether the author is a person. */
@@ -111,8 +114,8 @@ export interface PullRequestRow extends Stored<typeof pullRequestSchema, "author
   /** The commits that people reviewed, without duplicates. Each commit counts as one review round. */
   readonly reviewedCommits: readonly string[];
   /**
-   * The code host's update time when the service last read the pull request with its reviews. Absent before the first
-   * read, and for pull requests of tasks.
+   * The code host's update time of the pull request at the service's last read. Such a read includes the reviews.
+   * Absent before the first read, and for pull requests of tasks.
    */
   readonly lookedUpTo?: string | null;
   /** Digest of the JSON list of the changed paths; null while unknown. */
@@ -149,7 +152,9 @@ export const MAX_ROUNDS = 100;
 
 /** Maximum length of a pull request title on GitHub, in characters. */
 export const MAX_TITLE_CHARACTERS = 256;
-/** A change with this many paths or more is not pushed, because hooks would only see a part. */
+/**
+ * Minimum number of changed paths at which a change is not pushed, because hooks would see only a part of the paths.
+ */
 export const MAX_VETTED_PATHS = 3_000;
 /** Maximum total size of the changed paths for hooks, in bytes. */
 export const MAX_VETTED_BYTES = 512 * 1024;
@@ -191,13 +196,16 @@ export function isPeoplesReview({ by }: HostedReview, author: PullRequestRow["au
   return by.isPerson && by.login !== author?.login;
 }
 
-/** The state of a pull request between turns. Kept small: readers use the row. */
+/** The state of a pull request between turns. Kept small: other code reads the row instead. */
 export interface PullRequestContext {
   /** The run that waits for the result; null for none. */
   readonly run: AskingRun | null;
   /** The address of the task, for notifications. */
   readonly taskAddress: Address | null;
-  /** The state when the run requested a push. The pull request returns to it if nothing is pushed. */
+  /**
+   * The state of the pull request when the run requested a push. If nothing is pushed, the pull request returns to this
+   * state.
+   */
   readonly was: "none" | "open" | "failed";
   /** Number of failed pushes for the run's request. */
   readonly rejected: number;
@@ -221,7 +229,7 @@ export interface PullRequestContext {
 export interface AskingRun {
   readonly id: string;
   readonly wish: string | null;
-  /** The id of both the gate's question and the allowed push. */
+  /** The id of the push. The gate's question has the same id. */
   readonly push: string;
   /** The repository's name in the run; absent in states of earlier releases. */
   readonly repository?: string;

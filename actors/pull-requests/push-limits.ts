@@ -1,6 +1,6 @@
 /**
- * Handles a push at the end of a run for which the code host currently issues no token. The run keeps its runner and
- * its changes, and may push again after the rate limit. Hooks are not asked again.
+ * Handles a push at the end of a run while the code host issues no tokens. The run keeps its runner and its changes,
+ * and may push again after the rate limit. The service does not ask hooks again.
  */
 import type { InTurn } from "../../runtime/cells/chart.js";
 import { timeText } from "../time-text.js";
@@ -11,16 +11,16 @@ import { sendAllowed } from "./vetting.js";
 const PUSH = "push";
 
 /**
- * Records the limit, so that the runner's report about this push does not count as a failure if the push is at the
- * run's end.
+ * Records until when the code host issues no tokens. If the push is at the run's end, the runner's report about this
+ * push then does not count as a failure.
  */
 export function noteLimit({ untilMs }: { readonly untilMs: number }, context: PullRequestContext): PullRequestContext {
   return context.run === null ? context : { ...context, run: { ...context.run, limitedUntilMs: untilMs } };
 }
 
 /**
- * Schedules the next push, which does not count as an attempt. Adds a note about the rate limit to the task, unless the
- * pull request already waits.
+ * Schedules the next push. This wait does not count as an attempt. Adds a note about the rate limit to the task, unless
+ * the pull request was already waiting.
  */
 export function waitToPush(
   { turn, untilMs, why }: InTurn & { readonly untilMs: number; readonly why: string },

@@ -42,7 +42,7 @@ function toFact(
   };
 }
 
-/** Merges two versions of a review. Keeps the first verdict, even if it was dismissed later. */
+/** Merges two versions of a review. Keeps the first verdict, even if the review was dismissed later. */
 function joined(known: ReviewFact, received: ReviewFact): ReviewFact {
   return {
     ...known,

@@ -19,8 +19,8 @@ export type ReviewResult = { readonly problem: null; readonly url: string } | Co
 export const REVIEW_EFFECT = effect<ReviewInput, ReviewResult>("pull-request-review");
 
 /**
- * Writes the review as a `COMMENT`: it neither approves nor requests changes. Searches for the run's review by its mark
- * first, so it is safe to repeat after a crash or a lost answer.
+ * Creates the effect that posts a review as a `COMMENT`, which neither approves nor requests changes. The effect first
+ * searches for the run's review by its mark, so it is safe to repeat after a crash or a lost answer.
  */
 export function reviewEffect(codeHost: CodeHost | null): Effect {
   return hostEffect(REVIEW_EFFECT, codeHostWriteLane, codeHost, writeReview);

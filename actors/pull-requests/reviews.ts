@@ -40,7 +40,8 @@ export function beginReview(turn: Turn, { teamId, lineId, taskId, repository, nu
 }
 
 /**
- * Finds the connection that reaches the repository; undefined if there is none, or if its code host is not the URL's.
+ * Finds the connection that reaches the repository. Undefined if there is none, or if its code host is not the host in
+ * the URL.
  */
 function findConnection(
   turn: Turn,
@@ -82,8 +83,11 @@ export function takeWoken(turn: Turn, { name }: Woken): void {
 }
 
 /**
- * Returns the waiting review for the name of a wake-up or an effect. Returns undefined if the name is not a review's,
- * if the review is written or given up, or if its task is removed.
+ * Returns the waiting review that the name of a wake-up or an effect belongs to. Returns undefined in these cases:
+ *
+ * - The name does not belong to a review.
+ * - The review was posted or given up.
+ * - The review's task was removed.
  */
 function findWaiting(turn: Turn, name: string): WaitingReview | undefined {
   const [what, taskId = "", runId = ""] = name.split(" ");

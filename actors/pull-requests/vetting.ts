@@ -1,6 +1,6 @@
 /**
- * A run requests a push, hooks decide about the changed paths, and the run's runner pushes. No path is pushed that
- * hooks did not see, and the service issues no token before the hooks have answered.
+ * How a run's changes are pushed: the run requests a push, hooks decide about the changed paths, and the run's runner
+ * pushes. The runner pushes no path that hooks did not see. The service issues no token before the hooks have answered.
  */
 import type { InTurn } from "../../runtime/cells/chart.js";
 import type { Turn } from "../../runtime/turns/turn.js";
@@ -100,7 +100,7 @@ function begin({ turn, ask, connection, subject }: PullRequestEventOf<"ask.vet">
   const line = findLine(turn, partition, lineId);
   const terms = line === undefined ? null : pullRequestTerms(line);
   const known = findTaskBranch(turn, partition, { taskId, repository });
-  // After a merge the task gets a new branch. The branch of a closed pull request stays in use.
+  // After a merge the task gets a new branch. If its pull request was closed, the task keeps the branch.
   const isMerged = known !== undefined && known.head === null;
   const serial = (known?.serial ?? 1) + (isMerged ? 1 : 0);
   const branch = known !== undefined && !isMerged ? known.branch : toBranch(subject.task, serial);
@@ -142,7 +142,7 @@ function begin({ turn, ask, connection, subject }: PullRequestEventOf<"ask.vet">
   };
 }
 
-/** Returns the code host's name of the repository that a run names. */
+/** Returns the repository under its name at the code host. `checkout` is the name that the run uses. */
 function toRepository(turn: Turn, checkout: string): Pick<PullRequestRow, "repository" | "repositoryId" | "checkout"> {
   const known = findHosted(turn, turn.self.partition, { repository: checkout });
   if (known === undefined) return { repository: checkout };
@@ -171,7 +171,7 @@ export function allowPush({ turn }: InTurn, context: PullRequestContext): PullRe
   return allowed;
 }
 
-/** Allows the runner to push without asking hooks, because they have seen all changed paths. */
+/** Allows the runner to push without asking hooks, because hooks have already allowed all changed paths. */
 export function allowAtOnce(
   { turn, ask, connection }: PullRequestEventOf<"ask.push">,
   context: PullRequestContext,
@@ -254,13 +254,14 @@ export function askAgain({ turn }: InTurn, context: PullRequestContext): PullReq
 }
 
 /**
- * Ends a request for which nothing was pushed. `type` says what remains: no pull request, an open one or a failed one.
+ * The end of a request for which nothing was pushed. `type` says what remains: no pull request, an open pull request,
+ * or a failed pull request.
  */
 interface Left extends InTurn {
   readonly type: "left.none" | "left.open" | "left.failed";
   /** The reason, for the agent or for people. */
   readonly why: string;
-  /** The branch head that the changes conflict with. Later runs start from it. */
+  /** The head of the branch, if the run's changes conflict with it. Later runs start from this head. */
   readonly head?: string;
 }
 
@@ -279,8 +280,8 @@ export function endWithoutPush({ turn, type, why, head }: Left, context: PullReq
     problem: why,
     waitsUntil: null,
   });
-  // The head may be the task's own push whose report was lost. If the head is not recorded, each later run conflicts
-  // with it again.
+  // The head may be the task's own push whose report was lost. Record the head; otherwise each later run conflicts with
+  // it again.
   if (head !== undefined) changeTaskBranch(turn, row, { head });
   if (isFailed) noteOnTask(turn, reported, `The pull request of ${row.repository} could not be opened: ${why}`);
   return reported;

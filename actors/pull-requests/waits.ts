@@ -5,12 +5,12 @@ import type { CodeHostProblem } from "./code-host-answer.js";
 const MAX_HEAD_ATTEMPTS = 3;
 
 /**
- * Whether to try again after this many attempts to open a pull request.
+ * Whether to try again to open a pull request, after `attempts` attempts. `problem` is the result of the last attempt.
  *
- * - A refusal of the field `head` is retried, at most {@link MAX_HEAD_ATTEMPTS} attempts in total. Right after a
+ * - If the code host refused the field `head`: yes, up to {@link MAX_HEAD_ATTEMPTS} attempts in total. Right after a
  *   push, the code host may refuse this field until all its servers know the branch.
- * - Any other refusal is not retried.
- * - Any other problem is retried, at most {@link MAX_ATTEMPTS} attempts in total.
+ * - If the code host refused anything else: no.
+ * - After any other problem: yes, up to {@link MAX_ATTEMPTS} attempts in total.
  */
 export function isOpenedAgain(problem: CodeHostProblem, attempts: number): boolean {
   if (problem.problem === "refused") return problem.fields?.includes("head") === true && attempts < MAX_HEAD_ATTEMPTS;

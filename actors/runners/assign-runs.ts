@@ -21,12 +21,12 @@ export interface Dispatch {
 }
 
 /**
- * Assigns queued runs to runners, one by one: first the runs of `work`, then one of each other lane in turn. In a lane
- * the oldest run goes first, to the fitting runner with the most free slots. A run that no runner fits does not delay
- * younger ones.
+ * Assigns queued runs to runners, one by one: first the runs of the lane `work`, then one run of each other lane in
+ * turn. In a lane the oldest run goes first, to the fitting runner with the most free slots. A run that no runner fits
+ * does not delay younger runs.
  *
- * Before the caller asks for the next assignment, it must remove the run from the queue and add the claim to the runner
- * and the lane.
+ * Before the caller asks for the next assignment, it must remove the assigned run from the queue, and add the claim to
+ * the runner and the lane.
  */
 export function* assignRuns(dispatch: Dispatch): Assignments {
   const { queue, placement } = dispatch;
@@ -43,7 +43,7 @@ export function* assignRuns(dispatch: Dispatch): Assignments {
 }
 
 /**
- * Assigns one run of each lane in turn, starting with the lane that was served longest ago, until no run can be placed.
+ * Assigns one run of each lane in turn, until no run can be placed. Starts with the lane that was served longest ago.
  */
 function* assignInTurn(lines: readonly Line[], dispatch: Dispatch): Assignments {
   const { lanes } = dispatch.placement;
@@ -67,8 +67,8 @@ function* assignInTurn(lines: readonly Line[], dispatch: Dispatch): Assignments 
 }
 
 /**
- * Assigns the runs of one lane's lines, oldest first. A line is finished when its first run finds no runner, because
- * free slots only decrease.
+ * Assigns the runs of one lane, oldest first. Skips a line once no runner is free for the line's first run, because free
+ * slots only decrease.
  */
 function* assignOldest(lines: readonly Line[], { queue, placement, oldestRuns }: Dispatch): Assignments {
   const heads = new Map<Line, QueuedRow>();

@@ -27,13 +27,16 @@ export const inputsTextSchema = z
 
 /**
  * Parses a text of {@link inputsTextSchema}. Equal texts can return the same cached object, so callers must not change
- * it.
+ * the result.
  */
 export function parseInputs(text: string): CallInputs {
   return findInputs(text) ?? inputsSchema.parse(parseWellFormed(text));
 }
 
-/** Maximum number of cached texts, and of their characters. The cache evicts the oldest first. */
+/**
+ * Maximum number of cached texts, and maximum number of their characters in total. The cache evicts the oldest texts
+ * first.
+ */
 const MAX_PARSED = 256;
 const MAX_PARSED_CHARACTERS = 1024 * 1024;
 
@@ -59,7 +62,7 @@ function findInputs(text: string): CallInputs | undefined {
   return inputs;
 }
 
-/** Whether the value nests at most `levels` deep. Does not look deeper. */
+/** Whether the value is nested at most `levels` deep. Does not read deeper levels. */
 function nests(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   return levels > 0 && Object.values(value).every((inner) => nests(inner, levels - 1));

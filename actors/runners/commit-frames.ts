@@ -21,16 +21,18 @@ export const archiveSchema = z.object({
 });
 export type JobArchive = z.infer<typeof archiveSchema>;
 
-/** Commits that the runner stores and that none of its own runs needs now. Answered by `released`. */
+/** Commits that the runner stores although none of its own runs needs them now. The service answers with `released`. */
 export const keptFrame = z.object({
   frame: z.literal("kept"),
   commits: z.array(repositoryCommit).max(MAX_COMMITS),
 });
 
-/** The commits of the last `kept` frame that no run needs any more. */
+/** The commits in the runner's last `kept` frame that no run needs any more. */
 export const releasedFrame = z.object({ frame: z.literal("released"), commits: z.array(repositoryCommit) });
 
-/** Commits that replays and replay sets need. `mayFetch` asks the runner to fetch a commit that it does not have. */
+/**
+ * Commits that replays and replay sets need. If `mayFetch` is set, the runner fetches a commit that it does not have.
+ */
 export const wantedFrame = z.object({
   frame: z.literal("wanted"),
   commits: z.array(repositoryCommit.extend({ archiveId: z.string().max(100), mayFetch: z.boolean() })),

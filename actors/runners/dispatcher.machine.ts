@@ -1,6 +1,6 @@
 /**
- * Assigns a workspace's queued runs to its runners, `dispatcher/<workspace>`. The only writer of the queue, of runners'
- * offers, of claims and of lanes.
+ * Assigns a workspace's queued runs to its runners, `dispatcher/<workspace>`. Only this actor writes the queue,
+ * runners' offers, claims and lanes.
  *
  * | state  | moved by         | next   | also                                                              |
  * |--------|------------------|--------|-------------------------------------------------------------------|
@@ -12,8 +12,8 @@
  * | placing| lane.limit       | placing| stores the lane's limit; places runs                              |
  * | placing| pools.changed    | placing| places runs                                                       |
  *
- * A placed run gets `run.claim`, once, and decides whether it accepts the claim. There is one state, because all data
- * is in rows, and in a view of them in memory (`dispatcher-view.ts`).
+ * A run that was placed gets one `run.claim`, and decides whether it accepts the claim. The machine has only one state.
+ * All its data is in rows, and in a view of these rows in memory (`dispatcher-view.ts`).
  */
 import { createChart, type InTurn, type NoContext } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";

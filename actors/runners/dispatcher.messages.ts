@@ -28,7 +28,7 @@ export interface ReleaseClaim extends Message {
   readonly runId: string;
 }
 
-/** Sets the limit of a lane. An empty lane without a limit is removed. */
+/** Sets the limit of a lane. If the limit is null, removes a lane that has no queued runs and no claims. */
 export interface LimitLane extends Message {
   readonly type: "lane.limit";
   readonly lane: string;

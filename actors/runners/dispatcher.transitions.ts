@@ -30,8 +30,8 @@ import { claims, runners } from "./runner.table.js";
 /** The transition functions of the dispatcher. Each change of a row is also applied to the view in memory. */
 
 /**
- * Adds a run to the end of the queue. If the clock has moved back since the youngest run was queued, a new era keeps
- * the order.
+ * Adds a run to the end of the queue. If the clock is behind the time of the youngest run, starts a new era, so that
+ * the new run still comes last.
  */
 export function queueRun({ turn, run }: Delivered<QueueRun>): void {
   const { queue } = turn.rowView(dispatcherView);

@@ -17,12 +17,12 @@ export interface Missing {
 }
 
 /**
- * The groups of connected runners that fit certain needs, and the best runner for the next run. Owns the set of groups.
- * Callers pass in the limits of pools and lanes.
+ * The groups of connected runners that fit certain needs, and the best runner for the next run. Owns this set of
+ * groups. Callers pass in the limits of pools and lanes.
  *
- * 1. The groups are exactly those that {@link accepts} returns true for. The counts are the sums of the groups' counts.
+ * 1. The set has exactly the groups that {@link accepts} accepts. The counts are the sums of the groups' counts.
  * 2. A group is ranked by its best runner, while one of its runners has a free slot.
- * 3. The needs are in `placeable` while a group is ranked.
+ * 3. This object is in `placeable` while one of its groups is ranked.
  */
 export class FittingRunners implements GroupListener {
   /** `poolId` is the pool that the needs name, or else the default pool. */
@@ -85,7 +85,10 @@ export class FittingRunners implements GroupListener {
     else this.#placeable.delete(this);
   }
 
-  /** Returns the best runner with a free slot in the pools that accept another run; null if there is none. */
+  /**
+   * Returns the best runner with a free slot, among the pools for which `takesMore` returns true; null if there is
+   * none.
+   */
   best(takesMore: (poolId: string) => boolean): RunnerLoad | null {
     let best: RunnerLoad | null = null;
     for (const [poolId, ranked] of this.#ranked) {

@@ -20,7 +20,10 @@ export interface PoolLoad {
   readonly free: number;
 }
 
-/** Maximum number of pools that are shown by name: over all workspaces, and per workspace. */
+/**
+ * Maximum number of pools that the metrics show by key, over all workspaces. {@link MAX_POOLS_PER_WORKSPACE} is the
+ * maximum per workspace.
+ */
 const MAX_POOLS = 100;
 const MAX_POOLS_PER_WORKSPACE = 10;
 const ANY = "(any)";
@@ -39,20 +42,20 @@ type Sums = { -readonly [Field in Exclude<keyof PoolLoad, "pool">]: PoolLoad[Fie
 
 /**
  * Counts the queued runs, runners and claims of all workspaces in memory, for the metrics. After the first read of a
- * workspace's rows, each change of a row updates the memory. So the metrics read no rows except those of the shown
- * pools. Memory use grows with the queues and with the number of known runners.
+ * workspace's rows, each change of a row updates the counts. So the metrics only read the rows of the shown pools.
+ * Memory use grows with the queues and with the number of known runners.
  *
- * Metrics show pools by key. To limit the number of series, only the first pools that have runners or waiting runs are
- * shown: at most {@link MAX_POOLS_PER_WORKSPACE} pools per workspace, and {@link MAX_POOLS} in total. A shown pool
- * stays shown until the process ends. All other pools count as `(other)`. Pools of several workspaces with the same key
- * share one series.
+ * Metrics show pools by key. To limit the number of series, they show only the first pools that have runners or waiting
+ * runs: at most {@link MAX_POOLS_PER_WORKSPACE} pools per workspace, and {@link MAX_POOLS} in total. A shown pool stays
+ * shown until the process ends. All other pools count as `(other)`. Pools of several workspaces with the same key share
+ * one series.
  */
 export class Fleet implements RowMemory {
   readonly #queued = new Map<string, Waiting>();
   readonly #runners = new Map<string, Known>();
-  /** Number of claims by runner. */
+  /** Ids of the claimed runs, by runner id. */
   readonly #claims = new Map<string, Set<string>>();
-  /** The pools that are shown by name, as `<workspace>\0<pool>`, and their number by workspace. */
+  /** The pools that the metrics show by key, as `<workspace>\0<pool>`. `#shownOf` has their number by workspace. */
   readonly #shown = new Set<string>();
   readonly #shownOf = new Map<string, number>();
 
@@ -131,7 +134,7 @@ export class Fleet implements RowMemory {
     else if (held.delete(String(runId)) && held.size === 0) this.#claims.delete(id);
   }
 
-  /** Returns the name of a pool in memory. Shows the pool by name if the limits allow it. */
+  /** Returns the internal name of a pool. If the limits allow, also marks the pool as shown in the metrics. */
   #toPool({ key: [partition] }: Change, poolId: string | null): string {
     const workspaceId = String(partition);
     const pool = `${workspaceId}\0${poolId ?? ""}`;

@@ -13,11 +13,11 @@ export const claim = { runId: z.string().regex(/^[\w-]{1,100}$/), fence: z.int()
  */
 const replaySchema = z.object({
   /**
-   * `repeat`: the agent works as in any run. `check`: only setup and check run on an earlier run's changes, without an
-   * agent.
+   * `repeat`: the agent works as in any run. `check`: no agent works; the runner only runs setup and check, on an
+   * earlier run's changes.
    */
   does: z.enum(["repeat", "check"]),
-  /** The commands that get the values of the harness's secrets. The agent always gets them. */
+  /** The commands that get the values of the harness's secrets. The agent always gets these values. */
   secretsFor: z.object({
     check: z.boolean(),
     /** The repositories whose `setup` gets the secrets. */
@@ -28,7 +28,7 @@ export type JobReplay = z.infer<typeof replaySchema>;
 
 /**
  * A run of a search. Its agent proposes candidates (`propose`) or records why tasks failed (`reflect`). The runner
- * fetches the agent's material from the service. There are no checkouts, approvals or questions.
+ * downloads the agent's material from the service. A search run has no checkouts, approvals or questions.
  */
 const searchSchema = z.object({ kind: z.enum(["propose", "reflect"]) });
 export type JobSearch = z.infer<typeof searchSchema>;
@@ -52,14 +52,14 @@ const attachmentSchema = z.object({
   name: z.string().min(1).max(255),
   type: z.string(),
   bytes: z.int().min(0),
-  /** SHA-256, hex. */
+  /** SHA-256 (hex) of the file. */
   digest: z.string().regex(/^[0-9a-f]{64}$/),
 });
 export type JobAttachment = z.infer<typeof attachmentSchema>;
 
 /** The change to review. The agent's only result is a comment, and nothing is pushed. */
 const reviewSchema = z.object({
-  /** Null for every repository of the run. */
+  /** The repository of the change; null for every repository of the run. */
   repository: z.string().nullable(),
   /** The branch or ref of the checkout. */
   ref: z.string(),
@@ -72,8 +72,8 @@ export const jobSchema = z.object({
   ...claim,
   workspaceId: z.string(),
   /**
-   * The agent's task; absent in a job without one, as in a search. Only a runner with the feature `taskless` gets such
-   * a job.
+   * The agent's task. Absent in a job without a task, for example in a search. Only a runner with the feature
+   * `taskless` gets such a job.
    */
   task: z
     .object({
@@ -83,19 +83,22 @@ export const jobSchema = z.object({
       url: z.string(),
       /** The task's notes, oldest first. */
       notes: z.array(z.object({ at: z.string(), from: z.string(), text: z.string() })),
-      /** Absent for none. */
+      /** The files that are attached to the task; absent for none. */
       attachments: z.array(attachmentSchema).optional(),
-      /** Absent for a task that changes files. */
+      /** The change to review; absent for a task that changes files. */
       review: reviewSchema.optional(),
     })
     .optional(),
-  /** Absent outside replays. Only a runner with the feature `replays` gets a replay job. */
+  /** The terms of a replay run; absent outside replays. Only a runner with the feature `replays` gets a replay job. */
   replay: replaySchema.optional(),
-  /** Absent outside searches. Only a runner with the feature `search` gets a search job. */
+  /**
+   * The agent's work in a search; absent outside searches. Only a runner with the feature `search` gets a search job.
+   */
   search: searchSchema.optional(),
   /**
-   * Whether the run's changes may be pushed. The runner then keeps the folder after its report (`push.ts`), and the
-   * agent may ask for a pull request. Absent for no. Only a runner with the feature `push` gets such a job.
+   * Whether the service may ask the runner to push the run's changes; absent for no. If set, the runner keeps the
+   * folder after its report (`push.ts`), and the agent may ask for a pull request. Only a runner with the feature
+   * `push` gets such a job.
    */
   push: z.literal(true).optional(),
   line: z.object({ key: z.string(), name: z.string() }),
@@ -109,8 +112,8 @@ export const jobSchema = z.object({
     check: z.string().nullable(),
     passesTo: z.array(z.string()),
     /**
-     * The stations in `passesTo` that come later in the line. If there is exactly one, and the agent ends with neither
-     * a handover nor a question, the runner hands the task over to that station.
+     * The stations in `passesTo` that come later in the line. If there is exactly one such station, the runner hands
+     * the task over to it when the agent ends with neither a handover nor a question.
      */
     next: z.array(z.string()),
   }),
@@ -133,12 +136,14 @@ export const jobSchema = z.object({
         key: z.string(),
         name: z.string(),
         description: z.string(),
-        /** Relative paths, without `..`. */
+        /** The skill's files. The paths are relative, without `..`. */
         files: z.array(z.object({ path: z.string(), content: z.string() })),
       }),
     )
     .default([]),
-  /** Absent for none. Only a runner with the feature `tools` gets a job with tools. */
+  /**
+   * The tools that the agent may call; absent for none. Only a runner with the feature `tools` gets a job with tools.
+   */
   tools: z.array(offeredToolSchema).optional(),
   timeoutMinutes: z.number().positive(),
   checkouts: z.array(
@@ -146,7 +151,10 @@ export const jobSchema = z.object({
       repository: z.string(),
       setup: z.string().nullable(),
       image: z.string().nullable(),
-      /** The commit to start from. Null for the head of the default branch; the runner then reports the commit. */
+      /**
+       * The commit to start from. Null means the head of the default branch; the runner then reports which commit this
+       * is.
+       */
       base: z.string().nullable(),
       /** The task's changes since `base`, which the runner applies before the agent starts; empty for none. */
       diff: z.string(),
@@ -156,11 +164,12 @@ export const jobSchema = z.object({
        */
       branch: z.string().max(MAX_REF_CHARACTERS).optional(),
       /**
-       * What the runner merges into the checkout before the agent starts: the commit if known, otherwise the branch's
-       * head (`HEAD` for the default branch). Conflicts stay in the files for the agent. Absent for no merge.
+       * The branch or commit that the runner merges into the checkout before the agent starts. If `commit` is null, the
+       * runner merges the branch's head (`HEAD` for the default branch). The agent finds conflicts in the files. Absent
+       * for no merge.
        */
       merges: z.object({ branch: z.string().max(MAX_REF_CHARACTERS), commit: commitId.nullable() }).optional(),
-      /** The stored pack of `base`, for when the repository no longer has the commit; absent for none. */
+      /** The stored pack of `base`. The runner uses it if the repository no longer has this commit. Absent for none. */
       archive: archiveSchema.optional(),
     }),
   ),

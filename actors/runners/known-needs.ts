@@ -7,20 +7,21 @@ import type { RunnerGroup } from "./runner-group.js";
 const MAX_IDLE_NEEDS = 64;
 
 /**
- * A cache of needs and their fitting runners, so that needs are compared with each group of runners once and not for
- * each run. The cache keeps the needs of queued runs, and the {@link MAX_IDLE_NEEDS} other needs that were used last.
+ * A cache of needs and the runners that fit them. Because of the cache, needs are compared with each runner group only
+ * once, and not again for each run. The cache keeps the needs of all queued runs. It also keeps the {@link
+ * MAX_IDLE_NEEDS} other needs that were used last.
  *
  * 1. The fitting groups of an entry are exactly the existing groups that the entry accepts.
  */
 export class KnownNeeds {
-  /** Needs for which some fitting runner has a free slot. Ignores the limits of pools. */
+  /** The entries for which some fitting runner has a free slot. Ignores the limits of pools. */
   readonly placeable = new Set<FittingRunners>();
   readonly #fitting = new Map<string, FittingRunners>();
   readonly #names = new Map<FittingRunners, string>();
   /** Entries that are not retained, least recently used first. */
   readonly #idle = new Set<FittingRunners>();
 
-  /** Returns the runners that fit these needs. `groups` yields the groups of the pools that the needs allow. */
+  /** Returns the runners that fit these needs. `groups` yields the runner groups of the pools that the needs allow. */
   get(needs: RunNeeds, groups: () => Iterable<RunnerGroup>): FittingRunners {
     const name = JSON.stringify(toNeedsParts(needs));
     const known = this.#fitting.get(name);

@@ -1,7 +1,7 @@
 import type { LaneRow } from "./run-queue.table.js";
 
 /**
- * The lanes of a workspace: their limits, their claim counts, and which lane is served next. Owns these counts.
+ * The lanes of a workspace: their limits, their claim counts, and their order of service. Owns the claim counts.
  *
  * 1. A lane has an entry while it has a row or holds a claim.
  */
@@ -17,7 +17,7 @@ export class LaneLoads {
     this.#rows.delete(lane);
   }
 
-  /** Returns the lane's row, or the defaults if it has none. */
+  /** Returns the row of the lane; default values if the lane has no row. */
   row(lane: string): LaneRow {
     return this.#rows.get(lane) ?? { lane, maxClaims: null, served: 0 };
   }

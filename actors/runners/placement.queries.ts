@@ -55,7 +55,7 @@ export function readPlacement(reading: Reading, workspaceId: string): Placement 
   return placement;
 }
 
-/** Placement for reads, built only from durable rows. The dispatcher's own placement may be ahead of them. */
+/** Placement for reads, built only from durable rows. The dispatcher's own placement may already have newer changes. */
 export const durablePlacement: ReadView<Placement> = {
   rows: placementRows,
   build: readPlacement,
@@ -63,9 +63,9 @@ export const durablePlacement: ReadView<Placement> = {
 };
 
 /**
- * Returns the reason why a queued run waits; null if the run is not queued or will be placed at once. Reads all runners
- * and claims in the first call for a workspace, and in the first call after its pools or rules changed. The number of
- * rows that other calls read does not grow with runners and claims.
+ * Returns the reason why a queued run waits; null if the run is not queued or will be placed at once. The first call
+ * for a workspace reads all its runners and claims. So does the first call after its pools or rules changed. In other
+ * calls, the number of rows to read does not grow with the number of runners and claims.
  */
 export function whyWaiting(reading: Reading, workspaceId: string, run: QueuedRun): string | null {
   if (findQueued(reading, workspaceId, run) === undefined) return null;

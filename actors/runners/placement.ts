@@ -23,7 +23,10 @@ export interface PlacementRules {
   readonly defaultPoolId: string | null;
   /** Maximum number of simultaneous runs in the workspace; null for no limit. */
   readonly maxRuns: number | null;
-  /** Share of each pool's slots that all lanes other than `work` may use together, in percent; at least one slot. */
+  /**
+   * Share of each pool's slots that all lanes other than `work` may use together, in percent. They may always use at
+   * least one slot.
+   */
   readonly besideWorkPercent: number;
 }
 
@@ -50,13 +53,13 @@ interface KnownRunner extends RunnerLoad {
 }
 
 /**
- * The runners of a workspace with their claims and free slots. Owns all sums over them. Each change of a row updates
- * the sums, so that they always equal those of a placement built from the rows.
+ * The runners of a workspace with their claims and free slots. Owns all sums over the runners. Each change of a row
+ * updates these sums. They always equal the sums of a placement that is newly built from the rows.
  *
  * The cost of an update or a query does not grow with the number of runners, with two exceptions. New needs are
  * compared with each group. A new group is compared with all cached needs.
  *
- * 1. A connected runner of an existing pool is in the group of its offer. No group is empty.
+ * 1. A connected runner of an existing pool is in the group that its offer belongs to. No group is empty.
  * 2. Claims of removed runners count for the workspace and the lane, but not for a pool.
  */
 export class Placement {
@@ -124,7 +127,7 @@ export class Placement {
     this.#hold(runnerId, getLane(claim), 1);
   }
 
-  /** Removes a claim if it exists. Returns its lane, or null. */
+  /** Removes a claim if it exists. Returns the lane of the claim, or null if there was no claim. */
   removeClaim(runnerId: string, runId: string): string | null {
     const claims = this.#claims.get(runnerId);
     const lane = claims?.get(runId);
@@ -161,7 +164,7 @@ export class Placement {
     return this.needs.get(needs, () => this.groups(needs));
   }
 
-  /** Returns the runner for the next run of these needs in this lane; null if the run must wait. */
+  /** Returns the runner for the lane's next run with these needs; null if the run must wait. */
   best(fitting: FittingRunners, lane: string): RunnerRow | null {
     if (this.isFull || this.lanes.isFull(lane)) return null;
     return fitting.best((poolId) => this.takesMore(poolId, lane))?.row ?? null;
@@ -240,7 +243,7 @@ function isAtConcurrency({ pool, held }: PoolLoad): boolean {
   return pool.concurrency !== null && held >= pool.concurrency;
 }
 
-/** Returns the same text for runners that fit the same runs. */
+/** Returns the runner's signature. Runners that fit the same runs have the same signature. */
 function toSignature({ poolId, labels, harnesses, features = [] }: RunnerRow): string {
   return JSON.stringify([poolId, ...[labels, harnesses, features].map((names) => [...new Set(names)].sort())]);
 }

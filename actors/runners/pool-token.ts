@@ -10,9 +10,12 @@ export interface PoolBearer {
 }
 
 /**
- * Finds the pool of a token by the token's SHA-256 (hex): the pool's own token, or one minted through a runner trust.
- * Returns null for an unknown, replaced or expired token, if the trust has changed since the minting, and if the
- * workspace is closed.
+ * Finds the pool of a token by the token's SHA-256 (hex). The token is the pool's own, or was minted through a runner
+ * trust. Returns null in these cases:
+ *
+ * - The token is unknown, replaced or expired.
+ * - The trust has changed since it minted the token.
+ * - The workspace is closed.
  */
 export function findPoolByToken(reading: Reading, tokenHash: string, nowMs: number): PoolBearer | null {
   const own = findResourceByHash(reading, "runner-pool", tokenHash);

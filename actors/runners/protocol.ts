@@ -15,7 +15,7 @@
  *    numbers; the `ack` that answers a beat names it. If no beat is acknowledged for the length of a lease, the
  *    runner kills its runs.
  * 5. A runner whose hello has `makesRequests` gets requests to make in its network (`request`) and answers each
- *    (`response`). They have no numbers. The service repeats a request that was lost with a connection.
+ *    (`response`). These frames have no numbers. The service repeats a request that was lost with a connection.
  * 6. A person's message to a run is sent as `run.message`. The runner passes it to the agent and confirms with
  *    `run.heard`. Messages that did not reach the agent before the run ended become notes for the task's next run.
  * 7. An agent that needs approval for a call asks with `run.permission` and waits. The answer of the task's assignee is
@@ -27,8 +27,8 @@
  *    looks for a commit, it sends the commits that replays need (`wanted`). A runner that has such a commit, or is
  *    asked to fetch it, reports the result and uploads the commit's pack over HTTP (`/api/runner/archives`). These
  *    frames have no numbers.
- * 9. A runner whose hello has the feature `search` gets search jobs. It downloads their agents' material and uploads
- *    their results over HTTP (`/api/runs/{runId}/search-…`), with its id and its claim.
+ * 9. A runner whose hello has the feature `search` gets search jobs. The runner downloads the agents' material and
+ *    uploads the agents' results over HTTP (`/api/runs/{runId}/search-…`), with its id and its claim.
  * 10. A runner whose hello has the feature `tools` gets jobs with tools, and passes on the agents' calls:
  *    `run.tool-call`, `run.tool-cancelled`, `run.tool-waiting`, `run.tool-answered` (`run-tools.ts`).
  * 11. A runner whose hello has the feature `push` pushes the changes of runs. The job of a run that may be pushed has
@@ -44,7 +44,7 @@
  * - Each end ignores unknown members of a frame.
  * - A new member is optional. Its absence means the earlier behaviour.
  * - A new type of message or frame is only sent to an end that listed its feature: the runner in its `hello`, the
- *   service in its `welcome`. {@link RUNNER_FEATURES} lists them. Ignore unknown names.
+ *   service in its `welcome`. {@link RUNNER_FEATURES} lists them. Each end ignores unknown names.
  * - Any other change needs a new protocol number. The service refuses a hello with another number with an `error`.
  */
 import { z } from "zod";
@@ -124,9 +124,9 @@ export const spentSchema = z.object({
 export type Spent = z.infer<typeof spentSchema>;
 
 /**
- * An amount as a runner reports it. Runners of earlier releases do not limit amounts, and JSON turns an infinite sum
- * into null. Null and amounts above the maximum become the maximum, because the runner would resend a refused frame
- * forever. An amount below a billionth becomes 0 (`money.ts`).
+ * An amount as a runner reports it. Null and amounts above the maximum become the maximum. A refusal would not help,
+ * because the runner would send the same frame again forever. Such amounts come from earlier releases: their runners do
+ * not limit amounts, and JSON turns an infinite sum into null. An amount below a billionth becomes 0 (`money.ts`).
  */
 const reportedSpent = z.object({
   amount: z
@@ -196,7 +196,9 @@ const MAX_CHECKOUTS = 50;
 const baseSchema = z.object({
   repository: z.string().max(200),
   base: commitId,
-  /** The job's `branch` if the commit was its head; absent if the checkout started from the job's `base`. */
+  /**
+   * The job's `branch` if the checkout started at the head of this branch. Absent if it started from the job's `base`.
+   */
   branch: z.string().max(MAX_REF_CHARACTERS).optional(),
   /** The commit that the runner merged in before the agent started (the job's `merges`); absent for none. */
   merged: commitId.optional(),
@@ -239,7 +241,10 @@ export const endingSchema = z.discriminatedUnion("kind", [
 export type RunEnding = z.infer<typeof endingSchema>;
 
 export const runnerMessageSchema = z.discriminatedUnion("type", [
-  /** The checkouts are in place, setup has run, and the agent starts; in a job without an agent, the check starts. */
+  /**
+   * The checkouts are in place, setup has run, and the agent starts. In a job without an agent, the check starts
+   * instead.
+   */
   z.object({ type: z.literal("run.started"), ...claim, bases: z.array(baseSchema).max(MAX_CHECKOUTS).optional() }),
   z.object({ type: z.literal("run.step"), ...claim, step: stepSchema }),
   /** The agent wants to hand over; answered by `run.handover-answered` with the same id. */
@@ -315,7 +320,7 @@ export const serviceMessageSchema = z.discriminatedUnion("type", [
     from: z.string().max(255),
     text: z.string().min(1).max(MAX_MESSAGE_CHARACTERS),
   }),
-  /** The approval of a call, or its dismissal. */
+  /** The answer to a permission request: the call is approved or dismissed. */
   z.object({
     type: z.literal("run.permission-answered"),
     ...claim,
@@ -372,7 +377,7 @@ export const runnerFrameSchema = z.discriminatedUnion("frame", [
           .object({ kind: z.enum(unreadKinds).catch("broken"), reason: z.string().max(1_000) })
           .nullable()
           .optional(),
-        /** The reason why the text may differ from the original; absent if there is no doubt. */
+        /** The reason why the text may differ from the original; absent if there is none. */
         doubt: z.string().max(1_000).optional(),
       })
       .nullable(),
@@ -412,7 +417,10 @@ export const serviceFrameSchema = z.discriminatedUnion("frame", [
   z.object({
     frame: z.literal("ack"),
     ack: z.int().min(0),
-    /** The beat that this frame answers. That beat renewed the leases. Absent in the answer to a message. */
+    /**
+     * The number of the beat that this frame answers. The service has renewed the leases at that beat. Absent if the
+     * frame answers a message.
+     */
     beat: z.int().min(1).optional(),
   }),
   /** A POST request to make in the runner's network. The `response` has the same id. */

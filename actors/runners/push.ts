@@ -1,9 +1,9 @@
 /**
- * The protocol of pushes. The runner commits a run's changes and pushes them to a branch of the code host, with a token
- * for that push. See `protocol.ts`, phase 11.
+ * The protocol of pushes. The runner commits a run's changes and pushes them to a branch of the code host. Each push
+ * has its own token. See `protocol.ts`, phase 11.
  *
- * A push sends a *snapshot* of the checkout. If `wish` names a pull request message of the agent, the snapshot is from
- * the time of that message. If `wish` is null, the snapshot is from the time of the run's end report.
+ * A push sends a *snapshot* of the checkout. If `wish` is the id of an agent's pull request message, the snapshot is
+ * from the time of that message. If `wish` is null, the snapshot is from the time of the run's end report.
  */
 import { z } from "zod";
 import { commitId } from "./commit-frames.js";
@@ -41,8 +41,8 @@ export const pullRequestWish = z.object({
 export type PullRequestWish = z.infer<typeof pullRequestWish>;
 
 /**
- * The branch is at `head` and contains the snapshot, from this push or from before. `changed` lists the paths that
- * differ from the run's starting point.
+ * The branch is at `head` and contains the snapshot, which this push or an earlier push sent. `changed` lists the paths
+ * that differ from the run's starting point.
  */
 export const pushed = z.object({
   type: z.literal("run.pushed"),
@@ -75,7 +75,7 @@ export const pushRejected = z.object({
   problem: pushProblem,
   /** One sentence for a person, and git's output, without the token. */
   why: z.string().max(MAX_WHY_CHARACTERS),
-  /** The branch's head if the push conflicts with it; absent if unknown. */
+  /** The head of the branch, if the run's changes conflict with it; absent if unknown. */
   head: commitId.optional(),
 });
 
@@ -86,14 +86,16 @@ export const branchName = z
   .max(MAX_REF_CHARACTERS)
   .regex(/^(?![-/.])(?!.*(\.\.|\/\/|@\{|\/\.|\.lock(\/|$)|\.$|\/$))[^\p{Cc} ~^:?*[\\]+$/u, "must be a branch's name");
 
-/** Returns the branch name if a runner accepts it, otherwise null. The code host also allows other names. */
+/**
+ * Returns the branch name if runners accept it, otherwise null. The code host also allows names that runners reject.
+ */
 export function toTakenBranch(name: string | null): string | null {
   return branchName.safeParse(name).data ?? null;
 }
 
 /**
- * Orders the runner to push the snapshot to the branch, creating the branch if it is missing. Answered by `run.pushed`
- * or `run.push-rejected` with the same id. Never stored with the token.
+ * Orders the runner to push the snapshot to the branch, and to create the branch if it is missing. The runner answers
+ * with `run.pushed` or `run.push-rejected`, with the same id. The service never stores an order with its token.
  */
 export const pushOrder = z.object({
   type: z.literal("run.push"),
@@ -106,10 +108,15 @@ export const pushOrder = z.object({
   url: z.string().max(2_000),
   /** A token for only this repository and push. Null if the code host issued none; then the runner pushes nothing. */
   token: z.string().min(1).max(4_096).nullable(),
-  /** The reason for the missing token, which the runner's answer repeats; absent with a token. */
+  /**
+   * The reason why the code host issued no token; absent if there is a token. The runner repeats this reason in its
+   * answer.
+   */
   why: z.string().max(MAX_WHY_CHARACTERS).optional(),
   branch: branchName,
-  /** The branch that the pull request merges into, which the runner never pushes to; null for the default branch. */
+  /**
+   * The branch that the pull request merges into; null for the default branch. The runner never pushes to this branch.
+   */
   base: branchName.nullable(),
   /** The first line of the commit message. */
   title: z.string().min(1).max(MAX_TITLE_CHARACTERS),
@@ -120,7 +127,7 @@ export const pushOrder = z.object({
 });
 export type PushOrder = z.infer<typeof pushOrder>;
 
-/** The parts of an order that are created when it is sent. */
+/** The parts of an order that the service creates when it sends the order. */
 export type MadePush = Pick<PushOrder, "url" | "token" | "why">;
 
 /** The stored parts of an order. The URL and the token are created when the order is sent. */
@@ -128,9 +135,12 @@ export interface WaitingPush extends Omit<PushOrder, keyof MadePush> {
   /** The name of the code host, and the installation that issues the token. */
   readonly host: string;
   readonly installationId: number;
-  /** Whether the token must allow changes of the code host's workflows. */
+  /** Whether the token must allow the push to change the code host's workflow files. */
   readonly workflows: boolean;
-  /** The pull request, which waits while the code host issues no token; absent in orders of earlier releases. */
+  /**
+   * The pull request that the push belongs to. It waits while the code host issues no token. Absent in orders of earlier
+   * releases.
+   */
   readonly pullRequestId?: string;
 }
 
@@ -140,7 +150,7 @@ export const pullRequestAnswered = z.object({
   ...claim,
   id: requestId,
   url: z.string().max(2_000).nullable(),
-  /** The reason for a refusal, for the agent, which may continue. */
+  /** The reason for a refusal, as text for the agent. The agent may continue after a refusal. */
   refused: z.string().max(20_000).nullable(),
 });
 export type PullRequestAnswered = z.infer<typeof pullRequestAnswered>;

@@ -2,8 +2,8 @@
  * A priority queue whose items can change their rank: a binary heap with an index of each item's position. Reading the
  * first item is O(1); adding or removing an item is O(log n).
  *
- * 1. No item ranks before its parent in the heap. After a change of an item's rank, put the item again before any
- *    other call.
+ * 1. No item ranks before its parent in the heap. After an item's rank has changed, call `put` with this item before
+ *    any other call.
  */
 export class Ranking<Item> {
   readonly #isBefore: (left: Item, right: Item) => boolean;

@@ -5,16 +5,16 @@ import type { QueuedRun, RunNeeds } from "./runner.table.js";
 
 /**
  * The queued runs of a workspace. Runs of one lane with the same needs form a line, oldest first. The dispatcher only
- * considers the head of each line, so thousands of runs that no runner fits do not slow down other runs. Only the
+ * considers the first run of each line, so thousands of runs that no runner fits do not slow down other runs. Only the
  * dispatcher writes the queue.
  *
- * Runs are ordered by era, then by time. If a fast clock is put back, its time may be before the time of a waiting run.
- * The dispatcher then starts a new era. Runs of the new era count as younger than all runs of earlier eras.
+ * Runs are ordered by era, then by time. If a fast clock is put back, its new time may be before the time of a waiting
+ * run. The dispatcher then starts a new era. Runs of the new era count as younger than all runs of earlier eras.
  */
 
 /** The common properties of all runs in a line. */
 export interface LineRow extends RunNeeds {
-  /** Absent for `work`. */
+  /** The lane of the line's runs; absent for `work`. */
   readonly lane?: string;
 }
 
@@ -111,7 +111,9 @@ export function findYoungest(reading: Reading, workspaceId: string): QueuedRow |
     .reduce<QueuedRow | undefined>((last, row) => (last === undefined || isOlder(last, row) ? row : last), undefined);
 }
 
-/** Finds the row of a run; undefined if it is not queued. Reads one or two rows for each era of the line. */
+/**
+ * Finds the row of a queued run; undefined if the run is not queued. Reads one or two rows for each era of the line.
+ */
 export function findQueued(reading: Reading, workspaceId: string, run: QueuedRun): QueuedRow | undefined {
   const line = toLineKey(run);
   const inEra = (era: number) => queuedRuns.get(reading, workspaceId, line, era, run.queuedAtMs, run.runId);

@@ -22,12 +22,12 @@ export interface Line {
 }
 
 /**
- * The queue of a workspace in memory. Owns the set of lines. For each line it caches only the oldest runs, and reads
- * more from the rows after these are used.
+ * The queue of a workspace in memory. Owns the set of lines. For each line, caches only the oldest runs; when these are
+ * used up, reads more runs from the rows.
  *
- * 1. There is one line for each row of `queued-needs`, and each has at least one queued run.
- * 2. The cached runs of a line are the oldest in the rows, without gaps.
- * 3. No queued run is younger than `youngest`, which may have left the queue.
+ * 1. Each row of `queued-needs` has one line here. Each line has at least one queued run.
+ * 2. The cached runs of a line are the line's oldest runs in the rows, without gaps.
+ * 3. No queued run is younger than the run `youngest`, even if that run has left the queue.
  */
 export class RunQueue {
   readonly #placement: Placement;
@@ -83,7 +83,9 @@ export class RunQueue {
     line.areAll = false;
   }
 
-  /** Removes a run from its line if it is there. Returns whether the line is now empty and closed. */
+  /**
+   * Removes a run from its line if the run is there. If the line is then empty, also removes the line and returns true.
+   */
   remove(key: string, run: QueuedRow, oldestRuns: OldestRuns): boolean {
     const line = this.#lines.get(key);
     if (line === undefined) return false;

@@ -43,14 +43,14 @@ export type ToolCalled = z.infer<typeof toolCalledSchema>;
 export const toolCancelledSchema = z.object({ type: z.literal("run.tool-cancelled"), ...claim, id });
 export type ToolCancelled = z.infer<typeof toolCancelledSchema>;
 
-/** A call waits for a person, or continues. */
+/** A call starts to wait for a person, or continues after a wait. */
 export const toolWaitingSchema = z.object({
   type: z.literal("run.tool-waiting"),
   ...claim,
   id: z.string(),
   /** The call's id in the service: `call_…`. */
   callId: z.string(),
-  /** What the call waits for, in a few words for the agent (`the assignee's approval`); null if it continues. */
+  /** What the call waits for, in a few words for the agent (`the assignee's approval`); null if the call continues. */
   for: z.string().nullable(),
 });
 export type ToolWaiting = z.infer<typeof toolWaitingSchema>;

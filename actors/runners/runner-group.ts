@@ -18,7 +18,7 @@ export interface LoadCounts {
   readonly busy: number;
 }
 
-/** Is notified when a runner joins or leaves a group, and when a runner's slots or claims change. */
+/** An object that is notified when a runner joins or leaves a group, and when a runner's slots or claims change. */
 export interface GroupListener {
   /** `more` is the change of the group's counts. Negative numbers mean a decrease. */
   groupChanged(group: RunnerGroup, more: LoadCounts): void;
@@ -41,10 +41,11 @@ export function plus(left: LoadCounts, right: LoadCounts): LoadCounts {
 export const noCounts: LoadCounts = { runners: 0, slots: 0, held: 0, busy: 0 };
 
 /**
- * Connected runners of one pool with the same labels, harnesses and features, so that needs fit all or none of them.
- * Owns its members and their ranking. Only {@link change} may change their claims and slots.
+ * Connected runners of one pool with the same labels, harnesses and features. So a run's needs fit either all runners
+ * of the group or none. Owns its members and their ranking. Only {@link change} may change the claims and slots of a
+ * member.
  *
- * 1. The counts are the sums over the group's runners. Listeners are called for every change of the counts.
+ * 1. The counts are the sums over the group's runners. Every change of the counts is reported to the listeners.
  */
 export class RunnerGroup {
   readonly poolId: string;

@@ -45,8 +45,8 @@ export type RunnerPoolFields = z.output<typeof schema>;
 const TOKEN = "token";
 
 /**
- * A pool of runners. Runners connect to a pull pool with its token, which is stored as a hash and returned once, when
- * it is issued. A push pool sends notifications of work to a URL.
+ * A pool of runners. Runners connect to a pull pool with the pool's token. The service stores the token as a hash, and
+ * returns it only once, when the service issues it. A push pool sends notifications of work to a URL.
  */
 export function runnerPoolKind({ allowList }: { readonly allowList: AllowList }): Kind<RunnerPoolFields> {
   return {

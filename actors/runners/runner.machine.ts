@@ -1,7 +1,7 @@
 /**
- * A runner, `runner/<id>`: its received and sent messages, its lease, and its claims. Messages are classified before
- * the step. If an event's name differs from its message, the message follows in brackets. "Either" is connected or
- * away.
+ * A runner, `runner/<id>`: its received and sent messages, its lease, and its claims. The actor classifies each message
+ * before the step. If an event's name differs from the message's name, the message follows in brackets. "Either" means
+ * connected or away.
  *
  * | state     | moved by                          | next      | also                                                  |
  * |-----------|-----------------------------------|-----------|-------------------------------------------------------|
@@ -25,8 +25,8 @@
  * | connected | lease.over (woken `lease`)        | away      | every claim is lost; no new runs until it connects    |
  * | away      | lease.over (woken `lease`)        | (ended)   | every claim is lost; the runner is removed            |
  *
- * The actor refuses a message on a replaced connection (connection.old), and a message whose predecessor is missing
- * (report.early).
+ * The actor refuses a message on a replaced connection (connection.old). It also refuses a message if the message
+ * before it is missing (report.early).
  */
 import { createChart, type InTurn, toEvent } from "../../runtime/cells/chart.js";
 import { defineActor } from "../../runtime/cells/define-actor.js";
@@ -84,8 +84,8 @@ function classify(
 }
 
 /**
- * Classifies a hello. A new process has lost every claim. The same process has lost the claims that it received but
- * does not list.
+ * Classifies a hello. A new process has lost every claim. If the process is the same, it has lost the claims that it
+ * received but does not list in the hello.
  */
 function classifyHello(message: RunnerHello, { instance, claims }: RunnerContext, turn: TurnReading) {
   const { hello } = message;
@@ -97,7 +97,7 @@ function classifyHello(message: RunnerHello, { instance, claims }: RunnerContext
   return toEvent("runner.returned", { ...message, lost });
 }
 
-/** Returns the runs whose assignments the runner has not received, so that it cannot list them. */
+/** Returns the runs whose assignments the runner has not received. Its hello cannot list these runs. */
 function unsentClaims(turn: TurnReading, received: number): Set<string> {
   const waiting = outbox.list(turn, turn.self.partition, [turn.self.id], { after: [turn.self.id, received] });
   return new Set(waiting.flatMap((message) => (message.type === "run.assign" ? [message.runId] : [])));

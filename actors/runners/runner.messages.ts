@@ -21,8 +21,8 @@ export interface RunnerReported extends Answered<{ readonly received: number }> 
   readonly n: number;
   readonly ack: number;
   /**
-   * The number of the previous message on the same connection. The actor refuses a message if it has not processed the
-   * previous message yet. Absent for the first message.
+   * The number of the previous message on the same connection. If the actor has not processed that message yet, it
+   * refuses this one. Absent for the first message.
    */
   readonly follows?: number;
   readonly message: RunnerMessage;
@@ -52,7 +52,7 @@ export interface SendToRunner extends Message {
   readonly message: OutboxMessage;
 }
 
-/** From a run: it has ended, so its claim ends too. */
+/** From a run: the run has ended, so the runner's claim of the run ends too. */
 export interface ClaimEnded extends Message {
   readonly type: "claim.ended";
   readonly runId: string;
@@ -63,20 +63,20 @@ export const runnerRef = reference<
   RunnerHello | RunnerReported | RunnerBeat | RunnerLeft | RunnerDisconnected | SendToRunner | ClaimEnded
 >("runner");
 
-/** To a run: its runner's message about it. */
+/** To a run: a message of its runner about the run. */
 export interface RunReported extends Message {
   readonly type: "run.said";
   readonly runnerId: string;
   readonly said: Exclude<RunnerMessage, { type: "offer" }>;
 }
 
-/** To a run: the runner no longer holds its claim. */
+/** To a run: the run's runner no longer holds the claim. */
 export interface ClaimLost extends Message {
   readonly type: "claim.lost";
   readonly runnerId: string;
 }
 
-/** To a run: a runner is assigned to the run, which decides whether it accepts the claim. */
+/** To a run: the dispatcher assigned a runner. The run decides whether it accepts the claim. */
 export interface ClaimRun extends Message {
   readonly type: "run.claim";
   readonly runnerId: string;

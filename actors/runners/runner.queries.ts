@@ -20,8 +20,8 @@ export function listRunners(
 }
 
 /**
- * Lists the runners of all workspaces that the directory shows as connected. Some may no longer exist. Skips damaged
- * entries.
+ * Lists the runners of all workspaces that are connected according to the directory. Some of these runners may no
+ * longer exist. Skips damaged entries.
  */
 export function listConnectedRunners(reading: Reading): readonly RunnerKey[] {
   return connectedRunners.list(readPastDamage(reading));
@@ -30,9 +30,9 @@ export function listConnectedRunners(reading: Reading): readonly RunnerKey[] {
 const RUNNER_ID = /^runner_[0-9A-Z]{26}$/;
 
 /**
- * Whether a runner of the pool may use the id. The id must have the form of a runner id, and no runner of another pool
- * may have it. Otherwise the new runner would get the claims of the other runner. The lookup is only in the pool's
- * workspace, so an id of another workspace's runner is allowed.
+ * Whether a runner of the pool may use the id. The id must have the form of a runner id. No runner of another pool in
+ * the workspace may have this id, because the new runner would get the claims of that runner. Runners of other
+ * workspaces may have the same id.
  */
 export function mayReturnAs(reading: Reading, { workspaceId, poolId }: PoolBearer, runnerId: string): boolean {
   const known = runners.get(reading, workspaceId, runnerId);
@@ -44,7 +44,7 @@ export function isPoolRunner(reading: Reading, { workspaceId, poolId }: PoolBear
   return RUNNER_ID.test(runnerId) && runners.get(reading, workspaceId, runnerId)?.poolId === poolId;
 }
 
-/** A message in a runner's outbox, with its number there. */
+/** A message in a runner's outbox, with the message's number in the outbox. */
 export interface OutgoingMessage {
   readonly n: number;
   readonly message: OutboxMessage;

@@ -8,7 +8,7 @@ import type { RunnerRow } from "./runner.js";
 
 /** A run's requirements for its runner. */
 export interface RunNeeds {
-  /** Null for any pool of the workspace. */
+  /** The pool that the runner must belong to; null for any pool of the workspace. */
   readonly poolId: string | null;
   readonly labels: readonly string[];
   readonly harness: string;

@@ -39,14 +39,14 @@ export interface RunnerContext {
   readonly claims: Readonly<Record<string, number>>;
 }
 
-/** A process connects. `lost` lists the runs whose claims it no longer holds. */
+/** The hello of a process that connects. `lost` lists the runs whose claims the process no longer holds. */
 type Greeting = EventWith<RunnerHello, { readonly lost: readonly string[] }>;
 
-/** Handles a reconnect of the same process, whose runs continue. */
+/** Handles the reconnect of a process that was connected before. Its runs continue. */
 export function welcomeBack(event: Greeting, context: RunnerContext): RunnerContext {
   const { received } = event.hello;
   const next = acknowledge(event.turn, received, context);
-  // Numbers continue after the last message that the runner received, so that it does not treat new messages as
+  // Numbers continue after the last message that the runner received. Otherwise the runner would treat new messages as
   // repetitions.
   const greeted = greet(event, received > next.sent ? { ...next, sent: received, acknowledged: received } : next);
   reportRunner(event.turn, "returned", greeted);
@@ -107,8 +107,8 @@ export function extendLease(turn: Turn, { leaseMs }: Pick<RunnerContext, "leaseM
 }
 
 /**
- * Answers with the number of the last message received, and removes the messages from the outbox that the runner has
- * received.
+ * Answers with the number of the last message received from the runner. Removes the messages that the runner has
+ * received from the outbox.
  */
 export function answerReport(
   turn: Turn<AnswerTo<RunnerReported>>,
@@ -179,7 +179,7 @@ export function acknowledge(turn: Turn, ack: number, context: RunnerContext): Ru
   const { sent, acknowledged } = context;
   const upTo = Math.min(ack, sent);
   if (acknowledged !== undefined && upTo <= acknowledged) return context;
-  // Numbers have no gaps, so the rows can be removed without reading them.
+  // Numbers have no gaps, so rows can be removed by number without reading them.
   if (acknowledged === undefined) removeUpTo(turn, upTo);
   else for (let n = acknowledged + 1; n <= upTo; n++) outbox.remove(turn, turn.self.partition, turn.self.id, n);
   return { ...context, acknowledged: upTo };

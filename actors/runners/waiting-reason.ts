@@ -7,9 +7,9 @@ import type { RunNeeds } from "./runner.table.js";
 const NAMES_SHOWN = 10;
 
 /**
- * Returns the reason why no runner can accept the run now, as a sentence for people; null if a runner can accept it.
- * The cost does not grow with the number of runners. The exception is a run that no runner fits: then all groups are
- * searched, once after each change of groups.
+ * Returns the reason why no runner can accept the run now, as a sentence for people; null if a runner can accept the
+ * run. The cost does not grow with the number of runners, with one exception: for a run that no runner fits, all groups
+ * are searched, once after each change of the groups.
  */
 export function waitingReason(run: LineRow, placement: Placement): string | null {
   const lane = getLane(run);

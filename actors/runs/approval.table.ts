@@ -40,8 +40,8 @@ export const listOpenApprovals: (reading: Reading, workspaceId: string, runId: s
   approvals.under("approval-open");
 
 /**
- * Returns a page of a workspace's open approvals without an approver, newest first. Nobody can answer them until their
- * task has an assignee. In the worst case, reads all open approvals of the workspace.
+ * Returns a page of a workspace's open approvals that have no approver, newest first. Nobody can answer such an
+ * approval until its task has an assignee. In the worst case, reads all open approvals of the workspace.
  */
 export function listUnassignedApprovals(
   reading: Reading,

@@ -48,17 +48,17 @@ export type ApprovalRule = NonNullable<z.output<typeof approvalSchema>["rule"]>;
 
 /** A call that needs approval, open or decided. */
 export interface ApprovalRow extends Stored<typeof approvalSchema, "rule" | "callId" | "inputs" | "edited"> {
-  /** The id of the runner's request, repeated in the answer. Empty for a tool call. */
+  /** The id of the runner's request; the service repeats the id in its answer. Empty for a tool call. */
   readonly request: string;
   /** The team of the run. */
   readonly teamId: string;
-  /** Absent for a permission. */
+  /** The source of the approval rule; absent for a permission. */
   readonly rule?: ApprovalRule;
-  /** Absent for a permission. */
+  /** The id of the tool call; absent for a permission. */
   readonly callId?: string;
-  /** The JSON text of an object. */
+  /** The inputs of the call: the JSON text of an object. */
   readonly inputs: string;
-  /** JSON text. */
+  /** JSON text of the inputs that replaced `inputs` on approval; null if unchanged. */
   readonly edited: string | null;
 }
 

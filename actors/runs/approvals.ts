@@ -17,8 +17,8 @@ import { getRunRow, sendToOwner, sendToRunner } from "./run.transitions.js";
 import type { RunOwner } from "./run-owner.js";
 
 /**
- * Approvals that a run's agent asks for. An approval is open until the assignee of the run's owner answers it, or until
- * the run ends or receives a stop request. The runner gets the answer once, in the batch that records it.
+ * Approvals that a run's agent asks for. An approval is open until the assignee answers it, or until the run ends or
+ * receives a stop request. The batch that records the answer also sends it to the runner, once.
  */
 
 /** The runner's request for an approval. */
@@ -72,7 +72,7 @@ function whyDismissed({ stopping }: RunContext, { hasApprovals }: RunOwner, open
   return `${MAX_OPEN_PERMISSIONS} approvals of this run are already pending.`;
 }
 
-/** Returns the approval if the person may answer it, otherwise the refusal. Reads only. */
+/** Returns the approval if the person `by` may answer it; otherwise a refusal. Reads only. */
 export function findAnswerable(
   turn: TurnReading,
   { by, approvalId }: AnswerApproval,
@@ -85,7 +85,7 @@ export function findAnswerable(
   return refuseNonAssignee({ assignee }, by) ?? refuseUnlessOpen(approval, by) ?? approval;
 }
 
-/** Refuses an answer to an approval that is not open. Returns null for an open one. */
+/** Refuses an answer to an approval that is no longer open. Returns null if the approval is open. */
 export function refuseUnlessOpen({ state, note, answeredBy }: ApprovalRow, by: string): Refusal | null {
   if (state === "open") return null;
   const detail =
@@ -174,8 +174,8 @@ export function listAssigneesApprovals(reading: Reading, workspaceId: string, ru
 }
 
 /**
- * Gives the open approvals of a run to its new assignee, in a turn of the run's owner. Returns a sentence about what
- * the run asks of the assignee; null for nothing.
+ * Assigns the open approvals of a run to its new assignee, in a turn of the run's owner. Returns a sentence about what
+ * the run asks of the assignee; null if it asks nothing.
  */
 export function reassignApprovals(turn: Turn, asked: AskedOf): string | null {
   const { partition } = turn.self;

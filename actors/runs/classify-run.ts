@@ -18,7 +18,10 @@ import { acceptedOutcome, type EndReport } from "./run-ending.js";
 import { getRunOwner, type RunOwner } from "./run-owner.js";
 import { findPush, isLastResult, PUSH, type PushReport, repositoriesToPush, whyNoPullRequest } from "./run-pushes.js";
 
-/** A wake-up is late when it arrives more than this many milliseconds after its due time: the service was down. */
+/**
+ * A wake-up that arrives more than this many milliseconds after its due time is late. The service was down at the due
+ * time.
+ */
 const LATE_MS = 5_000;
 
 type RunMessage = MessageTo<ReturnType<typeof runRef>> | GateAnswer | Woken;
@@ -28,7 +31,7 @@ interface Owned {
   readonly owner: RunOwner;
 }
 
-/** A message without effect, for example about another claim. No state handles it. */
+/** The event of a message without effect, for example a message about another claim. No state handles this event. */
 const OTHER = toEvent("claim.other");
 
 interface RunState {
@@ -87,7 +90,10 @@ function toFirstEvent(message: RunMessage, owners: readonly RunOwner[]) {
   return message.type === "run.claim" ? toEvent("claim.orphaned", { runnerId: message.runnerId }) : OTHER;
 }
 
-/** Adds the runner features that the run's job needs. Throws when the owner's kind is unknown. */
+/**
+ * Adds the runner features that the run's job needs to the message. Throws if the catalogue lacks the kind of the run's
+ * owner.
+ */
 function toStart(message: StartRun, owners: readonly RunOwner[]) {
   const { brief } = getRunOwner(owners, message.owner.kind);
   const needed: RunnerFeature[] = [];
@@ -132,7 +138,7 @@ function toEndEvent(report: EndReport, { context, turn, owned }: ReportScope) {
   const row = getRunRow(turn);
   const isAccepted = isWhole && acceptedOutcome(row, report).outcome === "completed";
   const repositories = isAccepted ? repositoriesToPush(turn, row, report) : [];
-  // The end also waits for pushes of the agent's requests that have no result yet.
+  // The run's end also waits for pushes that the agent asked for and that have no result yet.
   const isWaiting = repositories.length > 0 || (isAccepted && context.pushes.length > 0);
   return isWaiting ? toEvent("end.held", { ...report, repositories }) : { ...report, ...owned() };
 }

@@ -13,13 +13,13 @@ import type { RunOwner } from "./run-owner.js";
 import { findStep } from "./run-steps.js";
 
 /**
- * Messages that people send to a run. The turn that records a message as a step of the run also sends it to the runner.
- * Messages that the agent did not get before the run's end become notes of the owner, for the next run.
+ * Messages that people send to a run. One turn records a message as a step of the run and sends it to the runner. At
+ * the run's end, messages that the agent did not get become notes of the run's owner, for the next run.
  */
 
 /** The earlier message that a new message may repeat. */
 interface SentBefore {
-  /** The earlier message with the same key, or null. */
+  /** The earlier message with the same key; null if there is none. */
   readonly before: StepRow | null;
 }
 
@@ -63,7 +63,8 @@ function refuseByState(turn: TurnReading, context: RunContext, run: RunRow): Ref
 }
 
 /**
- * Records the message and sends it to the runner. A repeated message with the same key only gets the same answer again.
+ * Records the message and sends it to the runner. A repeated message with the same key is not sent again, and gets the
+ * same answer.
  */
 export function sendMessage(event: EventWith<SendMessage, SentBefore>, context: RunContext): RunContext {
   const { turn, by, text, key, before } = event;
@@ -94,9 +95,8 @@ export function recordDelivered(turn: Turn, { said }: RunContext, n: number): vo
 }
 
 /**
- * Sends the owner the messages that the run's agent did not get, for the start of the next run. For an abandoned run,
- * sends the last {@link MAX_UNDELIVERED} messages, even if its agent got them, because the next agent has received none
- * of them.
+ * Sends the owner the messages that the run's agent did not get, for the start of the next run. If the run was
+ * abandoned, sends the run's last {@link MAX_UNDELIVERED} messages, because the next agent has received none of them.
  */
 export function carryUndelivered(turn: Turn, { said }: RunContext, { id, outcome, unheard = 0 }: RunRow): void {
   if (said === 0) return;

@@ -1,6 +1,6 @@
 /**
- * Parses the path after `---` or `+++` and removes the prefix; null for `/dev/null`. Git ends a path that has spaces
- * with a tab.
+ * Parses the path after `---` or `+++` and removes the prefix; null for `/dev/null`. If a path contains spaces, git
+ * writes a tab after it.
  */
 export function findPath(text: string, prefix: "a/" | "b/"): string | null {
   const tab = text.indexOf("\t");
@@ -9,8 +9,8 @@ export function findPath(text: string, prefix: "a/" | "b/"): string | null {
 }
 
 /**
- * Parses the path from the text after `diff --git`, which has the same path twice. For a renamed file, use the header
- * lines below it.
+ * Parses the path from the text after `diff --git`, which contains the same path twice. Do not use this for a renamed
+ * file: its paths are in the header lines that follow.
  */
 export function pathOfBoth(text: string): string {
   const end = endOfQuoted(text);
@@ -34,7 +34,7 @@ export function unquoted(text: string): string {
 
 const [BACKSLASH, QUOTE, ZERO, SEVEN] = [0x5c, 0x22, 0x30, 0x37];
 
-/** Escaped bytes by the letter of their escape. */
+/** The byte for the letter of each escape. */
 const ESCAPED: ReadonlyMap<number, number> = new Map(
   Object.entries({ n: "\n", t: "\t", r: "\r", a: "\x07", b: "\b", f: "\f", v: "\v" }).map(([letter, byte]) => [
     letter.charCodeAt(0),

@@ -24,7 +24,10 @@ export interface FrozenTool {
   readonly inputs: ToolInputs;
   /** JSON Schema of the inputs. */
   readonly schema: Readonly<Record<string, unknown>>;
-  /** The rule that requires approval for each call: the tool's, or else the station's. Null if neither requires it. */
+  /**
+   * The rule that requires approval for each call: the tool's rule, or else the station's rule. Null if no rule
+   * requires approval.
+   */
   readonly approval: "tool" | "station" | null;
   /** The HTTP method of the tool's action; null when the action is missing. */
   readonly method: string | null;
@@ -56,8 +59,9 @@ export function freezeTools(
 }
 
 /**
- * Stores the tools of a run that repeats another run. Tools of `repeated` keep the definition from that run, even if
- * they have been changed or deleted since. Other tools are copied from `now`, or left out if `now` does not have them.
+ * Stores the tools of a run that repeats another run. A tool that the repeated run had keeps its definition from
+ * `repeated`, even if the tool has been changed or deleted since. Other tools come from `now`. A tool that `now` lacks
+ * too is left out.
  */
 export function repeatTools(
   turn: Turn,
@@ -104,12 +108,15 @@ interface WithTools {
   readonly tools?: RunTools;
 }
 
-/** Whether the run's agent gets tools. A replay that only checks starts no agent and gets none. */
+/** Whether the run's agent gets tools. False for a replay that only checks, because it starts no agent. */
 export function offersTools({ tools, replay }: WithTools & { readonly replay?: ReplayTerms }): boolean {
   return tools !== undefined && replay?.does !== "check";
 }
 
-/** Maximum total size, in characters, of the texts whose tools are cached. The cache evicts the oldest first. */
+/**
+ * Maximum total size of the JSON texts whose tools are cached, in characters. The cache evicts the oldest entries
+ * first.
+ */
 const MAX_READ_CHARACTERS = 4 * 1024 * 1024;
 
 /** Cache of parsed tools by workspace and digest, because each call of a run reads the same tools. */
@@ -117,8 +124,8 @@ const read = new Map<string, { readonly tools: readonly FrozenTool[]; readonly c
 let readCharacters = 0;
 
 /**
- * Reads the tools of a run, in the order of its station; empty for none. Cached: repeated reads can return the same
- * objects.
+ * Reads the tools of a run, in the order of its station; empty if it has no tools. The result may be a cached object:
+ * do not change it.
  */
 export function readFrozenTools(reading: Reading, workspaceId: string, { tools }: WithTools): readonly FrozenTool[] {
   if (tools === undefined) return [];

@@ -13,8 +13,8 @@ type HandoverWish = Extract<RunnerMessage, { type: "run.handover" }>;
 const GATE = "handover.giving";
 
 /**
- * Asks the gate whether to accept the handover, if the owner has a gate. Otherwise decides as the owner prescribes.
- * Refuses at once a handover to a station that is not in `passesTo`.
+ * Asks for a decision on the agent's handover. If the owner has a gate, hooks decide; otherwise the owner's fixed
+ * answer applies. Refuses a handover to a station that is not in `passesTo` at once.
  */
 export function askHandover(turn: Turn, context: RunContext, wish: HandoverWish, owner: RunOwner): RunContext {
   const { passesTo } = getRunRow(turn);
@@ -43,7 +43,7 @@ function askGate(turn: Turn, context: RunContext, wish: HandoverWish, owner: Run
   return { ...context, handover: { id: wish.id, to: wish.to, question: question.id } };
 }
 
-/** Records the gate's answer and sends it to the agent. Ignores an answer to an earlier request. */
+/** Records the gate's answer and sends it to the agent. Ignores the answer to an earlier handover request. */
 export function answerHandover(turn: Turn, context: RunContext, given: Pick<GateAnswer, "id" | "refused">): RunContext {
   const { handover } = context;
   if (handover === null || handover.question !== given.id) return context;
@@ -63,7 +63,7 @@ function decide(
   answer(turn, context, id, refused);
 }
 
-/** Whether the latest decided handover of the run was to `to` and was accepted. */
+/** Whether the run's latest decided handover was accepted and was to the station `to`. */
 export function mayHandOver(row: RunRow, to: string): boolean {
   return row.handover !== null && row.handover.to === to && row.handover.refused === null;
 }

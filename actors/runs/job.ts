@@ -18,9 +18,12 @@ export interface JobSource {
 }
 
 /**
- * Builds the job that a runner needs for a run. Returns undefined if the run is missing or has ended, if the claim is
- * outdated, or if the run's input is incomplete. The job is built from the run's input, so each build returns the same
- * job. Only the secrets and the stored packs are current.
+ * Builds the job that a runner needs for a run, from the run's input. Each build returns the same job, except for
+ * secret values and stored packs, which are current. Returns undefined in these cases:
+ *
+ * - The run is missing or has ended.
+ * - The claim is outdated.
+ * - The run's input is incomplete.
  */
 export function buildJob(
   source: JobSource,
@@ -139,7 +142,10 @@ function toArchive(
   return stored === null ? {} : { archive: { id: stored.archiveId, bytes: stored.bytes, digest: stored.digest } };
 }
 
-/** Returns secret values by environment variable, and the names of secrets that are missing or cannot be opened. */
+/**
+ * Returns the secret values by environment variable. Also returns the names of the secrets that do not exist or cannot
+ * be decrypted.
+ */
 function openSecrets(
   { reading, sealer }: JobSource,
   workspaceId: string,

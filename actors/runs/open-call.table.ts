@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 
-/** A tool call of a run that has not ended. */
+/** An open tool call of a run: it has not ended. */
 export interface OpenCall {
   /** The ids that the runner gave to the call. The outcome goes to each of them. */
   readonly asks: readonly string[];
@@ -28,7 +28,7 @@ export function listOpenCalls(
     .map(({ key, value }) => ({ callId: String(key.at(-1)), ...value }));
 }
 
-/** Finds the id of the open call that has `askId` among the runner's ids; undefined if there is none. */
+/** Finds the open call to which the runner gave the id `askId`. Returns the call's id; undefined if there is none. */
 export function findCallOfAsk(
   reading: Reading,
   workspaceId: string,

@@ -24,8 +24,8 @@ export function toPushOrder(
 }
 
 /**
- * Converts a message of a runner's outbox to its wire form. Only this function builds a job and opens its secrets. An
- * assignment whose claim has ended becomes `run.drop`.
+ * Converts a message of a runner's outbox to its wire form. For an assignment, builds the job and opens its secrets; no
+ * other function does this. An assignment whose claim has ended becomes `run.drop`.
  */
 export function toServiceMessage(source: JobSource, workspaceId: string, message: SendableMessage): ServiceMessage {
   if (message.type !== "run.assign") return message;
@@ -35,7 +35,8 @@ export function toServiceMessage(source: JobSource, workspaceId: string, message
 }
 
 /**
- * Returns the reason, for people, why a runner with these protocol features cannot handle the message; null if it can.
+ * Returns the reason, for people, why a runner with these protocol features cannot handle the message; null if the
+ * runner can handle it.
  */
 export function whyNotKnown(message: ServiceMessage, features: readonly string[]): string | null {
   if (message.type !== "run.assign") return null;

@@ -3,12 +3,15 @@ import { reference } from "../../runtime/cells/reference.js";
 import type { Message } from "../../runtime/turns/turn.js";
 import type { PushProblem } from "../runners/push.js";
 
-/** Messages between runs and the pull requests of their tasks. The runner only communicates with its run. */
+/**
+ * Messages between runs and the pull requests of their tasks. The runner does not talk to the pull request: the run
+ * passes the messages on.
+ */
 
 /**
- * From a run: asks to add the run's changes in a repository to the task's pull request. If there is none, the service
- * opens one. The answer is {@link PushAllowed} and later {@link PullRequestReported}, or only {@link
- * PullRequestReported}.
+ * From a run: asks to add the run's changes in a repository to the task's pull request. If the task has no pull request
+ * in this repository, the service opens one. If the push is allowed, the answers are {@link PushAllowed} and later
+ * {@link PullRequestReported}. Otherwise the only answer is {@link PullRequestReported}.
  */
 export interface AskPullRequest extends Message {
   readonly type: "pull-request.ask";
@@ -29,7 +32,7 @@ export interface AskPullRequest extends Message {
   readonly changed: readonly string[];
 }
 
-/** From the run that received permission: its runner has pushed. */
+/** From the run whose push was allowed: the runner has pushed. */
 export interface BranchPushed extends Message {
   readonly type: "pull-request.pushed";
   readonly runId: string;
@@ -38,8 +41,8 @@ export interface BranchPushed extends Message {
 }
 
 /**
- * From the run that received permission: its runner could not push. With `lost` the outcome is unknown, because the
- * runner is lost or the run has ended.
+ * From the run whose push was allowed: the runner could not push. With the problem `lost`, the outcome is unknown,
+ * because the runner is lost or the run has ended.
  */
 export interface BranchNotPushed extends Message {
   readonly type: "pull-request.not-pushed";
@@ -47,13 +50,13 @@ export interface BranchNotPushed extends Message {
   readonly problem: PushProblem | "lost";
   /** One sentence for a person. */
   readonly why: string;
-  /** The branch's head, if the changes conflict with it. */
+  /** The branch's current head at the code host, if the run's changes conflict with that head. */
   readonly head?: string;
 }
 
 /**
- * From the edge, before it sends a push order without a token: the code host issues no token for now. If the push is at
- * the run's end, the runner's next report about it does not count as a failure.
+ * From the edge, before it sends a push order without a token: the code host issues no tokens for now. If the push is
+ * at the run's end, the runner's next report about this push does not count as a failure.
  */
 export interface PushLimited extends Message {
   readonly type: "pull-request.limited";
@@ -70,7 +73,7 @@ export const pullRequestRef = reference<AskPullRequest | BranchPushed | BranchNo
 export interface PushAllowed extends Message {
   readonly type: "pull-request.allowed";
   readonly pullRequestId: string;
-  /** The id of this push. Each push has a new one. */
+  /** The id of this push. Each push has a new id. */
   readonly push: string;
   readonly repository: string;
   readonly host: string;
@@ -83,13 +86,13 @@ export interface PushAllowed extends Message {
   readonly workflows: boolean;
 }
 
-/** To a run: the result of its request. At most one of `url` and `refused` is not null. */
+/** To a run: the result of the run's request for a pull request. At most one of `url` and `refused` is not null. */
 export interface PullRequestReported extends Message {
   readonly type: "pull-request.told";
   readonly pullRequestId: string;
   readonly repository: string;
   readonly wish: string | null;
-  /** Null while the pull request is not open. */
+  /** The URL of the pull request; null while the pull request is not open. */
   readonly url: string | null;
   /** The reason why nothing was pushed or opened, for the agent and for people. */
   readonly refused: string | null;

@@ -3,8 +3,8 @@ import type { JobReplay } from "../runners/job.js";
 import type { RunAnswer } from "./run-answer.js";
 
 /**
- * The work of a replay run, and which of its programs get the secrets of the profile. Stored as `replay` in the
- * beginning of the run's input.
+ * What a replay run does, and which of its programs get the profile's secrets. Stored as `replay` in the `beginning` of
+ * the run's input.
  */
 export interface ReplayTerms {
   /** `repeat` starts the agent. `check` only runs the setups and the check on the run's starting point. */
@@ -14,17 +14,19 @@ export interface ReplayTerms {
     /** The repositories whose setup gets the secrets, in the order of the config. */
     readonly setup: readonly string[];
   };
-  /** The answer added at the end of the agent's prompt; absent for none. */
+  /** The expected result to append to the agent's prompt; absent for none. */
   readonly answer?: RunAnswer;
 }
 
-/** The parts of a config that define the commands that a runner starts besides the agent. */
+/**
+ * The parts of a config that define the setup commands and the check command. The runner starts these commands besides
+ * the agent.
+ */
 export type CommandConfig = Pick<RunConfig, "repositories"> & { readonly station: Pick<RunConfig["station"], "check"> };
 
 /**
- * Returns the replay terms of a run under `config`. The agent always gets the secrets. The check and each setup get
- * secrets only if their command is the same as in `live`. The reason is that anyone who may plan can write the commands
- * of another config.
+ * Returns the replay terms of a run under `config`. The agent always gets the secrets. The check and each setup get the
+ * secrets only if `live` has the same command, because anyone who may plan can write the commands of `config`.
  */
 export function toReplayTerms(does: ReplayTerms["does"], config: CommandConfig, live: CommandConfig): ReplayTerms {
   const liveSetups = new Map(live.repositories.map(({ name, setup }) => [name, setup]));

@@ -2,8 +2,8 @@ import type { Reading } from "../../storage/store.js";
 import { getText } from "../tables/text-blobs.js";
 
 /**
- * The expected result that a replay run's agent gets: why an earlier change was sent back, and the accepted change. At
- * least one of the two is present.
+ * The expected result, which a replay run's agent gets with its prompt. It has the note with which an earlier change
+ * was sent back, the accepted change, or both.
  */
 export interface RunAnswer {
   /** Digest of the note with which a change was sent back; null for none. */

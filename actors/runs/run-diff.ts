@@ -13,8 +13,8 @@ export interface RunDiff {
 }
 
 /**
- * Lists the diffs of a run by repository, or only that of `repository`. The list is empty before the run's end. Refuses
- * with `not-found` if the run does not work on the repository.
+ * Lists the diffs of a run: of all its repositories, or only of `repository`. The list is empty before the run ends.
+ * Refuses with `not-found` if the run does not work on `repository`.
  */
 export function listRunDiffs(
   reading: Reading,
@@ -33,8 +33,8 @@ export function listRunDiffs(
 const NEWLINE = Buffer.from("\n");
 
 /**
- * Yields the texts of the diffs one after the other in slices. Reads each text only when the caller asks for it. Adds a
- * newline to a text that does not end with one.
+ * Yields the texts of the diffs one after the other, in slices. Reads a text only when the caller requests its first
+ * slice. Adds a newline to a text that does not end with a newline.
  */
 export function* readDiffs(
   reading: Reading,

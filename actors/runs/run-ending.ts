@@ -30,7 +30,7 @@ import { endToolCalls } from "./tool-calls.js";
 /** The runner's report of the end of a run. */
 export type EndReport = Extract<RunnerMessage, { type: "run.ended" }>;
 
-/** Ends the run as the runner reports. */
+/** Ends the run with the reported outcome. A reported handover that was not accepted makes the outcome a failure. */
 export function endByReport(turn: Turn, context: RunContext, report: EndReport, owner: RunOwner): void {
   const { outcome, failure } = recordReport(turn, report);
   const { partition, id: runId } = turn.self;
@@ -60,7 +60,9 @@ function recordReport(
   return { outcome, failure };
 }
 
-/** Asks the archives of the run's starting commits to check whether the branches still contain these commits. */
+/**
+ * Asks the archives that store the run's starting commits to check whether the branches still contain these commits.
+ */
 function lookForCommits(turn: Turn): void {
   const { partition, id } = turn.self;
   for (const { repository, base } of getRunInput(turn, partition, id).beginning?.checkouts ?? []) {
@@ -70,8 +72,8 @@ function lookForCommits(turn: Turn): void {
 }
 
 /**
- * Records the report of a completed agent, closes the run's approvals and tool calls, and asks for the pushes that
- * precede the run's end. The runner keeps its claim until then.
+ * Holds the run's end until its changes are pushed. Records the runner's report, closes the run's approvals and tool
+ * calls, and asks to push the first repository. The runner keeps its claim until the last push has a result.
  */
 export function holdForPushes(
   turn: Turn,
@@ -104,7 +106,8 @@ export function endWithLostPushes(turn: Turn, context: RunContext, why: string, 
 
 function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
   const { partition, id: runId } = turn.self;
-  // Runners of earlier releases, and runners whose setup failed, have not reported the commits before.
+  // The runner usually reports the starting commits earlier. Runners of earlier releases, and runners whose setup
+  // failed, only report them here.
   recordBases(turn, checkouts);
   const { repositories } = getRunInput(turn, partition, runId).config;
   // If a repository is reported twice, the last report applies. Reports about repositories outside the run's config are
@@ -121,8 +124,8 @@ function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
 }
 
 /**
- * Returns the outcome to end the run with. A reported handover that was not accepted before becomes a failure, so that
- * no runner report can skip a gate.
+ * Returns the outcome to end the run with. If the runner reports a handover that was not accepted before, the outcome
+ * is a failure. So no runner can skip a gate.
  */
 export function acceptedOutcome(
   row: RunRow,
@@ -149,7 +152,10 @@ export function endUnanswered(turn: Turn, context: RunContext, owner: RunOwner):
   endRun(turn, context, end, owner);
 }
 
-/** Ends a run whose runner is lost: stopped if the runner was asked to stop, otherwise abandoned. */
+/**
+ * Ends a run whose runner is lost. The outcome is `stopped` if the service asked the runner to stop the run, otherwise
+ * `abandoned`.
+ */
 export function endLost(turn: Turn, context: RunContext, owner: RunOwner): void {
   const lost = context.stopping
     ? ({ outcome: "stopped", reason: "The run was stopped; its runner was lost in the meantime." } as const)
@@ -218,8 +224,8 @@ export function releaseClaim(turn: Turn, runnerId: string): void {
 }
 
 /**
- * Answers a message about an ended claim with `run.drop`; the runner then kills the claim's programs. An end report
- * gets no answer.
+ * Answers a runner's message about an ended claim with `run.drop`, so that the runner kills the programs of that claim.
+ * Does not answer an end report.
  */
 export function dropStale(turn: Turn, { runnerId, said }: Pick<RunReported, "runnerId" | "said">): void {
   const drop: OutboxMessage = { type: "run.drop", runId: turn.self.id, fence: said.fence };

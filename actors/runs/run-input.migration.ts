@@ -6,9 +6,9 @@ import type { Slice, Walk } from "../../storage/migrations.js";
 import type { Change, Entry, Reading } from "../../storage/store.js";
 
 /**
- * Gives runs an owner and an input row, and turns diffs and skills into bodies. The input row of an ended run holds
- * only the run's config. The input row of an active run holds the data of the run's job, as far as the current rows
- * still have that data.
+ * Gives runs an owner and an input row, and turns diffs and skills into bodies. The input row of an ended run has only
+ * the run's config. The input row of an active run also has the data of the run's job, if the current rows still have
+ * that data.
  */
 
 /** A checkout, in the form before or after the migration. */
@@ -65,7 +65,7 @@ interface Skill {
 
 /** Maximum number of notes that a run received: the latest ones. */
 const NOTES_GIVEN = 200;
-/** Number of entries per slice if an entry can take megabytes. */
+/** Number of entries per slice of a table whose entries can take megabytes. */
 const HEAVY = 8;
 
 /** Turns the diffs of checkouts into bodies. */
@@ -148,7 +148,10 @@ function toBrief({ partition, reading, bodies }: Scope, taskId: string) {
   return { id, title, description, url, marks, notes: notes.length === 0 ? null : bodies.keep(JSON.stringify(notes)) };
 }
 
-/** Stores the existing skills of a config as bodies with the same digests. Returns all digests of the config. */
+/**
+ * Stores those skills of a config that exist as bodies with the same digests. Returns the digests of all skills of the
+ * config.
+ */
 function storeSkills({ partition, reading, bodies }: Scope, { skills = [] }: Config): string[] {
   return skills.map(({ digest }) => {
     const skill = reading.get<Skill>([partition, rowSpace, "run-skill", digest]);

@@ -13,19 +13,19 @@ import { digestsOfAnswer } from "./run-answer.js";
 import type { RunBrief } from "./run-owner.js";
 
 /**
- * The input of a run, one row for each run. The runner's job is built from this row, with the current secrets and
- * stored packs. The row is stored with the run, so that the run can be repeated. Diffs, notes and skills are bodies
- * (`tables/blobs.ts`), named by their digests.
+ * The input of a run. The runner's job is built from this row, the current secrets and the stored packs. Each run has
+ * its own row, so that the run can be repeated. Diffs, notes and skills are bodies (`tables/blobs.ts`), named by their
+ * digests.
  *
  * 1. The turn that queues the run fixes its config and its beginning.
  * 2. The turn that claims the run fixes the agent's brief.
- * 3. The runner's first report of a commit that the beginning left open fixes that commit.
+ * 3. If the beginning leaves a commit open, the runner's first report of that commit fixes it.
  */
 export interface RunInputRow {
   readonly runId: string;
   /** All settings that affect the run. */
   readonly config: RunConfig;
-  /** The run's starting point; null for a run that ended in a release that did not store it. */
+  /** The run's starting point. Null if the run ended in a release that did not store the starting point. */
   readonly beginning: RunBeginning | null;
   /**
    * The part that is fixed at the claim. Null before the claim, and for a run that ended in a release that did not
@@ -35,7 +35,9 @@ export interface RunInputRow {
 }
 
 export interface RunBeginning {
-  /** The run that this run repeats, and whose brief the agent receives; absent for none. */
+  /**
+   * The run that this run repeats; this run's agent receives the brief of that run. Absent if this run repeats no run.
+   */
   readonly repeats?: string;
   readonly line: { readonly key: string; readonly name: string };
   readonly station: {
@@ -51,7 +53,7 @@ export interface RunBeginning {
   readonly tools?: RunTools;
   /** Whether the runner may be asked to push the run's changes; absent for no. */
   readonly push?: true;
-  /** Absent unless the run belongs to a replay. */
+  /** The terms of a replay run; absent unless the run belongs to a replay. */
   readonly replay?: ReplayTerms;
   /** The agent's work in a search; absent unless the run belongs to a search. */
   readonly search?: JobSearch;
@@ -59,13 +61,16 @@ export interface RunBeginning {
 
 export interface InputCheckout {
   readonly repository: string;
-  /** The commit to start from. Null for the head of the default branch, until the runner reports its commit. */
+  /**
+   * The commit to start from. Null means the head of the default branch, and is replaced when the runner reports the
+   * head's commit.
+   */
   readonly base: string | null;
   /** Digest of the diff to apply to `base` first; null for none. */
   readonly diff: string | null;
   /**
-   * The branch to start from, at its head. `base` and `diff` apply if the repository has no such branch, and until the
-   * runner reports the head's commit. Absent for none.
+   * The branch to start from, at its head. When the runner reports the head's commit, that commit replaces `base`. If
+   * the repository lacks the branch, the run starts from `base` and `diff`. Absent for no branch.
    */
   readonly branch?: string;
   /**
@@ -73,12 +78,15 @@ export interface InputCheckout {
    * null until the runner reports the merged commit. Absent for no merge.
    */
   readonly merges?: { readonly branch: string; readonly commit: string | null };
-  /** Whether the runner has reported the starting commit of `branch`. Absent until then, and without a branch. */
+  /**
+   * Whether the runner has reported the commit at which it started on `branch`. Absent before the report, and if there
+   * is no branch.
+   */
   readonly isBegun?: true;
 }
 
 export interface ClaimedInput {
-  /** Null if the owner gives its runs no brief, as in a search. */
+  /** The brief for the agent. Null if the owner gives its runs no brief, as a search does. */
   readonly brief: InputBrief | null;
   /** The version of each secret's value, by the secret's name; null for a secret that does not exist. */
   readonly secrets: Readonly<Record<string, number | null>>;

@@ -24,8 +24,8 @@ export function recordBrief(turn: Turn, run: OwnedRun, owner: RunOwner): void {
 }
 
 /**
- * Records the starting commits that the runner reports, if the input left them open. Ignores all other reported
- * commits. If a repository is reported twice, the last report applies.
+ * Records the starting commits that the runner reports, but only those that the input left open. If the runner reports
+ * a repository twice, the last report applies.
  */
 export function recordBases(turn: Turn, bases: readonly CheckoutBase[]): void {
   const { partition, id } = turn.self;
@@ -38,14 +38,17 @@ export function recordBases(turn: Turn, bases: readonly CheckoutBase[]): void {
   runInputs.put(turn, partition, before, { ...before, beginning: { ...beginning, checkouts } });
 }
 
-/** Returns the checkout with the facts that its runner reported, or the same object if nothing is new. */
+/**
+ * Returns the checkout with the starting commit that its runner reported. Returns the same object if the report adds
+ * nothing.
+ */
 function settled(checkout: InputCheckout, reported: CheckoutBase | undefined): InputCheckout {
   if (reported === undefined || checkout.isBegun === true) return checkout;
   const { base, merged } = reported;
   const { branch, merges } = checkout;
   if (branch === undefined) return checkout.base === null ? { ...checkout, base } : checkout;
-  // A runner whose setup failed reports no branch. If it reports another commit than `base`, it started at the branch's
-  // head.
+  // A runner whose setup failed reports no branch. If the reported commit is not `base`, the runner started at the
+  // branch's head.
   const isAtHead = reported.branch === branch || base !== checkout.base;
   return {
     ...checkout,

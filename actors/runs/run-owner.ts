@@ -25,7 +25,7 @@ export interface BriefAttachment {
   readonly name: string;
   readonly type: string;
   readonly bytes: number;
-  /** SHA-256, hex. */
+  /** SHA-256 (hex) of the file. */
   readonly digest: string;
 }
 
@@ -37,7 +37,10 @@ export interface RunBrief {
   readonly description: StoredText;
   readonly url: string;
   readonly marks: Readonly<Record<string, string>>;
-  /** The change that the run reviews; its only result is a comment. Absent for a task that changes files. */
+  /**
+   * The branch or pull request that the run reviews; the run's only result is a comment. Absent for a task that changes
+   * files.
+   */
   readonly review?: { readonly repository: string | null; readonly ref: string; readonly url: string | null };
   /** The attached files that exist, oldest first; absent for none. */
   readonly attachments?: readonly BriefAttachment[];
@@ -46,8 +49,8 @@ export interface RunBrief {
 }
 
 /**
- * One kind of run owner: whether its runs have hooks, handovers, messages and approvals, and how to read the data of a
- * run. The functions only read. A run sends its reports to the address that the owner gave.
+ * One kind of run owner. Its members say whether the owner's runs have hooks, handovers, messages and approvals. Its
+ * functions read the data of a run and write nothing. A run sends its reports to the address that the owner gave.
  */
 export interface RunOwner {
   readonly kind: RunOwnerKind;
@@ -58,24 +61,24 @@ export interface RunOwner {
   /** Whether hooks receive the end of a run: fact `run.ended`. */
   readonly hasHooks: boolean;
   /**
-   * How a handover that the station allows is answered. `gate`: hooks decide (gate `handover.giving`). `accepted` and
+   * Who answers a handover that the station allows. `gate`: hooks decide (gate `handover.giving`). `accepted` or
    * `refused`: every such handover gets this answer.
    */
   readonly handOver: "gate" | "accepted" | "refused";
   /** Whether the assignee may send messages to a run. Messages that the agent did not get go to the owner as `note`. */
   readonly hasConversation: boolean;
-  /** Whether the assignee answers approvals. Without approvals, requests are dismissed at once. */
+  /** Whether the assignee answers approvals. If false, the run dismisses each approval request at once. */
   readonly hasApprovals: boolean;
   /** The user id of the assignee, null for nobody, or undefined when the owner does not exist. */
   assignee(reading: Reading, workspaceId: string, run: OwnedRun): string | null | undefined;
   /**
-   * Returns the brief for the agent of a run. The member is null if the owner gives its runs no brief. Only runners
-   * that support jobs without a task receive such runs.
+   * Returns the brief for the agent of a run. The member itself is null if the owner gives its runs no brief. Such runs
+   * need a runner that supports jobs without a task.
    */
   readonly brief: ((reading: Reading, workspaceId: string, run: OwnedRun) => RunBrief) | null;
   /**
-   * Returns the opener of a run's task; null if unknown. The member is null if the owner's runs do not count in team
-   * figures.
+   * Returns the opener of a run's task; null if unknown. The member itself is null if the owner's runs do not count in
+   * team figures.
    */
   readonly opener: ((reading: Reading, workspaceId: string, run: OwnedRun) => Opener | null) | null;
   /** Returns the task as events show it; null if the run has no task, or if the task no longer exists. */

@@ -1,12 +1,12 @@
 /**
- * The pushes of a run. The runner holds the changes, the task's pull request decides about them, and the run passes
- * messages between the two.
+ * The pushes of a run. The runner holds the changes, and the task's pull request decides whether to push them. The run
+ * passes messages between the runner and the pull request.
  *
- * 1. The run asks its runner to push only after the pull request has allowed it.
- * 2. When the agent is done and something remains to push, the run's end waits: the runner keeps its claim, its slot
- * and the folder. The run asks for one repository at a time, and ends after the last push, whatever its result.
- * 3. Each push order ends: the runner reports it, or it is lost with the runner, with the run, or after
- * {@link PUSH_MS}.
+ * 1. The run asks its runner to push only after the pull request has allowed the push.
+ * 2. If something remains to push when the agent is done, the run's end waits. The runner keeps its claim, its slot
+ *    and the run's folder. The run asks to push one repository at a time. It ends after the last push, with any result.
+ * 3. Each push order ends. Either the runner reports a result, or the order is lost: with the runner, with the run,
+ *    or after {@link PUSH_MS}.
  */
 import type { Turn, TurnReading } from "../../runtime/turns/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
@@ -50,9 +50,10 @@ interface ReportedChange {
 }
 
 /**
- * Lists the changed repositories to push at the end of a run whose agent completed. A repository in which the task has
- * a pushed branch is listed, because later runs start from the branch. If the run finishes the task and the line then
- * opens pull requests, every changed repository that a connection reaches is listed too.
+ * Lists the changed repositories to push at the end of a run whose agent completed:
+ *
+ * - Repositories in which the task has a pushed branch, because later runs start from that branch.
+ * - All repositories that a connection reaches, if the run finishes the task and the line opens pull requests then.
  */
 export function repositoriesToPush(
   turn: TurnReading,
@@ -76,7 +77,7 @@ export function repositoriesToPush(
     });
 }
 
-/** Returns the reason why the agent cannot have a pull request now, or null if it can. Reads only. */
+/** Returns the reason why the agent's request for a pull request is refused; null if it is not refused. Reads only. */
 export function whyNoPullRequest(
   turn: TurnReading,
   { pushes, stopping }: RunContext,
@@ -118,7 +119,10 @@ export function answerWish(
   sendToRunner(turn, context, { type: "run.pull-request-answered", runId: turn.self.id, fence, ...answer });
 }
 
-/** Starts the pushes after the agent is done. Asks for the first repository, unless a request is pending. */
+/**
+ * Starts the pushes after the agent is done. Asks to push the first repository, unless a request of the agent is still
+ * pending.
+ */
 export function holdEnd(turn: Turn, context: RunContext, repositories: readonly string[]): RunContext {
   return askNext(turn, { ...context, held: repositories });
 }
@@ -229,8 +233,8 @@ export function processResult(turn: Turn, context: RunContext, result: PullReque
 }
 
 /**
- * Records the refused requests of a completed run's agent, for the repositories that the run changed, if the line
- * leaves pull requests to the agent. The assignee decides what to do.
+ * Records, for a completed run, the agent's last refused request in each repository that the run changed. Does nothing
+ * unless the line lets the agent open pull requests. The task's assignee then decides what to do.
  */
 export function recordUnmet(turn: Turn, { unmet = {} }: RunContext): void {
   const { partition, id } = turn.self;
@@ -253,7 +257,8 @@ function recordPushed(turn: Turn, pushed: NonNullable<RunRow["pullRequests"]>[nu
 }
 
 /**
- * Drops all pushes because the run ends first: informs the pull requests, and records the changes that were not pushed.
+ * Drops all pushes of a run that ends before their results arrive. Notifies the pull requests, and records the changes
+ * that were not pushed.
  */
 export function losePushes(turn: Turn, { pushes, held }: RunContext, why = LOST): void {
   const { partition, id: runId } = turn.self;
@@ -266,7 +271,7 @@ export function losePushes(turn: Turn, { pushes, held }: RunContext, why = LOST)
   for (const repository of held) recordPushed(turn, { repository, pullRequestId: null, refused: why });
 }
 
-/** Reports a lost push to each pull request whose push was allowed but is not reported yet. */
+/** Reports a lost push to each pull request that allowed a push and has not received the push's result. */
 export function losePushesGiven(turn: Turn, { pushes }: RunContext, why: string): void {
   const given = pushes.filter(({ push }) => push !== null);
   for (const { pullRequestId } of given) {
@@ -275,7 +280,7 @@ export function losePushesGiven(turn: Turn, { pushes }: RunContext, why: string)
   }
 }
 
-/** Sets the time limit of a push again, because the service was down when it passed. */
+/** Sets the time limit of the pushes again, in full. Call it if the service was down when the limit passed. */
 export function awaitPush(turn: Turn): void {
   turn.wake(PUSH, turn.now + PUSH_MS);
 }
@@ -289,8 +294,9 @@ const FILE = "diff --git ";
 const MOVES = ["rename from ", "rename to ", "copy to "] as const;
 
 /**
- * Lists the paths that a diff (`git diff`) changes, without duplicates, in the diff's order. A renamed file counts with
- * both paths. Content lines start with other characters than header lines, so file content is never read as a path.
+ * Lists the paths that a diff (`git diff`) changes, without duplicates, in the diff's order. Lists both paths of a
+ * renamed file. Never reads file content as a path, because content lines and header lines start with different
+ * characters.
  */
 function changedPaths(diff: string): readonly string[] {
   const paths = new Set<string>();

@@ -9,7 +9,7 @@ export const RUN_ENDED = "run.ended";
 export const runOutcomes = runRowSchema.shape.outcome.unwrap().options;
 export const runOwnerKinds = ["task", "replay", "search", "stack-check"] as const satisfies readonly RunOwnerKind[];
 
-/** Reports a run that ended: one line in the log, `failed` as a warning. */
+/** Creates the report of an ended run: one log line, a warning if the outcome is `failed`. */
 export function reportEnded(row: RunRow, outcome: RunOutcome, nowMs: number): Report {
   const { id: runId, owner, teamId, lineId, stationId, runnerId, startedAt, failure, spent, steps } = row;
   return {

@@ -1,6 +1,6 @@
 /**
- * One attempt of an agent at a station, `run/<id>`. Messages are classified before the step (`classify-run.ts`). If
- * an event's name differs from its message, the message follows in brackets.
+ * One attempt of an agent at a station, `run/<id>`. `classify-run.ts` classifies each message before the step. If an
+ * event's name differs from the message's name, the message follows in brackets.
  *
  * | state            | moved by                                 | next        | also                                  |
  * |------------------|------------------------------------------|-------------|---------------------------------------|

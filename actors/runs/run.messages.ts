@@ -73,7 +73,7 @@ export interface AnswerApproval extends Answered<ApprovalResult | Refusal>, Keye
   readonly by: string;
   readonly approvalId: string;
   readonly verdict: "approved" | "dismissed";
-  /** JSON text of the inputs to call the tool with, instead of the requested ones; null for no change. */
+  /** JSON text of the inputs with which to call the tool instead of the requested inputs; null for no change. */
   readonly edited: string | null;
   /** The reason for the dismissal, if the person gives one. */
   readonly note: string | null;
@@ -85,7 +85,7 @@ export interface ApprovalResult {
   readonly replayed: boolean;
 }
 
-/** From a tool call of the run: it starts or stops waiting for a person. */
+/** From a tool call of the run: the call starts or stops waiting for a person. */
 interface ToolCallWaits extends Message {
   readonly type: "call.waits";
 }
@@ -95,13 +95,13 @@ export interface ToolCallOver extends Message {
   readonly type: "call.over";
   readonly call: ToolCall;
   /**
-   * Whether the call got the outcome of a recorded call. A recorded refusal does not increase `misses`; any other
+   * Whether the call got the outcome of a recorded call. If so, its refusal does not increase `misses`; otherwise a
    * refusal does. Absent for no.
    */
   readonly isRecorded?: boolean;
 }
 
-/** To the owner: what the run waits for, in a sentence; null when it no longer waits. */
+/** To the owner: a sentence about what the run waits for; null if the run no longer waits. */
 export interface RunAsking extends Message {
   readonly type: "run.asking";
   readonly runId: string;
@@ -128,8 +128,8 @@ export interface RunBegan extends Message {
 }
 
 /**
- * To the owner: a message of a person that the run's agent did not get, or a notice about the run for people. The owner
- * adds it once for each key. An owner without notes ignores it.
+ * To the owner: a person's message that the run's agent did not get, or a notice about the run for people. An owner
+ * adds the note once for each key. An owner without notes ignores it.
  */
 interface CarryNote extends Message {
   readonly type: "note";

@@ -18,7 +18,9 @@ export function seesRun(reading: Reading, caller: Caller, workspaceId: string, r
   return run !== undefined && seesOutcomes(reading, caller, workspaceId, run.teamId);
 }
 
-/** A team id that no team has. Only callers who may read the outcomes of all teams may read outcomes under this id. */
+/**
+ * A team id that no team has. Callers may read outcomes under this id only if they may read the outcomes of all teams.
+ */
 const NO_TEAM = "";
 
 /** A run whose outcomes the caller may read. */
@@ -68,7 +70,7 @@ export interface RunnerClaim {
   readonly fence: number;
 }
 
-/** Returns the run if it has not ended and the runner holds it by this claim; otherwise undefined. */
+/** Returns the run if the runner holds it by this claim and the run has not ended; otherwise undefined. */
 export function findClaimedRun(
   reading: Reading,
   workspaceId: string,
@@ -80,8 +82,8 @@ export function findClaimedRun(
 }
 
 /**
- * Whether the runner holds the run by this claim, and the run's input names the commit as one to start from or to
- * merge.
+ * Whether the runner holds the run by this claim, and the run's input lists the commit as a starting commit or as a
+ * commit to merge.
  */
 export function holdsRunFrom(
   reading: Reading,
@@ -110,7 +112,7 @@ export function findClaimedAttachment(
   return brief?.attachments?.find(({ id }) => id === attachmentId)?.digest;
 }
 
-/** Whether the input of a stored run names the commit. */
+/** Whether a stored run's input lists the commit as a starting commit or as a commit to merge. */
 export function isCommitNeeded(
   reading: Reading,
   workspaceId: string,
@@ -129,7 +131,8 @@ export interface ApprovalPage {
 /** Lists the approvals of a run, newest first. */
 export function listApprovals(reading: Reading, { workspaceId, run }: VisibleRun, page: ApprovalPage): ApprovalRow[] {
   const { before, limit } = page;
-  // Throws `damaged` if the row of an open approval is lost, because the list below would omit that approval.
+  // The list below would omit an open approval whose row is lost. Listing the open approvals first throws `damaged`
+  // then.
   if (before === undefined) listOpenApprovals(reading, workspaceId, run.id);
   const place = before === undefined ? undefined : [before];
   return approvals.all(reading, workspaceId, { runId: run.id }, { limit, before: place });

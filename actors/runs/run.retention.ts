@@ -41,7 +41,7 @@ export const runOwned: readonly OwnedRows[] = [
   ownedBy(runs.name, runOutcomes),
 ];
 
-/** Retains a run, by default the run of this turn, for as long as a request about it may be repeated. */
+/** Retains a run while a request about the run may be repeated. The default is the run of this turn. */
 export function retainForRequests(turn: Turn, runId = turn.self.id): void {
   const of = { of: runs.name, id: runId, by: "requests" };
   pin(turn, turn.self.partition, { ...of, untilMs: turn.now + IDEMPOTENCY_WINDOW_MS });

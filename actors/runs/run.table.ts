@@ -15,14 +15,14 @@ import { runRowView } from "./run-row.view.js";
 type RunRowView = ReturnType<typeof runRowView>;
 
 /**
- * The changes of a run's row, as its stream publishes them: the id and the changed members, or all members of a new
+ * The changes of a run's row, as published in the run's stream: the id and the changed members, or all members of a new
  * run.
  */
 const runTopic = topic<{ readonly type: "run"; readonly run: Pick<RunRowView, "id"> & Partial<RunRowView> }>("run");
 
 /**
- * Key: `[run]`. Ids increase with time. A step's entry includes the run's changes, so a new step publishes no entry of
- * the row.
+ * Key: `[run]`. Ids increase with time. When a step is added, the row publishes no stream entry, because the step's
+ * entry includes the run's changes.
  */
 export const runs = indexedTable<RunRow>("run", {
   order: ["id"],
@@ -36,7 +36,7 @@ export const runs = indexedTable<RunRow>("run", {
 });
 /** A step as stored in its row. */
 export interface StoredStep extends Omit<StepRow, "text"> {
-  /** Only stored in the key. */
+  /** Not part of the stored value: read from the row's key. */
   readonly runId: string;
   readonly text: StoredText;
 }

@@ -40,7 +40,7 @@ export function getEventSubject(turn: Turn, owner: RunOwner): EventSubject {
   return subject;
 }
 
-/** A new step with the run's changes, as the run's stream publishes them. */
+/** A new step together with the run's changed members, as published in the run's stream. */
 const stepTopic = topic<{ readonly type: "step"; readonly step: StepRow; readonly run: Partial<RunRow> }>("run");
 
 export function queueRun(event: Delivered<StartRun>): void {
@@ -134,8 +134,8 @@ export function beginRun(turn: Turn, { bases = [] }: Pick<StartReport, "bases">)
 }
 
 /**
- * Records the runner's step if it is the next one; ignores any other as a repetition. Messages of people are steps too,
- * so they shift the index.
+ * Records a step of the runner if its index is the next one. Ignores other steps as repetitions. The run's own index is
+ * higher than the runner's, because people's messages are steps of the run too.
  */
 export function recordStep(turn: Turn, context: Pick<RunContext, "said">, step: RunStep): void {
   const row = getRunRow(turn);
@@ -155,8 +155,8 @@ export function addStep(turn: Turn, step: StepRow, also: Partial<Pick<RunRow, "s
 }
 
 /**
- * Whether the step is about a call of one of the run's own tools, which the run counts when the call ends. False for a
- * call that the agent's own program refused, because that call never reached the service.
+ * Whether the step is about a call of one of the run's own tools. The run counts such a call when the call ends. False
+ * for a call that the agent's own program refused, because that call never reached the service.
  */
 function countsItself(turn: Turn, { call }: StepRow): boolean {
   const server = call?.server ?? null;

@@ -6,7 +6,7 @@ import type { RunNeeds } from "../runners/runner.table.js";
 import type { Stored } from "../view.js";
 import type { RunOwnerKey } from "./run-owner.js";
 
-/** The fields of the run's own row, as its stream publishes them. */
+/** The fields of the run's own row, as published in the run's stream. */
 export const runRowSchema = z.strictObject({
   id: z.string().describe("The id of the run (`run_…`)."),
   lineId: z.string().describe("The id of the task's line (`line_…`)."),
@@ -103,7 +103,7 @@ export interface RunRow extends StoredRun {
   /** The dispatcher lane in which the run waits for a runner; absent for `work`. */
   readonly lane?: string;
   readonly passesTo: readonly string[];
-  /** Absent for none. */
+  /** Number of messages that the agent has not received; absent for none. */
   readonly unheard?: number;
   readonly queuedAtMs: number;
   /** Counts of the calls and skills in the run's steps; absent for none. */
@@ -121,7 +121,7 @@ export interface StepRow extends RunStep {
   readonly at: string;
 }
 
-/** The state of a run between turns. Kept small: readers use the run's row instead. */
+/** The state of a run between turns. Kept small: other code reads the run's row instead. */
 export interface RunContext {
   readonly fence: number;
   readonly runnerId: string | null;
@@ -139,8 +139,8 @@ export interface RunContext {
   /** The reason why the agent's last request for a pull request failed, by repository; absent for none. */
   readonly unmet?: Readonly<Record<string, string>>;
   /**
-   * Whether the agent has asked for an approval or called a tool. Until then the run has no approvals and no open
-   * calls. Absent in runs of earlier releases: assume yes.
+   * Whether the agent has asked for an approval or called a tool. If false, the run has no approvals and no open calls.
+   * Absent in runs of earlier releases: such a run may have both.
    */
   readonly hasAsked?: boolean;
 }

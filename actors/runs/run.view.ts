@@ -122,7 +122,10 @@ export function stepView(step: StepRow): z.output<typeof stepSchema> {
   return { ...step, from: step.from ?? "agent" };
 }
 
-/** Lists the steps after an index, in order. `next` is the index after which the next page starts, or null. */
+/**
+ * Returns the steps after an index, in order. `next` is the index after which the next page starts; null on the last
+ * page.
+ */
 export function stepPageView(
   reading: Reading,
   workspaceId: string,

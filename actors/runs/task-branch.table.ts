@@ -3,13 +3,13 @@ import { table } from "../../storage/table.js";
 import { listNames } from "../code-host/hosted-repository.queries.js";
 
 /**
- * The branch of a task in a repository. The task's pull request writes it, and the start of each run reads it. From the
- * first push on, the branch holds the task's changes.
+ * The branch of a task in a repository. The actor of the task's pull request writes this row, and the start of each run
+ * reads it. From the first push on, the branch holds the task's changes.
  */
 export interface TaskBranch {
   /**
-   * The pull request that the task's runs send requests to. Null after that pull request has ended: the next run starts
-   * another one.
+   * The pull request to which the task's runs send their requests. Null after that pull request has ended; the next run
+   * then starts a new one.
    */
   readonly pullRequestId: string | null;
   readonly branch: string;
@@ -19,7 +19,10 @@ export interface TaskBranch {
   readonly head: string | null;
   /** Whether the code host reports a conflict with the base. The next run then merges the base in. */
   readonly isDirty: boolean;
-  /** Number of branches that the task has had in the repository. The branch after a merged one gets a new name. */
+  /**
+   * Number of branches that the task has had in the repository. After a branch is merged, the task's next branch gets a
+   * new name with this number.
+   */
   readonly serial: number;
 }
 
@@ -27,8 +30,8 @@ export interface TaskBranch {
 export const taskBranches = table<TaskBranch>("task-branch");
 
 /**
- * Finds the branch of a task in a repository, by any name of the repository. Returns undefined before the task's first
- * pull request in the repository.
+ * Finds the branch of a task in a repository. Accepts earlier names of the repository too. Returns undefined before the
+ * task's first pull request in the repository.
  */
 export function findTaskBranch(
   reading: Reading,

@@ -5,7 +5,7 @@ import type { Message } from "../../runtime/turns/turn.js";
 export interface AskToolCall extends Message {
   readonly type: "call.ask";
   readonly runId: string;
-  /** The runner that holds the run, and its claim: the receiver of the outcome. */
+  /** The runner that holds the run, and the fence of its claim. The call's outcome goes to this runner. */
   readonly runnerId: string;
   readonly fence: number;
   /** The id that the runner gave to the call. */

@@ -10,13 +10,12 @@ import { getRunRow, sendToRunner } from "./run.transitions.js";
 import { toolCallRef } from "./tool-call.messages.js";
 
 /**
- * The run's part in its tool calls. The run passes each call to a separate actor, notifies these actors when the run
- * ends or is asked to stop, and counts the calls.
+ * How a run handles its tool calls. The run passes each call to a separate actor, and counts the calls. It notifies the
+ * actors when it ends or is asked to stop.
  */
 
 /**
- * Passes the agent's call to a new actor. Refuses it at once while the run is stopping, or when too many calls are
- * open.
+ * Passes the agent's call to a new actor. Refuses the call at once if the run is stopping or has too many open calls.
  */
 export function askToolCall(turn: Turn, before: RunContext, asked: ToolCalled): RunContext {
   const context: RunContext = { ...before, hasAsked: true };
@@ -24,7 +23,7 @@ export function askToolCall(turn: Turn, before: RunContext, asked: ToolCalled): 
   const { id: askId, server, tool, inputs, fence } = asked;
   const { runnerId } = context;
   const open = listOpenCalls(turn, partition, runId);
-  // A repeated request is the same call, so it gets no answer of its own here. The call's outcome answers it.
+  // A repeated request is about an open call. It gets no answer here: the outcome of that call answers it.
   if (open.some(({ asks }) => asks.includes(askId))) return context;
   const refused = whyRefused(context, open.length);
   if (refused !== null || runnerId === null) {

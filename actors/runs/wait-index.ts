@@ -6,8 +6,8 @@ import type { InSteps } from "../in-steps.js";
 import { type DerivedRows, derivedRows } from "../tables/table-declaration.js";
 
 /**
- * Indexes of open approvals, questions and failures, oldest first. There is one index for tasks and one for approvals.
- * An item has two entries: one under {@link ANYBODY}, and one under the person whom it waits for, or {@link NOBODY}. So
+ * Indexes of open approvals, questions and failures, oldest first. Tasks have one index, approvals another. Each item
+ * has two entries: one under {@link ANYBODY}, and one under the person whom it waits for, or under {@link NOBODY}. So
  * each view of an inbox reads one range of keys.
  *
  * Lists and counts read only keys. A damaged entry does not hide other items.
@@ -25,7 +25,7 @@ export const NOBODY = "none";
 export interface Wait {
   readonly id: string;
   readonly teamId: string;
-  /** The user id of the person whom it waits for; null if it has none. */
+  /** User id of the person whom the item waits for; null if it waits for no person in particular. */
   readonly whom: string | null;
   /** Start of the wait, in milliseconds since 1970. */
   readonly sinceMs: number;
@@ -33,7 +33,10 @@ export interface Wait {
   readonly runId: string;
 }
 
-/** Declares that the entries of an index derive from rows. `toWait` returns null for a row that does not wait. */
+/**
+ * Declares that the entries of an index derive from rows. `toWait` returns null if nothing in the row waits for a
+ * person.
+ */
 export function waitEntries<Row>(index: WaitIndex, toWait: (row: Row) => Wait | null): DerivedRows<Row> {
   return derivedRows(index, (row: Row) => {
     const wait = toWait(row);
@@ -90,8 +93,8 @@ export function listWaits(
 export const READS_AT_ONCE = 8;
 
 /**
- * Lists those of `teamIds` (ascending) that have items, in steps. The list may also contain a team without items. Skips
- * ranges of teams without items, so it reads about one key for each listed team.
+ * Lists in steps the teams of `teamIds` (ascending) that have items. The list may also contain a few teams without
+ * items. Reads about one key for each listed team, because it skips the teams between them.
  */
 export function* listWaitingTeams(
   index: WaitIndex,
@@ -115,13 +118,13 @@ export function* listWaitingTeams(
   return found;
 }
 
-/** The first read of a team's entries includes all entries if there are fewer than this number. */
+/** Number of entries in the first read of a team. If the team has fewer entries, this read returns all of them. */
 const FEW = 32;
 /** Number of keys to count in one step: about 0.1 ms of work. */
 const KEYS_AT_ONCE = 100;
 
 /**
- * Adds the number of the team's items under each key of `counts` to that key's count, in steps. No count exceeds
+ * Counts the team's items in steps, for each key of `counts`, and adds the number to that key's count. No count exceeds
  * `most`. One read is enough for a team with few items.
  */
 export function* addWaitCounts(
@@ -136,7 +139,8 @@ export function* addWaitCounts(
   for (const whom of counts.keys()) {
     const own = first.filter((key) => key[prefix.length] === whom);
     let count = (counts.get(whom) ?? 0) + own.length;
-    // Whether the first read has all entries of this range: it reached the end of the team's entries, or a later range.
+    // True if the first read has all entries under `whom`: it reached the end of the team's entries, or a later key
+    // than `whom`.
     let isWhole = end === undefined || String(end[prefix.length]) > whom;
     let after = own.at(-1);
     while (!isWhole && count < most) {
@@ -151,10 +155,7 @@ export function* addWaitCounts(
   }
 }
 
-/**
- * Lists the keys below a prefix. The read of a range may also return damaged keys outside the prefix; these are left
- * out.
- */
+/** Lists the keys below a prefix. Omits damaged keys outside the prefix, which the read of a range may return too. */
 function listKeysBelow(
   reading: Reading,
   prefix: Key,

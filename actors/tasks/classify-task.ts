@@ -26,7 +26,7 @@ import type { OpenRaised, ReportRaised } from "./team-marks.messages.js";
 
 type TaskMessage = OwnerMessage | TaskPullRequestChanged | OpenRaised | ReportRaised | TaskCommand;
 
-/** Classifies each message to a task as an event of its machine. Reads only. */
+/** Classifies each message to a task as an event of the task's machine. Reads only. */
 export function classifyTask(
   message: TaskMessage,
   { value, context }: { readonly value: string; readonly context: TaskContext },
@@ -55,21 +55,18 @@ export function classifyTask(
     case "task.open":
       return unlessRefused(message, "opening.refused", refuseUnlessOpens(turn, message));
     default:
-      // A task that is not open yet has no row. Only messages that open the task, and notes, are possible.
+      // A task that is not open yet has no row. It can only receive notes and messages that open the task.
       if (value === "new" || message.type === "note") return message;
       return isResumeOfEnded(message, value, turn) ? toEvent("resume.of-ended") : toWorkEvent(message, runId, turn);
   }
 }
 
-/**
- * Whether the message would resume a finished task that has no open pull request. A finished task without an open pull
- * request cannot be resumed.
- */
+/** Whether the message asks to resume a finished task that has no open pull request. Such a task cannot be resumed. */
 function isResumeOfEnded({ type }: TaskMessage, value: string, turn: TurnReading): boolean {
   return value === "done" && (type === "task.move" || type === "task.retry") && !hasOpenPullRequest(turn);
 }
 
-/** A message that repeats an earlier one under the same key. */
+/** A command that repeats an earlier command with the same idempotency key and the same body. */
 interface CommandRepeated extends Answered<TaskAnswer> {
   readonly type: "command.repeated";
   /** The task that the earlier message opened or changed. */
@@ -123,8 +120,7 @@ function toWorkEvent(
         "assignment.refused",
         refuseUnlessOnTeam(turn, message.assignee, taskRow(turn).teamId),
       );
-    // Other commands are not checked here. This case also covers messages of unknown types, which no transition
-    // handles.
+    // Other commands need no check here. This case also covers messages of unknown types, which no transition handles.
     default:
       return message;
   }

@@ -1,7 +1,7 @@
 /**
  * The outcomes of a task's ended runs. The task remembers the runs whose outcome can still change, in the order in
- * which they ended, and updates their rows (`run-facts/run-outcome.table.ts`). Functions that take `ended` return the
- * runs to remember.
+ * which these runs ended. The functions update the outcome rows of runs (`run-facts/run-outcome.table.ts`). Functions
+ * that take `ended` return the runs that the task still has to remember.
  */
 import type { Turn } from "../../runtime/turns/turn.js";
 import type { LineFields } from "../lines/line.js";
@@ -13,7 +13,7 @@ import { runs } from "../runs/run.table.js";
 import { timeText } from "../time-text.js";
 import type { EndedRun, NextStation } from "./task.js";
 
-/** Maximum number of ended runs that a task remembers: the latest ones. */
+/** Maximum number of ended runs that a task remembers. If there are more, the task remembers the latest. */
 const MAX_REMEMBERED = 100;
 
 /** An ended run, and its outcome for the task. */
@@ -26,7 +26,10 @@ export interface RunEnd {
   readonly stands: boolean;
 }
 
-/** Returns the run's end as the task records it. `isBack`: the run handed over to an earlier station. */
+/**
+ * Returns the run's end as the task records it. `isBack` says whether the run handed the task over to an earlier
+ * station.
+ */
 export function toRunEnd(
   { runId, outcome }: Pick<RunOver, "runId" | "outcome">,
   run: Pick<RunRow, "ending"> | undefined,
@@ -39,7 +42,7 @@ export function toRunEnd(
   return next === "done" ? end("accepted") : end("other", !isBack);
 }
 
-/** Adds an ended run. If its change stands, it replaces the change of an earlier run at the same station. */
+/** Adds an ended run. If the run's change stands, the changes of earlier runs at the same station no longer stand. */
 export function addRunEnd(turn: Turn, ended: readonly EndedRun[], end: RunEnd): readonly EndedRun[] {
   const { runId, station, outcome, stands } = end;
   store(turn, runId, { outcome, next: null });
@@ -54,7 +57,7 @@ export function acceptChanges(turn: Turn, ended: readonly EndedRun[]): readonly 
 
 /**
  * Marks the remaining changes as not accepted, after the task's pull request was closed without a merge. The task still
- * remembers them, because a later merge accepts them.
+ * remembers their runs, because a later merge accepts the changes.
  */
 export function markUnaccepted(turn: Turn, ended: readonly EndedRun[]): readonly EndedRun[] {
   settle(turn, ended, { outcome: "other", isMeant: () => true });
@@ -72,7 +75,7 @@ export function sendBackChanges(
   return settle(turn, ended, { outcome: "sent-back", isMeant: ({ station }) => order.indexOf(station) >= from });
 }
 
-/** Records a person's action as the next act after each ended run for which no such act is recorded yet. */
+/** Records a person's action as the next act after each remembered run that has no next act yet. */
 export function recordAct(turn: Turn, ended: readonly EndedRun[], act: NextAct): readonly EndedRun[] {
   const next = { act, at: timeText(turn.now) };
   for (const { runId, waits } of ended) if (waits) move(turn, runId, { next });
@@ -99,7 +102,7 @@ function move(turn: Turn, runId: string, change: Partial<RunOutcomeRow>): void {
   if (before !== undefined) store(turn, runId, { ...before, ...change });
 }
 
-/** Stores the outcome of a run, also in the run's fact if there is one. */
+/** Stores the outcome row of a run. If the run has a fact, also copies the outcome to the fact. */
 function store(turn: Turn, runId: string, row: RunOutcomeRow): void {
   const { partition } = turn.self;
   runOutcomes.put(turn, partition, runId, row);

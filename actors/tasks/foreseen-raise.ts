@@ -6,11 +6,11 @@ import { findMarkedTask } from "./team-marks.table.js";
 /** The expected result of an event. */
 export interface ForeseenRaise {
   readonly outcome: Exclude<TaskRaised["outcome"], "failed">;
-  /** The open task that the event is about; null if there is none yet. */
+  /** The open task that the event is about; null if there is no such task yet. */
   readonly taskId: string | null;
-  /** The valid marks. */
+  /** The event's valid marks. */
   readonly marks: readonly TaskMark[];
-  /** The task that the event would open; null if it opens nothing. */
+  /** The task that the event would open; null if the event would open no task. */
   readonly opens: { readonly title: string; readonly assignee: string | null } | null;
 }
 
@@ -19,7 +19,8 @@ export class ForeseenRaises {
   readonly #reading: Reading;
   readonly #of: { readonly workspaceId: string; readonly teamId: string };
   /**
-   * The marks that earlier events of the sequence would set, with their task; null for a task that does not exist yet.
+   * The marks that earlier events of the sequence would set. Value: the id of the marked task, or null if an earlier
+   * event of the sequence would open that task.
    */
   readonly #set = new Map<string, string | null>();
 
@@ -43,8 +44,8 @@ export class ForeseenRaises {
   }
 
   /**
-   * Finds the task that has the mark or would have it; null if that task does not exist yet, undefined if there is
-   * none.
+   * Finds the task that has the mark now or would have it after the earlier events. Null if an earlier event would open
+   * that task; undefined if no task has the mark.
    */
   #find(mark: TaskMark): string | null | undefined {
     const { workspaceId, teamId } = this.#of;

@@ -34,7 +34,7 @@ interface OldRun {
 
 /**
  * Indexes open approvals, questions and failures. Approvals get the team of their run. A task in the inbox gets the
- * kind and the start of its wait. A task whose run has not ended gets neither, because it waits for approvals.
+ * kind and the start of its wait. A task whose run has not ended gets neither, because such a task waits for approvals.
  */
 export const inboxWalks: readonly Walk[] = [
   eachRow<OldApproval>("approval", (row, place) => {

@@ -24,21 +24,22 @@ import type { InboxItem } from "./inbox.js";
 import { findTaskOfOutcomes } from "./task.queries.js";
 import { tasks, taskWaits } from "./task.table.js";
 
-/** An item's position, and where its rows are. */
+/** An item's position, and the index that lists the item. */
 export interface FoundWait extends TeamWaits, WaitPosition {
   /** The part of the index that lists the item. */
   readonly whom: string;
 }
 
-/** Whose items to list: those of one person, those of nobody, or all. */
+/** `me`: items that wait for the caller. `none`: items that wait for no person in particular. `all`: all items. */
 export type Whose = "me" | "none" | "all";
 
 /** The largest number that {@link countWaits} returns. */
 export const MAX_COUNTED = 1_000;
 
 /**
- * Lists the teams that have items and whose outcomes the caller reads, in one workspace or in all of them, with their
- * indexes. Items of other teams are not in the caller's inbox, because nobody outside a team acts on its work.
+ * Lists the teams that have items and whose outcomes the caller may read, with the teams' indexes. Lists the teams of
+ * one workspace or of all. The items of other teams are not in the caller's inbox, because only team members act on
+ * them.
  */
 export function* listTeamWaits(
   reading: Reading,
@@ -69,7 +70,10 @@ function toWhom(caller: Caller, whose: Whose): string | null {
   return caller.kind === "person" ? caller.userId : null;
 }
 
-/** Counts the items of the caller, of nobody, and of all, each to at most {@link MAX_COUNTED}, in steps. */
+/**
+ * Counts in steps the items that wait for the caller, those that wait for nobody in particular, and all items. Stops
+ * each count at {@link MAX_COUNTED}.
+ */
 export function* countWaits(
   reading: Reading,
   caller: Caller,
@@ -94,8 +98,8 @@ export interface InboxPage {
 }
 
 /**
- * Lists a page of items of all teams, the longest wait first, in steps. Merges the teams' indexes, and reads of each
- * index only what may be on the page.
+ * Lists a page of items of all teams, the longest wait first, in steps. Merges the teams' indexes. Reads from each
+ * index only the entries that can be on the page.
  */
 export function* listInbox(
   reading: Reading,
@@ -105,7 +109,7 @@ export function* listInbox(
 ): InSteps<readonly FoundWait[]> {
   const whom = toWhom(caller, whose);
   if (whom === null) return [];
-  // The first read of each index is small, because most teams have few of the longest waits.
+  // The first read of each index is small, because most indexes have few entries on the page.
   const atOnce = Math.max(4, Math.ceil(limit / Math.max(1, teams.length)));
   const read = (of: TeamWaits, from: WaitPosition | null): FoundWait[] =>
     listWaits(reading, of, { whom, after: from, limit: atOnce }).map((wait) => ({ ...of, ...wait, whom }));
@@ -127,8 +131,8 @@ export function* listInbox(
 }
 
 /**
- * Inserts a list of items at the position of its first item. Keeps only the first `limit` lists, because no item of a
- * later one is on the page.
+ * Inserts a list of items, ordered by the first item of each list. Keeps only the first `limit` lists: the page cannot
+ * reach an item of a later list.
  */
 function insertLine(lines: FoundWait[][], line: FoundWait[], limit: number): void {
   const [first] = line;
@@ -160,8 +164,8 @@ function getTask(reading: Reading, workspaceId: string, taskId: string) {
 }
 
 /**
- * Finds an item by its id, also after its wait, in steps. Refuses with `not-found` unless the caller reads the outcomes
- * of its team. A task that never waited for a person, except for approvals, is no item.
+ * Finds an item by its id in steps, even if the item no longer waits. Refuses with `not-found` unless the caller may
+ * read the outcomes of the item's team. A task is an item only if it has waited with a question or a failure.
  */
 export function* findInboxItem(reading: Reading, caller: Caller, id: string): InSteps<InboxItem | Refusal> {
   if (id.startsWith("apr_")) return (yield* findApprovalItem(reading, caller, id)) ?? { refused: "not-found" };

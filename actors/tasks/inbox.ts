@@ -46,6 +46,6 @@ export const inboxItemDetailSchema = inboxItemSchema
 export interface InboxItem {
   readonly workspaceId: string;
   readonly task: TaskRow;
-  /** The approval; null for a task's own wait. */
+  /** The approval; null if the item is a question or a failure of the task. */
   readonly approval: ApprovalRow | null;
 }

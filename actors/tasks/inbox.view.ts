@@ -7,7 +7,7 @@ import { type InboxItem, type inboxItemDetailSchema, inboxItemSchema } from "./i
 import type { EndedTaskWait, TaskRow, TaskWait } from "./task.js";
 import { taskItemView } from "./task-item.view.js";
 
-/** Returns an item as the inbox lists it. An item that no longer waits shows its last wait. */
+/** Returns an item as the inbox lists it. For an item that no longer waits, shows the item's last wait. */
 export const inboxItemView = defineView<InboxItem, Reading>()(inboxItemSchema, {
   id: ({ task, approval }) => approval?.id ?? task.id,
   kind: ({ task, approval }) => (approval === null ? waitOf(task).kind : "approval"),
@@ -19,14 +19,17 @@ export const inboxItemView = defineView<InboxItem, Reading>()(inboxItemSchema, {
   approval: ({ approval }) => (approval === null ? null : approvalView(approval)),
 });
 
-/** Returns an item with what ended its wait. */
+/** Returns an item together with what ended the item's wait. */
 export function inboxItemDetailView(item: InboxItem, reading: Reading): Shown<typeof inboxItemDetailSchema> {
   const { task, approval } = item;
   const gone = approval === null ? toTaskEnd(task) : toApprovalEnd(approval);
   return { ...inboxItemView(item, reading), gone };
 }
 
-/** Returns the task's present wait, or else its last one. Only call it for a task that has been in the inbox. */
+/**
+ * Returns the wait in which the task is now. If the task does not wait, returns its last wait. Throws if the task has
+ * never been in the inbox.
+ */
 function waitOf({
   waits,
   lastWait,

@@ -68,7 +68,8 @@ function mayPush(turn: Turn, line: LineFields): boolean {
 }
 
 /**
- * Returns the station's requirements for a runner. A deleted pool is represented by its key, which matches no pool id.
+ * Returns the station's requirements for a runner. If the station's pool was deleted, the requirements name the pool's
+ * key, which matches no pool id.
  */
 export function toRunNeeds(
   turn: Turn,
@@ -81,17 +82,17 @@ export function toRunNeeds(
 /**
  * Returns the starting point of the task's next run in a repository:
  *
- * | the task there                            | its next run starts at                                                |
+ * | the task in this repository               | its next run starts at                                                |
  * |-------------------------------------------|-----------------------------------------------------------------------|
- * | reviews a branch or pull request          | its head                                                              |
- * | has a branch that was pushed to           | its head, with people's commits. The base is merged in if they        |
- * |                                           | conflict. If the branch is missing: as in the next row                |
- * | has changes, but no such branch           | the commit and the changes of its last completed run                  |
+ * | reviews a branch or pull request          | the head of that branch or pull request                               |
+ * | has a branch that was pushed to           | the branch's head, with people's commits. The base is merged in if    |
+ * |                                           | it conflicts. If the branch is missing: as in the next row            |
+ * | has changes, but no such branch           | the commit and the changes of the task's last completed run           |
  * | had its pull request merged               | the head of the branch that received the merge                        |
  * | is new                                    | the head of the task's `branch`, or else of the default branch        |
  *
- * At the code host, people can choose a base whose branch name no runner accepts. Such a base is not merged in, and
- * after a merge into it the run starts at the default branch.
+ * At the code host, people can choose a base whose branch name runners reject. The service does not merge such a base
+ * in. After a merge into such a base, the run starts at the default branch.
  */
 export function nextCheckout(
   reading: Reading,

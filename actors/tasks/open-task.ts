@@ -18,14 +18,17 @@ import { toTaskReview, type WantedReview } from "./task-review.js";
 export interface WantedTask extends Pick<OpenTask, "title" | "description" | "url" | "station">, WantedReview {
   /** The line's key. */
   readonly line: string;
-  /** User id, or null for nobody. The default is the person who opens the task, and nobody for a token. */
+  /**
+   * User id; null for nobody. If absent, the task is assigned to the person who opens it. A task that a token opens has
+   * no default assignee.
+   */
   readonly assignee?: string | null | undefined;
 }
 
 /**
- * Finds the task that an earlier request with this key opened, even if its line has changed since; null if there is
- * none. Refuses callers who may not open tasks in the team, and a different body. A concurrent request is only found
- * later, in the task's turn.
+ * Finds the task that an earlier request with this key opened, even if the task's line has changed since; null if there
+ * is none. Refuses callers who may not open tasks in the team, and a request whose body differs from the earlier one.
+ * Does not find a task that a concurrent request is opening; the task's turn finds it.
  */
 export function findOpenedTask(
   reading: Reading,

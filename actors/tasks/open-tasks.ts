@@ -15,8 +15,8 @@ const LAST = "\uffff";
 const SLICE = 1_000;
 
 /**
- * Caches the states of the open tasks of all workspaces in memory, for the metrics: about 100 bytes per task. After the
- * first read of a workspace's index keys, each change of a row updates the cache.
+ * Caches in memory the state of each open task of all workspaces, for the metrics. A task takes about 100 bytes. The
+ * cache first reads a workspace's index keys. After that, each change of a task's row updates the cache.
  */
 export class OpenTasks implements RowMemory {
   readonly #states = new Map<string, OpenState>();
@@ -62,7 +62,7 @@ function toOpenState(value: unknown): OpenState | null {
   return isOpen(task) ? task.state : null;
 }
 
-/** Lists the pairs of a team and a state that have tasks. Reads one key for each pair. */
+/** Lists the pairs of a team and a state for which there are tasks. Reads one key for each pair. */
 function* listTeamStates(reading: Reading, partition: string): Generator<readonly [team: string, state: string]> {
   const prefix: Key = [partition, rowSpace, INDEX];
   for (let after: Key | undefined; ; ) {

@@ -8,8 +8,8 @@ import { findMemberByEmail } from "../workspaces/member.table.js";
 import type { RaisedOpening, TaskMark, TaskRaised } from "./team-marks.messages.js";
 
 /**
- * Values of events come from outside. These functions cut them to the limits that apply to people's input, before they
- * are stored.
+ * Integration events contain values from outside. These functions cut the values to the limits for people's input
+ * before the service stores them.
  */
 
 /** Limits in characters. */

@@ -1,4 +1,4 @@
-/** The pull request that a task reviews: how it is found, and the messages to its log actor. */
+/** Finds the pull request that a task reviews, and sends messages to the log actor of that pull request. */
 import type { Turn } from "../../runtime/turns/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
@@ -29,7 +29,7 @@ export function findBranchReview(
 }
 
 /**
- * Notifies the log actor of the reviewed pull request that the task reviews it. Does nothing if the task reviews no
+ * Notifies the log actor of the reviewed pull request that this task reviews it. Does nothing if the task reviews no
  * pull request.
  */
 export function beginReviewing(turn: Turn, { id: taskId, teamId, lineId, reviews }: TaskRow): void {

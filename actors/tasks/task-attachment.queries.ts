@@ -12,8 +12,8 @@ export interface FoundAttachment {
 }
 
 /**
- * Finds a stored file. Refuses with `not-found` unless the caller may read the outcomes of the task's team, and until
- * the file is stored.
+ * Finds a stored file. Refuses with `not-found` if the file is not stored yet, or if the caller may not read the
+ * outcomes of the task's team.
  */
 export function findAttachment(
   reading: Reading,

@@ -1,6 +1,6 @@
 /**
- * How pull requests affect their task. The pull requests of a task are opened before the task is done. While one of
- * them is open, the changes of the task's runs are not accepted, and the task can be resumed after it is done.
+ * How pull requests affect their task. A task is not done before its pull requests are opened. While a pull request is
+ * open, the changes of the task's runs are not accepted, and a done task can be resumed.
  */
 import { toEvent } from "../../runtime/cells/chart.js";
 import type { Turn, TurnReading } from "../../runtime/turns/turn.js";
@@ -21,8 +21,11 @@ function listOwn(turn: TurnReading): readonly PullRequestRow[] {
 }
 
 /**
- * Changes where the task goes after a run, if the results of the run's pushes require it. The task goes to its assignee
- * if a push or an opening failed, and is not done while a pull request is still being opened. Reads only.
+ * Corrects the decision on where the task goes after a run, by the results of the run's pushes. Reads only.
+ *
+ * - If a push was refused, the task goes to its assignee.
+ * - If the task would be done but the opening of a pull request failed, the task goes to its assignee.
+ * - If the task would be done but a pull request is still being opened, the task waits.
  */
 export function withPullRequests(turn: TurnReading, run: RunRow | undefined, decided: NextStation): NextStation {
   const pushed = run?.pullRequests ?? [];
@@ -39,8 +42,8 @@ export function withPullRequests(turn: TurnReading, run: RunRow | undefined, dec
 }
 
 /**
- * Returns whether none of the pull requests is still being opened (`isOver`). Also returns the question for the
- * assignee if one of them failed, otherwise null (`asks`).
+ * `isOver`: whether none of the pull requests is still being opened. `asks`: the question for the assignee if a pull
+ * request failed to open; null otherwise.
  */
 function judgeOpening(
   turn: TurnReading,
@@ -60,7 +63,7 @@ export function toOpenedEvent(message: TaskPullRequestChanged, { opening }: Task
   return isOver ? toEvent("opened.done", { asks: null }) : message;
 }
 
-/** Returns the row with its current pull request: an open one, or else the latest one opened. */
+/** Returns the row with the pull request to show: an open one if there is one, otherwise the one opened last. */
 export function showPullRequest(turn: TurnReading, row: TaskRow): TaskRow {
   const shown = listOwn(turn).flatMap((one) => toShown(one) ?? []);
   const pullRequest = shown.findLast(({ state }) => state === "open") ?? shown.at(-1) ?? null;

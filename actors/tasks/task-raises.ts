@@ -25,8 +25,8 @@ import {
 } from "./team-marks.messages.js";
 
 /**
- * Opens the task. The task has no person as its opener, because the sender could name anybody in the assignee's email
- * address.
+ * Opens the task for an event. The assignee's email address comes from the event's sender, who could name anybody. So
+ * the task's opener is the integration, not a person.
  */
 export function openRaised({ turn, raise, teamId, marks }: Delivered<OpenRaised>): TaskContext {
   const { opens, integration, branch, channel, causes } = raise;
@@ -57,15 +57,15 @@ export function reportRaised({ turn, raise, teamId, marks }: Delivered<ReportRai
   putTask(turn, row, { ...row, marks: addMarks(row.marks, marks), ...toBranch(raise.branch) });
   if (raise.say !== "") appendNote(turn, row, `integration ${raise.integration.key}`, toRaisedNote(raise.say));
   noteUnusableBranch(turn, raise);
-  // The task ended after the team's marks actor sent this message. Free the marks that the actor has assigned to it
-  // since.
+  // The task ended after the team's marks actor sent this message. In the meantime the marks actor assigned the event's
+  // marks to the task, so free them.
   if (!isOpen(row)) turn.send(teamMarksRef(turn.self.partition, teamId), { type: "marks.free", taskId: row.id });
   takeRaise(turn, teamId, raise, {});
 }
 
 /**
- * Notifies the team's marks actor that the event was not handled: the task could not be opened, or the event's task
- * does not exist.
+ * Notifies the team's marks actor that the task did not process the event: the task could not be opened, or it does not
+ * exist.
  */
 export function refuseRaise({
   turn,
@@ -90,8 +90,8 @@ function takeRaise(
 }
 
 /**
- * Returns the starting point of the task's runs. An open pull request with this head is reviewed; any other branch is
- * worked on.
+ * Returns the starting point of the task's runs. If the branch is the head of an open pull request, the runs review
+ * that pull request. Otherwise the runs work on the branch.
  */
 function toBeginning(turn: Turn, lineId: string, text: string | null): Pick<TaskRow, "branch" | "reviews"> {
   const { branch } = toBranch(text);
@@ -106,7 +106,9 @@ function toBranch(text: string | null): Pick<TaskRow, "branch"> {
   return branch === null ? {} : { branch };
 }
 
-/** Adds a note if the event's text is no valid branch name, once for each name. The task's branch stays unchanged. */
+/**
+ * If the event names an invalid branch, adds a note to the task, once for each name. The task's branch stays unchanged.
+ */
 function noteUnusableBranch(turn: Turn, { branch, integration }: RaiseTask): void {
   if (branch === null || branch.trim() === "" || toBranchName(branch) !== null) return;
   const name = cutText(toRaisedTitle(branch), 100);

@@ -5,10 +5,10 @@ import { branchName } from "../runners/push.js";
 
 /**
  * The branch or pull request that a task's runs review instead of changing it. Each run starts at the current head of
- * the branch or pull request, and nothing is pushed.
+ * the branch or pull request. The service does not push the run's changes.
  */
 export interface TaskReview {
-  /** Null for every repository of the line. */
+  /** The repository of the branch or pull request; null for every repository of the line. */
   readonly repository: string | null;
   /** A branch name, or a full `refs/…` name that must exist. */
   readonly ref: string;
@@ -25,8 +25,12 @@ export interface WantedReview {
 const PULL_REQUEST = /^https?:\/\/[^/?#]+\/([^/?#]+\/[^/?#]+)\/pull\/([1-9]\d{0,9})\/?$/;
 
 /**
- * Returns the requested review; null if none is requested. Refuses a pull request outside the line's repositories, an
- * invalid branch name, and a request with both. Does not check whether the branch exists.
+ * Returns the requested review; null if none is requested. Does not check whether the branch exists. Refuses these
+ * requests:
+ *
+ * - A pull request outside the line's repositories.
+ * - An invalid branch name.
+ * - Both a pull request and a branch.
  */
 export function toTaskReview(
   { repositories }: Pick<LineFields, "repositories">,
@@ -47,7 +51,7 @@ export function toTaskReview(
     return invalid("branch", "must be a branch's name");
   const [only, ...others] = repositories;
   if (only === undefined) return invalid("branch", "the line has no repository");
-  // If the line has several repositories, some of them may lack the branch. So use the plain name: unlike a `refs/…`
-  // name, it may be missing.
+  // If the line has several repositories, some of them may lack the branch. A `refs/…` name must exist in each
+  // repository, so use the plain name.
   return others.length > 0 ? { repository: null, ref: branch, url: null } : { repository: only.name, ref, url: null };
 }

@@ -1,9 +1,10 @@
 /**
- * A task, `task/<id>`, moving through the stations of its line. Messages are classified before the step
- * (`classify-task.ts`). If an event's name differs from its message, the message follows in brackets.
+ * A task, `task/<id>`, moving through the stations of its line. `classify-task.ts` classifies each message before the
+ * step. If an event's name differs from the message's name, the message follows in brackets.
  *
- * Outcomes of ended runs (`ended-runs.ts`): `over.done` accepts the remaining changes, a return to an earlier station
- * (`over.queued`, `task.move`) sends them back, and each command of a person counts as the next act after them.
+ * Outcomes of ended runs (`ended-runs.ts`): `over.done` accepts the remaining changes. A return to an earlier station
+ * (`over.queued`, `task.move`) sends changes back. A person's command is recorded as the next act after each ended run
+ * that has none yet.
  *
  * | state        | moved by                                | next    | also                                          |
  * |--------------|-----------------------------------------|---------|-----------------------------------------------|

@@ -18,7 +18,7 @@ interface TaskResult {
   readonly replayed: boolean;
 }
 
-/** A message that a request of a person or a token sends. The request may have an idempotency key. */
+/** A message that the service sends for a request of a person or a token. The request may have an idempotency key. */
 interface Command extends Answered<TaskAnswer>, Keyed {}
 
 /** A message that a hook may cause. */
@@ -29,7 +29,7 @@ interface Caused extends Command {
 
 /** The sender of a command that people and tokens send. */
 interface Sender {
-  /** The person's user id; for a token, the user id of the person who issued it. */
+  /** User id of the sender. If a token sends the command: user id of the person who issued the token. */
   readonly by: string;
   /** The token; absent if a person sends the command. */
   readonly token?: TokenCaller;
@@ -53,7 +53,7 @@ export interface OpenTask extends Caused, Sender {
   /** Key of the station where the task starts; null for the first station of the line. */
   readonly station: string | null;
   readonly assignee: string | null;
-  /** The review that the task's runs make; absent for none. */
+  /** The review that the task's runs make; absent if they review nothing. */
   readonly reviews?: TaskReview;
 }
 
@@ -93,7 +93,7 @@ export interface AddNote extends Command, Sender {
   readonly text: string;
 }
 
-/** A person has left: unassigns the task if that person is its assignee. */
+/** A person has left the team or the workspace. Unassigns the task if that person is its assignee. */
 export interface UnassignTask extends Message {
   readonly type: "task.unassign";
   readonly userId: string;
@@ -123,7 +123,7 @@ export interface WithdrawTask extends Answered<TaskAnswer> {
   readonly type: "task.withdraw";
 }
 
-/** From retention: removes an ended task with all its rows, unless something still needs it. */
+/** From retention: removes an ended task with all its rows, unless the task is open, pinned, or still needed. */
 export interface ForgetTask extends Message {
   readonly type: "task.forget";
 }

@@ -30,7 +30,7 @@ export interface WantedTasks extends Pick<TaskFilter, "state" | "station"> {
   readonly assignee?: string | undefined;
 }
 
-/** Converts a client's filters. Returns null if the line does not exist: no task matches. */
+/** Converts a client's filters. Returns null if no line has the key `line`: then no task matches. */
 export function findTaskFilter(
   reading: Reading,
   { workspaceId, teamKey }: VisibleTeam,
@@ -67,7 +67,7 @@ export interface VisibleTask {
   readonly task: TaskRow;
 }
 
-/** Finds a task. Refuses with `not-found` unless the caller sees its workspace. */
+/** Finds a task. Refuses with `not-found` unless the caller sees the task's workspace. */
 export function findVisibleTask(reading: Reading, caller: Caller, taskId: string): VisibleTask | Refusal {
   const workspaceId = findOwningWorkspace(reading, "task", taskId);
   if (workspaceId === undefined) return { refused: "not-found" };
@@ -103,7 +103,10 @@ export function findTaskToAddTo(reading: Reading, caller: Caller, taskId: string
   return refuseOpening(reading, caller, { workspaceId, teamId: task.teamId }) ?? found;
 }
 
-/** Finds a task for members of its team, and for the token that opened it. Refuses other readers with `forbidden`. */
+/**
+ * Finds a task for members of the task's team, and for the token that opened the task. Refuses other readers with
+ * `forbidden`.
+ */
 export function findTaskToClose(reading: Reading, caller: Caller, taskId: string): VisibleTask | Refusal {
   const found = findTaskToAddTo(reading, caller, taskId);
   if (isRefusal(found) || caller.kind === "person") return found;
@@ -117,7 +120,7 @@ const notItsTask: Refusal = {
   detail: "A token closes only the tasks that it opened. Another token, a person or an integration opened this one.",
 };
 
-/** Finds a task for callers who may read the outcomes of its team. Refuses others with `not-found`. */
+/** Finds a task for callers who may read the outcomes of the task's team. Refuses other callers with `not-found`. */
 export function findTaskOfOutcomes(reading: Reading, caller: Caller, taskId: string): VisibleTask | Refusal {
   const found = findVisibleTask(reading, caller, taskId);
   if (isRefusal(found)) return found;
@@ -140,7 +143,7 @@ export function listTaskRuns(
   return runs.all(reading, workspaceId, { taskId: task.id }, { before: place, limit });
 }
 
-/** Returns the time before which retention has removed ended tasks; null if it has removed none. */
+/** Returns the time before which retention has removed ended tasks; null if retention has removed no tasks. */
 export function tasksPrunedBefore(reading: Reading, workspaceId: string, nowMs: number): string | null {
   return getPrunedBefore(reading, workspaceId, { name: tasks.name, nowMs });
 }

@@ -21,17 +21,17 @@ const LAST_EVENTS_MS = 10 * 60 * 1_000;
 const RUNS_AT_ONCE = 200;
 
 /**
- * Retention of ended tasks and their runs. For a task that ended in a release that did not record the time, the period
- * starts at the first pass. A task stays in these cases:
+ * Retention of ended tasks and their runs. If a task ended in a release that did not record the end time, the retention
+ * period starts at the first retention pass. Retention does not remove a task in these cases:
  *
- * - An event about it may be listed.
+ * - An event about the task may be listed.
  * - One of its pull requests is open or being opened.
  * - The task or one of its runs is pinned, for example by a request that may be repeated.
  */
 export const taskRetention = retain(tasks, {
   period: "work",
   after: [events.name, callEvents.name],
-  // The cost includes the later turns of the task and of its runs.
+  // The cost includes the later turns that remove the task and its runs.
   cost: 12,
   startedAtMs: ({ openedAt }) => Date.parse(openedAt),
   endedAtMs: (task) => (isOpen(task) ? null : (task.partSinceMs ?? Date.parse(task.openedAt))),
@@ -58,7 +58,10 @@ export function retainForRequests(turn: Turn, taskId: string): void {
   pin(turn, turn.self.partition, { ...of, untilMs: turn.now + IDEMPOTENCY_WINDOW_MS });
 }
 
-/** Records that a request with a key was about this task, and retains the task while the request may be repeated. */
+/**
+ * Records that a command with an idempotency key was about this task. Retains the task while the command may be
+ * repeated.
+ */
 export function recordTaskRequest(turn: Turn, of: Keyed, taskId: string): void {
   recordRequest(turn, of, taskId);
   if (of.idempotency !== undefined) retainForRequests(turn, taskId);
@@ -66,7 +69,7 @@ export function recordTaskRequest(turn: Turn, of: Keyed, taskId: string): void {
 
 /**
  * Returns what to do with the task of this turn: `due` to remove it now, `begun` to set its missing end time first, and
- * `kept` to leave it. Reads only.
+ * `kept` to keep it. Reads only.
  */
 export function checkForget(turn: TurnReading): "due" | "begun" | "kept" {
   const task = tasks.get(turn, turn.self.partition, turn.self.id);
@@ -84,8 +87,8 @@ export function beginRetention(turn: Turn): void {
 }
 
 /**
- * Removes the task of this turn, after its runs. A task with {@link RUNS_AT_ONCE} runs or more is only removed in a
- * later pass.
+ * Removes the task of this turn after the task's runs. If the task has {@link RUNS_AT_ONCE} runs or more, removes only
+ * runs; a later retention pass removes the task.
  */
 export function forgetTask(turn: Turn): void {
   const { partition, id } = turn.self;

@@ -19,8 +19,8 @@ import { attachmentView } from "./task-attachment.view.js";
 import { type StreamedTask, streamedTaskView } from "./task-item.view.js";
 
 /**
- * A change of a task, as the streams of the task and its team publish it. It has the id, the approvals and the changed
- * members. For a new task, it has all members.
+ * A change of a task, as the streams of the task and its team publish it. It has the task's id, its approvals and the
+ * members that changed. For a new task, it has all members.
  */
 interface TaskChanged {
   readonly type: "task";
@@ -45,8 +45,8 @@ export const taskWaits = table<string>("task-wait");
 export const taskTitles = table<Titled>("task-title");
 
 /**
- * Key: `[task]`. Ids increase with time. For every pair of list filters, an index begins with the team and these two
- * fields. So a page with at most two filters reads only the rows that it returns.
+ * Key: `[task]`. Ids increase with time. For every pair of list filters, there is an index that begins with the team
+ * and the two filtered fields. A page with at most two filters therefore reads only the rows that it returns.
  */
 export const tasks = indexedTable<TaskRow>("task", {
   order: ["id"],
@@ -74,8 +74,8 @@ export const tasks = indexedTable<TaskRow>("task", {
   changes: (task, reading, { workspaceId, first }) => {
     const before = first === null ? null : streamedTaskView(reading, workspaceId, first);
     const after = streamedTaskView(reading, workspaceId, task);
-    // Always include the approvals. They have their own rows, and both views show the current ones, so a comparison
-    // finds no change.
+    // Always include the approvals. They are in rows of their own, so `before` and `after` both show the current
+    // approvals, and a comparison finds no change.
     const { id, approvals } = after;
     const data: TaskChanged = { type: "task", task: { ...changedMembers(before, after), id, approvals } };
     return [toChangeEntry(taskTopic(task.id), data), toChangeEntry(teamTopic(task.teamId), data)];
@@ -122,7 +122,7 @@ export function taskEntry(workspaceId: string, taskId: string): DirectoryEntry {
 /** The directory entries that locate tasks by id. */
 export const taskSource = rowSource(tasks, ({ id }, { partition }) => [taskEntry(partition, id)]);
 
-/** Number of notes that a reader or a run gets: the latest ones. */
+/** Maximum number of notes that a reader or a run gets. These are the latest notes. */
 const NOTES_SHOWN = 200;
 
 /** Lists the latest notes of a task, oldest first. */

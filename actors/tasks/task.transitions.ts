@@ -76,8 +76,8 @@ export function taskRow(turn: TurnReading): TaskRow {
 }
 
 /**
- * Stores the row, replacing its latest version `before`. If the state or the station changes, records the stay that
- * ends.
+ * Stores the row in place of its latest version `before`. If the state or the station changes, also records the stay
+ * that ends.
  */
 export function putTask(turn: Turn, before: TaskRow | null, row: TaskRow): TaskRow {
   const isSame = before !== null && before.state === row.state && before.station === row.station;
@@ -177,7 +177,7 @@ export function markRunning({ turn }: InTurn): void {
   putTask(turn, row, { ...row, state: "running" });
 }
 
-/** Continues the task after a run, as the event says. */
+/** Continues the task after its run has ended. `event.decided` says where the task goes. */
 export function advance(event: RunIsOver, context: TaskContext): TaskContext {
   const { turn, run, decided } = event;
   const row = taskRow(turn);
@@ -203,7 +203,10 @@ export function advance(event: RunIsOver, context: TaskContext): TaskContext {
   return { runId: null, abandoned, ended, opening };
 }
 
-/** Shows the pull request's current state. The end of the last open pull request settles the outcomes of runs. */
+/**
+ * Shows the pull request's current state in the task. When the task's last open pull request ends, settles the outcomes
+ * of the task's ended runs.
+ */
 export function takePullRequest(
   { turn, ...message }: Delivered<TaskPullRequestChanged>,
   context: TaskContext,
@@ -214,8 +217,8 @@ export function takePullRequest(
 }
 
 /**
- * Ends the wait for pull requests, because all were opened, or because one failed. `asks` explains a failure to the
- * assignee; null if all were opened.
+ * Ends the task's wait for its pull requests. `asks` is null if all pull requests are open. If a pull request failed to
+ * open, `asks` explains the failure to the assignee.
  */
 export function endOpening(
   { turn, asks }: { readonly turn: Turn; readonly asks: string | null },
@@ -231,14 +234,17 @@ export function endOpening(
   return { ...context, opening: [], ended: isSettled ? acceptChanges(turn, context.ended) : context.ended };
 }
 
-/** Records the outcomes of the run and of earlier runs. Returns the runs that the task remembers. */
+/**
+ * Records the outcome of the run that ended, and the outcomes of earlier runs that this end settles. Returns the runs
+ * that the task remembers.
+ */
 function endRun(event: RunIsOver, row: TaskRow, before: readonly EndedRun[]): readonly EndedRun[] {
   const { turn, run, decided } = event;
   const { to, next } = decided;
   const line = to === undefined ? undefined : findLine(turn, turn.self.partition, row.lineId);
   const isBack = to !== undefined && isEarlier(line, to, row.station);
   const ended = isBack ? sendBackChanges(turn, before, { line, to }) : before;
-  // While a pull request is open, the changes of the runs are not accepted.
+  // The changes of the task's runs are not accepted while a pull request is open.
   const isOpen = next === "done" && hasOpenPullRequest(turn);
   const end = toRunEnd(event, run, { station: row.station, next: isOpen ? "opening" : next, isBack });
   if (next !== "done" || isOpen) return addRunEnd(turn, ended, end);
@@ -247,8 +253,8 @@ function endRun(event: RunIsOver, row: TaskRow, before: readonly EndedRun[]): re
 }
 
 /**
- * Moves the task to the inbox, with the sentence `asks` about what the run needs from the assignee. If `asks` is null,
- * the run needs nothing, and the task is `running` again.
+ * Moves the task to the inbox. `asks` is a sentence about what the run needs from the assignee. If `asks` is null, the
+ * run needs nothing, and the task is `running` again.
  */
 export function setAsks(turn: Turn, asks: string | null): void {
   const row = taskRow(turn);
@@ -293,8 +299,8 @@ export function resume(
 }
 
 /**
- * Returns the row, without its assignee if that person has left the team since the task ended. With such an assignee,
- * the next run would wait for a person who cannot answer.
+ * Removes the assignee from an ended task if that person is no longer on the team. Otherwise the next run would wait
+ * for a person who cannot answer. Returns the task's row.
  */
 function withoutGoneAssignee(turn: Turn, row: TaskRow): TaskRow {
   if (isOpen(row) || refuseUnlessOnTeam(turn, row.assignee, row.teamId) === null) return row;
@@ -318,7 +324,7 @@ function endRunUnderWay(turn: Turn, context: TaskContext, end: Omit<EndRun, "typ
 }
 
 /**
- * Tells the active run, if there is one, to end, and records it as ended now. Returns the ended runs that the task
+ * Asks the active run, if there is one, to end, and records the run as ended now. Returns the ended runs that the task
  * remembers.
  */
 function abandonRun(turn: Turn, context: TaskContext, end: Omit<EndRun, "type">): readonly EndedRun[] {
@@ -434,12 +440,12 @@ function startRun(turn: Turn, before: TaskRow, row: TaskRow): string {
   return runId;
 }
 
-/** Returns the row of a task that waits for a person from now on. */
+/** Returns the row with a wait of this kind, which starts now. */
 function enterInbox(turn: Turn, row: TaskRow, kind: TaskWait["kind"]): TaskRow {
   return { ...row, waits: { kind, sinceMs: turn.now } };
 }
 
-/** Returns the row of a task that no longer waits for a person, with what ended the wait. */
+/** Returns the row without its wait for a person. The new row records what ended the wait. */
 function leaveInbox(turn: Turn, row: TaskRow, { by, what }: Pick<EndedTaskWait, "by" | "what">): TaskRow {
   const { waits, ...left } = row;
   if (waits === undefined) return row;
@@ -447,12 +453,12 @@ function leaveInbox(turn: Turn, row: TaskRow, { by, what }: Pick<EndedTaskWait, 
   return { ...left, lastWait: { ...waits, runId, asks, failure, what, by, atMs: turn.now } };
 }
 
-/** Whether the station `to` comes before another in the line. */
+/** Whether the station `to` comes before `station` in the line. */
 function isEarlier(line: LineFields | undefined, to: string, station: string): boolean {
   return line !== undefined && laterStations(line, to, [station]).length > 0;
 }
 
-/** Returns the row at another station. The caller stores it with its next run. */
+/** Returns the task's row at the station `to`. The caller stores the row together with the task's next run. */
 function moveTo(turn: Turn, row: TaskRow, to: string): TaskRow {
   const moved = { ...row, station: to, movedAt: timeText(turn.now) };
   publish(turn, moved, "task.moved", { from: row.station, to });
@@ -476,7 +482,7 @@ export function appendNote(turn: Turn, row: TaskRow, from: string, text: string)
   turn.publishChange(taskTopic(row.id), { type: "note", note });
 }
 
-/** Publishes a task event for integration bindings. A closed workspace publishes none when it closes its tasks. */
+/** Publishes a task event for integration bindings. Not called when a closed workspace withdraws its tasks. */
 function publishHappening(turn: Turn, row: TaskRow, on: TaskHappening["on"], ask: TaskHappening["ask"] = null): void {
   const workspaceId = turn.self.partition;
   const { task, causes } = toEventSubject(turn, workspaceId, row);

@@ -72,13 +72,16 @@ export type TaskPullRequest = NonNullable<TaskRow["pullRequest"]>;
 export interface TaskRow
   extends Stored<typeof taskItemSchema, "description" | "openedBy" | "branch" | "line" | "approvals"> {
   readonly description: StoredText;
-  /** Null if unknown. */
+  /** The person, token or integration that opened the task; null if unknown. */
   readonly openedBy: Opener | null;
   /** The branch at which the task's runs start; absent for the default branch. */
   readonly branch?: string;
-  /** The channel of the route that led to the task, by the integration's id; absent for none. */
+  /** The channel of the route that led to the task, by integration id; absent for none. */
   readonly channels?: Readonly<Record<string, string>>;
-  /** What the task waits for in the inbox, unless its run waits for approvals; absent for nothing. */
+  /**
+   * The question or failure with which the task waits in the inbox. Absent if the task waits for nothing, or for
+   * approvals.
+   */
   readonly waits?: TaskWait;
   /** How the task last left the inbox; absent if it never did. */
   readonly lastWait?: EndedTaskWait;
@@ -99,7 +102,7 @@ export interface TaskWait {
 /** A wait that has ended. */
 export interface EndedTaskWait extends TaskWait, Pick<TaskRow, "runId" | "asks" | "failure"> {
   readonly what: "answered" | "retried" | "moved" | "closed";
-  /** Null if a token closed the task, or the service because the workspace was closed. */
+  /** The person who ended the wait. Null if a token closed the task, or if the service closed it with the workspace. */
   readonly by: string | null;
   readonly atMs: number;
 }
@@ -122,7 +125,7 @@ export const taskNoteSchema = z.strictObject({
 
 /** The context of a task's machine. */
 export interface TaskContext {
-  /** The active run, or null. */
+  /** The id of the active run; null if no run is active. */
   readonly runId: string | null;
   /** Number of runs that were abandoned in a row. */
   readonly abandoned: number;

@@ -63,8 +63,8 @@ interface IndexedTask {
 
 /**
  * Replaces the old task indexes. Tasks had an index row for every combination of state, line, station and assignee. Now
- * they have one row in each of six indexes. For any two of these fields, an index begins with the team and these two
- * fields.
+ * a task has one row in each of six indexes. For every two of these four fields, an index begins with the team and the
+ * two fields.
  */
 const compositeTaskIndexes: readonly Walk[] = [
   eachRow<IndexedTask>("task", ({ id, teamId, state, lineId, station, assignee }, place) => {

@@ -1,15 +1,17 @@
 /**
- * The marks of a team's tasks, `team-marks/<team>`. It assigns each mark to an open task (`team-marks.table.ts`),
- * and records the events by their keys. It does not own tasks: it sends each task messages, and the task answers.
+ * The marks of a team's tasks, `team-marks/<team>`. The actor assigns each mark to an open task
+ * (`team-marks.table.ts`), and records the events by their keys. The actor does not own tasks: it sends messages to a
+ * task, and the task answers.
  *
  * 1. A mark belongs to at most one open task, which receives the events about the mark. If two simultaneous events
- *    would open a task for the same thing, the first opens it, and the second becomes a note on it.
- * 2. The task's row tells whether it is open. So an ended task loses its marks in the turn of its end, although
- *    its row still shows them: a later event about them opens another task, or is unmatched. If a person moves the task
- *    back, it regains the marks that no other open task has.
- * 3. An event with a key takes effect once within 7 days. The sender gets an answer after the task has processed it.
- * 4. A task that could not be opened, because its line or station has been deleted, frees its marks. Events that were
- *    to become its notes are assigned again.
+ *    would open a task for the same thing, the first event opens a task, and the second becomes a note on this task.
+ * 2. The row of a task says whether the task is open. When a task ends, it loses its marks in the same turn, although
+ *    its row still shows them. A later event about these marks opens another task, or is unmatched. If a person moves
+ *    the ended task back, it regains the marks that no other open task has.
+ * 3. An event with a key takes effect once within 7 days. The sender gets an answer after the task has processed the
+ *    event.
+ * 4. If a task could not be opened, because its line or station has been deleted, its marks become free. Events that
+ *    were to become notes on this task are assigned again.
  *
  * | state   | moved by      | condition                         | next    | also                                    |
  * |---------|---------------|-----------------------------------|---------|-----------------------------------------|

@@ -13,7 +13,7 @@ export interface RaisedOpening {
   readonly lineId: string;
   /** Key of the station where the task starts; null for the first station of the line. */
   readonly station: string | null;
-  /** The event's title, unlimited. An empty title becomes `Untitled`, a long one is cut. */
+  /** The event's title, of any length. The service replaces an empty title by `Untitled` and cuts a long one. */
   readonly title: string;
   readonly description: string;
   readonly url: string;
@@ -23,7 +23,7 @@ export interface RaisedOpening {
 
 /** Files that an event attaches. The request in the event's `raise.attaches` fetches each file. */
 export interface RaisedFiles {
-  /** The block of the definition, and the event's index in the block. */
+  /** The block of the integration's definition, and the event's index in the block. */
   readonly source: "webhook" | "poll";
   readonly event: number;
   /**
@@ -31,7 +31,9 @@ export interface RaisedFiles {
    * delivery's body is a blob.
    */
   readonly values: StoredText;
-  /** Digest of the delivery's body if `values` does not include it; otherwise null. */
+  /**
+   * Digest of the delivery's body. The expressions read `body` and `raw` from that blob. Null if the body was dropped.
+   */
   readonly bodyDigest: string | null;
   readonly files: readonly RaisedFile[];
   /** The number of further files, which are left out; absent in messages of earlier releases. */
@@ -39,7 +41,7 @@ export interface RaisedFiles {
 }
 
 export interface RaisedFile {
-  /** The name that the event gives. Its last part becomes the attachment's name. */
+  /** The file name in the event. The attachment's name is the last part of this name. */
   readonly name: string;
   readonly type: string | null;
   /** Size in bytes, if the event gives it; otherwise null. */
@@ -51,14 +53,14 @@ export interface RaisedFile {
 /**
  * An integration event with all its expressions evaluated. If an open task of the team has one of the marks, the event
  * becomes a note on that task. Otherwise the event opens a task, if `opens` is set. An event takes effect once for each
- * key of the team; a repetition gets the same answer.
+ * key in a team. A repeated event gets the same answer.
  */
 export interface RaiseTask extends Message {
   readonly type: "task.raise";
   readonly deliveryId: string;
   readonly key: string;
   readonly integration: { readonly id: string; readonly key: string };
-  /** A note on the task; empty for none. */
+  /** The note to add to the task; empty for no note. */
   readonly say: string;
   /** The task to open; null opens nothing. */
   readonly opens: RaisedOpening | null;
@@ -88,7 +90,7 @@ export interface TaskRaised extends Message {
   readonly deliveryId: string;
   readonly key: string;
   readonly outcome: RaiseOutcome;
-  /** The task that was opened or received the event; null for none. */
+  /** The task that the event opened or was added to; null for none. */
   readonly taskId: string | null;
   /** The reason for a failure: a deleted line or station. Null if nothing failed. */
   readonly reason: "line-gone" | "station-gone" | null;
@@ -112,7 +114,7 @@ export interface ReportRaised extends Message {
   readonly marks: readonly TaskMark[];
 }
 
-/** From a task: it was opened or has processed the event. */
+/** From a task: the event opened the task, or the existing task has processed the event. */
 export interface RaiseTaken extends Message {
   readonly type: "raise.taken";
   readonly key: string;
@@ -122,7 +124,7 @@ export interface RaiseTaken extends Message {
   readonly marks?: readonly TaskMark[];
 }
 
-/** From a task: it could not be opened, or it does not exist. */
+/** From a task: the event could not open the task, or the task that the event is about does not exist. */
 export interface RaiseRefused extends Message {
   readonly type: "raise.refused";
   readonly raise: RaiseTask;

@@ -12,7 +12,7 @@ export interface TaskMarkRow {
   readonly kind: string;
   readonly value: string;
   readonly taskId: string;
-  /** Whether the task has not confirmed its opening yet. */
+  /** Whether the task is still being opened: it has not confirmed its opening. */
   readonly opening: boolean;
 }
 

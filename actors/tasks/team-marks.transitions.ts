@@ -22,10 +22,13 @@ const RAISE_KNOWN_MS = 7 * DAY_MS;
 const FORGOTTEN_AT_ONCE = 500;
 /** Maximum number of marks of a task. */
 const MAX_MARKS = 100;
-/** The wake-up that deletes further old keys. Each day's keys also have a wake-up of their own. */
+/**
+ * Name of the wake-up that deletes the old keys beyond {@link FORGOTTEN_AT_ONCE}. The keys of each day also have their
+ * own wake-up.
+ */
 const FORGET = "forget";
 
-/** Assigns an event to a task. An event with a used key gets the same answer. */
+/** Assigns an event to a task. An event whose key was used before gets the answer of the first event with that key. */
 export function raise(turn: Turn, message: RaiseTask): void {
   const before = taskRaises.get(turn, turn.self.partition, turn.self.id, message.key);
   if (before === undefined) return settle(turn, message, null);
@@ -34,7 +37,10 @@ export function raise(turn: Turn, message: RaiseTask): void {
   put(turn, before, { ...before, waiting: [...before.waiting, { deliveryId, answerTo }] });
 }
 
-/** Decides which task the event is about. `before` is the earlier decision if its task was not opened. */
+/**
+ * Decides which task the event is about. `before` is the row of an earlier decision whose task does not exist; null for
+ * a new event.
+ */
 function settle(turn: Turn, message: RaiseTask, before: TaskRaiseRow | null): void {
   const { partition: workspaceId, id: teamId } = turn.self;
   const { key, opens, deliveryId, answerTo } = message;
@@ -75,8 +81,8 @@ export function confirmRaise({ turn, key, marks }: Delivered<RaiseTaken>): void 
 }
 
 /**
- * Records that the task was opened, in the marks that the message lists, or in all marks of the task if the message
- * lists none.
+ * Records in the rows of the marks that the task is open. `opened` lists the marks; if it is undefined, uses all marks
+ * of the task.
  */
 function markAsOpened(turn: Turn, taskId: string | null, opened: RaiseTaken["marks"]): void {
   const { partition, id: teamId } = turn.self;
@@ -88,8 +94,8 @@ function markAsOpened(turn: Turn, taskId: string | null, opened: RaiseTaken["mar
 }
 
 /**
- * Handles a refusal. If the task could not be opened, the senders get that answer. If the task to notify does not
- * exist, the event is assigned again.
+ * Handles a task's refusal of an event. If the task could not be opened, answers the senders with `failed`. If the task
+ * does not exist, assigns the event again.
  */
 export function reviseRaise({ turn, raise: message, reason }: Delivered<RaiseRefused>): void {
   const { partition, id: teamId } = turn.self;
@@ -110,7 +116,9 @@ export function setMarks({ turn, taskId, marks }: Delivered<SetMarks>): void {
   if (taken.length > 0) turn.send(taskRef(partition, taskId), { type: "task.mark", marks: taken, replaces: false });
 }
 
-/** Gives a task that is open again its marks, except those that other tasks have now. */
+/**
+ * Assigns the task's own marks to it again, after the task was reopened. Leaves out marks that other tasks have now.
+ */
 export function retakeMarks({ turn, taskId }: Delivered<RetakeMarks>): void {
   const { partition } = turn.self;
   const task = tasks.get(turn, partition, taskId);
@@ -141,8 +149,8 @@ export function forgetRaises({ turn }: Delivered<Woken>): void {
 }
 
 /**
- * Assigns to the task those of `marks` that no other open task has, and returns them. A task has at most one mark of
- * each kind, and at most {@link MAX_MARKS} marks.
+ * Assigns to the task the marks that no other open task has, and returns the assigned marks. A task has at most one
+ * mark of each kind, and at most {@link MAX_MARKS} marks.
  */
 function takeMarks(
   turn: Turn,

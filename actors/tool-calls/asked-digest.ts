@@ -12,8 +12,8 @@ interface Asked {
 }
 
 /**
- * Returns the SHA-256 (hex) of a call. Calls of the same tool with equal inputs have the same digest, whatever the
- * order of the inputs' members.
+ * Returns the SHA-256 (hex) of a call. Calls of the same tool with equal inputs have the same digest. The order of the
+ * inputs' members does not matter.
  */
 export function toAskedDigest({ server, tool, inputs }: Asked): string {
   const canonical = canonicalJson([server, tool, parseInputs(inputs)]);

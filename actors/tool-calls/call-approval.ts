@@ -33,8 +33,11 @@ export function closeApproval(turn: Turn, { runId }: ToolCallContext, note: stri
 }
 
 /**
- * Ends the call's wait for a person and stops the timer. Also notifies the run, so that the run updates what it asks of
- * the assignee. Does not notify a run that has ended, or a run whose call waited because of a person's own rule.
+ * Ends the call's wait for a person and stops the timer. Also notifies the run, which updates its request to the
+ * assignee. Does not notify the run in two cases:
+ *
+ * - The run has ended.
+ * - A person's own rule required the approval, so the assignee was not asked.
  */
 export function endWaiting(turn: Turn, context: ToolCallContext): void {
   const { partition } = turn.self;

@@ -45,9 +45,12 @@ interface CallTerms {
 }
 
 /**
- * Returns the terms of a call. Returns a problem if the team no longer offers the tool. Also returns a problem if the
- * tool acts as the person who started the task, and no person started it. The first of these rules that requires
- * approval applies:
+ * Returns the terms of a call. Returns a problem in two cases:
+ *
+ * - The team no longer offers the tool.
+ * - The tool acts as the person who started the task, and no person started it.
+ *
+ * The terms name the first of these rules that requires approval:
  *
  * 1. The rule of the person whose account the call uses.
  * 2. The tool's rule, when the run was queued or now.
@@ -73,7 +76,10 @@ export function findCallTerms(
   return { actsAs, rule: approval || frozen.approval === "tool" ? "tool" : "station" };
 }
 
-/** Returns the request of a call by its current definition, or the reason why it cannot be made now. */
+/**
+ * Returns the request of a call by its current definition. If the service cannot make the request now, returns the
+ * reason.
+ */
 export function findCallRequest(
   reading: Reading,
   call: ToolOfTeam & Pick<ToolCallRow, "actsAs" | "requestDigest">,
@@ -90,13 +96,13 @@ export function findCallRequest(
   return { action, method: request.method, digest };
 }
 
-/** Returns the problem that the request would differ from the one that a person approved. */
+/** Returns the problem of a call whose request has changed since a person approved it. */
 function changedMeanwhile(name: string): CallProblem {
   return { code: "not-allowed", message: `The action of ${name} changed while the call was waiting for approval.` };
 }
 
 /**
- * Returns the problem that the person whose account a call uses is no longer on the team. `name` is
+ * Returns the problem of a call that uses the account of a person who is no longer on the team. `name` is
  * `<integration>.<tool>`.
  */
 export function notOnTeam(name: string): CallProblem {
@@ -106,7 +112,7 @@ export function notOnTeam(name: string): CallProblem {
 interface FoundTool {
   readonly approval: boolean;
   readonly action: string;
-  /** Null if the action no longer exists. */
+  /** The request of the tool's action; null if the action no longer exists. */
   readonly request: IntegrationFields["actions"][string]["request"] | null;
   readonly connection: IntegrationFields["connection"];
   readonly holder: "team" | "requester";

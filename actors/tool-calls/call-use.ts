@@ -21,7 +21,10 @@ function getUse(reading: Reading, workspaceId: string, runId: string): CallUse {
   return callUses.get(reading, workspaceId, runId) ?? unused;
 }
 
-/** Returns why the run may make no further call, as text for the agent; null if the run may make a call. */
+/**
+ * Returns the reason why the run may make no further call, as text for the agent; null if the run may make another
+ * call.
+ */
 export function whyNoMoreCalls(reading: Reading, workspaceId: string, runId: string): string | null {
   const { calls, bytes } = getUse(reading, workspaceId, runId);
   if (calls >= MAX_CALLS) return `This run has made ${MAX_CALLS} calls, the maximum.`;

@@ -41,7 +41,7 @@ interface ToolCallState {
 
 type CallMessage = MessageTo<ReturnType<typeof toolCallRef>> | GateAnswer | EffectEnded | Woken;
 
-/** A message without effect. No state handles it. */
+/** The event of a message without effect. No state handles this event. */
 const OTHER = toEvent("call.other");
 
 /**
@@ -189,7 +189,7 @@ function classifyGate(
   return toEvent("gate.waits", { rule, approver: rule === "person" ? actsAs : assignee(), owner, digest });
 }
 
-/** Returns the id of the n-th question that hooks get about a call. */
+/** Returns the id of a question to hooks about a call. `vettings` is the question's number, counted from 1. */
 export function questionId(vettings: number): string {
   return `tool.using ${vettings}`;
 }
@@ -222,7 +222,7 @@ function classifyAnswer(turn: TurnReading, answer: AnswerCallApproval, owners: r
 
 /**
  * Returns null if the person `by` may answer, otherwise a refusal (403). If a person's own rule requires the approval,
- * only that person may answer; otherwise only the current assignee may.
+ * only that person may answer. Otherwise only the task's current assignee may answer.
  */
 function refuseUnlessApprover(
   turn: TurnReading,
@@ -238,8 +238,8 @@ function refuseUnlessApprover(
 }
 
 /**
- * Returns `approver.gone` if the approval depends on a person who is no longer on the team. Returns an event without
- * effect if the person is on the team again, or if another person may answer.
+ * Returns `approver.gone` if only a person who is no longer on the team may answer the approval. Returns an event
+ * without effect if that person is on the team again, or if another person may answer.
  */
 function classifyLeaving(turn: TurnReading, context: ToolCallContext) {
   const row = getCall(turn, context);
@@ -249,8 +249,8 @@ function classifyLeaving(turn: TurnReading, context: ToolCallContext) {
 }
 
 /**
- * Returns `tool.gone` if the call can no longer be made, otherwise an event without effect. A changed definition only
- * matters when a person approves the call.
+ * Returns `tool.gone` if the call can no longer be made, otherwise an event without effect. Does not compare the
+ * definition with the requested one: that comparison is made when a person approves the call.
  */
 function classifyToolChange(turn: TurnReading, context: ToolCallContext) {
   const { requestDigest: _approved, ...row } = getCall(turn, context);
@@ -276,7 +276,7 @@ function classifyEdit(
   return refuse({ refused: "invalid", errors });
 }
 
-/** Converts the path of an input to its path in the body of an edit. */
+/** Converts the path of an input to its path in the body of an answer that edits the inputs. */
 function toPath(path: string): string {
   return path === "" || path.startsWith("[") ? `inputs${path}` : `inputs.${path}`;
 }

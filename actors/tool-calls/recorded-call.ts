@@ -13,8 +13,8 @@ import { endWithoutAnswer } from "./tool-call-ending.js";
 const UNRECORDED = "This run replays an earlier run, which made no such call with these inputs. The call was not made.";
 
 /**
- * Answers a call with the recorded outcome, or refuses the call if there is none. Asks no hooks or people, and sends no
- * request.
+ * Answers a call with the recorded outcome. If there is no recorded outcome, refuses the call. Asks no hooks or people,
+ * and sends no request.
  */
 export function answerRecorded({ turn, ask, recorded }: CallEvent<"ask.recorded">): void {
   const { partition, id: callId } = turn.self;

@@ -9,7 +9,7 @@ import type { ToolCallCode } from "./tool-call.js";
 
 /** Maximum length of the excerpt from a failed request's response, in bytes of UTF-8. */
 const MAX_EXCERPT_BYTES = 2_048;
-/** Maximum size of an output that hooks see, in bytes of JSON text. */
+/** Maximum size of a call's output that hooks see completely, in bytes of JSON text. */
 const MAX_HOOK_OUTPUT_BYTES = 16 * 1024;
 /** Maximum length of changed inputs in the agent's note, in characters of JSON text. */
 const MAX_EDITED_CHARACTERS = 2_000;
@@ -53,8 +53,8 @@ export function toFailureText(message: string, { response }: Pick<IntegrationReq
 }
 
 /**
- * Returns the agent's text about a successful request: its output, otherwise the reason why the output has no value,
- * otherwise `Done.`
+ * Returns the agent's text about a successful request: its output. If the output has no value, the text is the reason;
+ * if there is no reason, `Done.`
  */
 export function toOutputText(output: string | null, unread: string | null): string {
   if (output !== null) return toText(output);

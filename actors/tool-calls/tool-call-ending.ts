@@ -35,7 +35,7 @@ interface CallEnd extends Pick<ToolCallRow, "code" | "message"> {
   readonly text: string;
   /** The output as JSON text; null or absent if there is none. */
   readonly output?: string | null;
-  /** Who refused the call, so that it was not made; null if nobody refused it. */
+  /** Who refused the call and so prevented it; null if nobody refused it. */
   readonly refusedBy: ToolCall["refusedBy"];
 }
 
@@ -90,7 +90,7 @@ export function refuseAsk({ turn, ask, why }: CallEvent<"ask.refused">): void {
   endWithoutAnswer(turn, runId);
 }
 
-/** Removes the open call and stops the actor. Sends no answer. */
+/** Removes the call from the run's open calls and stops the actor. Sends no answer to the runner. */
 export function endWithoutAnswer(turn: Turn, runId: string): void {
   openCalls.remove(turn, turn.self.partition, runId, turn.self.id);
   turn.stop();
@@ -101,7 +101,7 @@ export function fail(turn: Turn, context: ToolCallContext, { code, message }: Ca
   endCall(turn, context, { state: "failed", code, message, text: message, refusedBy: null });
 }
 
-/** Ends a call that a person approved, but that is no longer possible. */
+/** Ends a call that a person approved although the service can no longer make it. */
 export function failApproved(event: CallEvent<"answer.in-vain">, context: ToolCallContext): void {
   const { turn, code, message } = event;
   recordAnswer(event, { state: "approved", edited: null, note: null });

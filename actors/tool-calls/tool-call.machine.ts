@@ -1,7 +1,7 @@
 /**
- * A call of an integration's tool by a run's agent, `tool-call/<id>`. Messages are classified before the step
- * (`classify-tool-call.ts`). If an event's name differs from its message, the message follows in brackets. The actor
- * stops when the call ends. The row keeps the result.
+ * A call of an integration's tool by a run's agent, `tool-call/<id>`. `classify-tool-call.ts` classifies each message
+ * before the step. If an event's name differs from the message's name, the message follows in brackets. The actor stops
+ * when the call ends. The row keeps the result.
  *
  * | state    | event                                     | next      | also                                          |
  * |----------|-------------------------------------------|-----------|-----------------------------------------------|
@@ -49,8 +49,8 @@
  * |          | (call.answer)                             |           |                                               |
  *
  * 1. The request is sent once. After a crash, only a GET is repeated; any other method becomes `outcome-unknown`.
- * 2. The account and the approval rule are fixed when the agent asks for the call. The service checks whether the call
- *    is still allowed when the request starts.
+ * 2. The account and the approval rule are fixed when the agent asks for the call. When the request starts, the
+ *    service checks again whether the call is still allowed.
  */
 import type { ActorType } from "../../runtime/cells/actor-type.js";
 import { createChart, type InTurn } from "../../runtime/cells/chart.js";

@@ -9,7 +9,7 @@ export interface AnswerCallApproval extends Answered<ApprovalResult | Refusal>, 
   readonly runId: string;
 }
 
-/** The person whose own rule requires the approval has left. */
+/** The person whose own rule requires the approval has left the team. */
 interface CallApproverLeft extends Message {
   readonly type: "call.approver-left";
   readonly runId: string;

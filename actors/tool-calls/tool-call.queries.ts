@@ -24,7 +24,7 @@ export function listToolCalls(reading: Reading, { workspaceId, run }: VisibleRun
   return toolCalls.all(reading, workspaceId, { runId: run.id }, { limit, before: place });
 }
 
-/** Finds the call that an approval is about; undefined if it is not about a call. */
+/** Finds the call that an approval is about; undefined if the approval is not about a call. */
 export function findCallOfApproval(
   reading: Reading,
   { workspaceId, run }: VisibleRun,
@@ -33,7 +33,10 @@ export function findCallOfApproval(
   return approvals.get(reading, workspaceId, run.id, approvalId)?.callId;
 }
 
-/** An approval, with its run, that a person may answer now or after they are assigned the task. */
+/**
+ * An approval with its run. The person may answer it now, or can answer it after an assignment of the task to that
+ * person.
+ */
 export interface ApprovalOfPerson {
   readonly approval: ApprovalRow;
   readonly run: RunRow;
@@ -45,8 +48,8 @@ export function listApproversWorkspaces(reading: Reading, { userId }: PersonCall
 }
 
 /**
- * Adds to `found` the workspace's open approvals that a person may answer. Returns the newest `limit` of all of them,
- * newest first. Leaves out approvals of teams that the person has left.
+ * Adds the workspace's open approvals that a person may answer to `found`. Returns the newest `limit` approvals of the
+ * combined list, newest first. Omits approvals of teams that the person has left.
  */
 export function addOwnApprovals(
   reading: Reading,
@@ -58,8 +61,8 @@ export function addOwnApprovals(
 }
 
 /**
- * Adds to `found` the workspace's open approvals whose tasks have no assignee, like {@link addOwnApprovals}. All team
- * members see these approvals and may assign the task. Yields between slices, so that other work can run.
+ * Adds the workspace's open approvals whose tasks have no assignee to `found`, as {@link addOwnApprovals} does. All
+ * team members see these approvals and may assign the tasks. Yields between slices, so that other work can run.
  */
 export function* addUnassignedApprovals(
   reading: Reading,
@@ -78,7 +81,7 @@ export function* addUnassignedApprovals(
   return toNewest(found, withRuns(reading, { userId, workspaceId }, rows), { limit });
 }
 
-/** Leaves out approvals of teams that the person is not on, and adds the runs. */
+/** Adds the run to each approval. Omits approvals of teams that the person is not on. */
 function withRuns(
   reading: Reading,
   { userId, workspaceId }: { readonly userId: string; readonly workspaceId: string },

@@ -29,7 +29,7 @@ export const toolCalls = indexedTable<ToolCallRow>("tool-call", {
   changes: (call) => [toChangeEntry(runTopic(call.runId), { type: "tool-call", call: streamedToolCallView(call) })],
 });
 
-/** The usage of a run's calls so far, to which the limits for calls apply. */
+/** What a run's calls have used so far. The limits for calls apply to these numbers. */
 export interface CallUse {
   /** Number of calls made. */
   readonly calls: number;
@@ -56,9 +56,9 @@ function listEqualCalls(
 }
 
 /**
- * Finds the recorded call that answers the next call of a repeating run. Both calls have the same tool and equal
- * inputs, as the agents gave them. The n-th such call gets the n-th recorded answer, and later calls get the last one.
- * Returns undefined if the repeated run made no such call.
+ * Finds the recorded call that answers the next call of a repeating run. The recorded call has the same tool and equal
+ * inputs, as the agents gave them. If there are several such calls, the n-th call of the repeating run gets the n-th
+ * recorded call. Further calls get the last recorded call. Returns undefined if the repeated run made no such call.
  */
 export function findRecordedCall(
   reading: Reading,

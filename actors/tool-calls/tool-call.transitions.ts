@@ -36,7 +36,7 @@ export function takeAsk({ turn, ask, tool, inputs, rule, actsAs, owner }: CallEv
   return context;
 }
 
-/** Joins the call to the open equal call, whose outcome answers both. */
+/** Joins the call to an open call with the same tool and inputs. The outcome of the open call answers both. */
 export function joinCall({ turn, ask, call }: CallEvent<"ask.repeated">): void {
   const { partition, id } = turn.self;
   const { runId, askId } = ask;
@@ -138,7 +138,8 @@ export function beginRequest(
 ): void {
   const { partition } = turn.self;
   const row = changeCall(turn, context, { state: "running", method, begunAt: timeText(turn.now) });
-  // Use the task values from the time of the approval request. Later changes of marks do not redirect an approved call.
+  // Use the task values from the time of the approval request, so that later changes of marks do not redirect an
+  // approved call.
   const task =
     row.task === undefined
       ? readTask(turn, context, owner)
@@ -164,7 +165,7 @@ function readTask(turn: Turn, { runId }: ToolCallContext, owner: RunOwner): Task
   return subject === null ? null : toTaskValues(turn, partition, subject);
 }
 
-/** Passes a cancellation to the call that answers the request. */
+/** Passes a cancellation on to the open call that this call was joined to. */
 export function passCancelOn({ turn, runId, askId, callId }: CallEvent<"cancel.elsewhere">): void {
   turn.send(toolCallRef(turn.self.partition, callId), { type: "call.cancel", runId, askId });
 }

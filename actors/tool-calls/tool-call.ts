@@ -9,8 +9,11 @@ export const toolCallStates = [
   ...(["done", "failed", "dismissed", "refused", "withdrawn"] as const),
 ] as const;
 /**
- * The reason for a failed call: `invalid` inputs, an unknown outcome (`outcome-unknown`), or why its request failed or
- * could not be made (`integrations/requests/integration-request.ts`).
+ * The reason for a failed call:
+ *
+ * - `invalid`: the inputs are invalid.
+ * - `outcome-unknown`: nobody knows whether the request had an effect.
+ * - Other codes: the request failed or could not be made (`integrations/requests/integration-request.ts`).
  */
 export const toolCallCodes = [
   ...(["invalid", "not-connected", "not-allowed", "unwritable", "broken", "unreachable", "timeout"] as const),
@@ -68,10 +71,10 @@ type StoredCall = Stored<typeof toolCallSchema, "taskId" | "inputs" | "edited" |
 
 /** A call of an integration's tool by a run's agent. */
 export interface ToolCallRow extends StoredCall {
-  /** Null for a run without a task. */
+  /** The task of the run; null for a run without a task. */
   readonly taskId: string | null;
   readonly teamId: string;
-  /** Empty if unknown, for example if the run has no such tool. */
+  /** The integration that offers the tool. Empty if it is unknown, for example if the run has no such tool. */
   readonly integrationId: string;
   /** Digest of the tool and the requested inputs (`asked-digest.ts`). Equal calls have the same digest. */
   readonly askedDigest: string;
@@ -89,17 +92,17 @@ export interface ToolCallRow extends StoredCall {
    */
   readonly requestDigest?: string;
   /**
-   * JSON text of the task as the call's request sees it, from the time of the approval request; absent if no approval
-   * was requested.
+   * JSON text of the task as the call's request sees it. Fixed at the time of the approval request; absent if no
+   * approval was requested.
    */
   readonly task?: StoredText;
-  /** The HTTP method of the request; null before it starts. */
+  /** The HTTP method of the request; null before the request starts. */
   readonly method: string | null;
   /** JSON text of the call's output; null if there is none. */
   readonly output: StoredText | null;
-  /** The text that the agent got; absent if it is just the output or `message`. */
+  /** The text that the agent got; absent if this text is only the output or `message`. */
   readonly told?: StoredText;
-  /** The id of the recorded call that gave the answer in a repeating run; absent if no recorded call did. */
+  /** In a repeating run: the id of the recorded call that gave the answer. Absent if no recorded call gave it. */
   readonly recorded?: string;
 }
 
@@ -111,7 +114,7 @@ export interface RecordedCall extends ToolCallRow {
 /** The state of a call between turns. Kept small: the call's data is in its row. */
 export interface ToolCallContext {
   readonly runId: string;
-  /** The runner that waits for the outcome, and its claim. */
+  /** The runner that waits for the outcome, and the fence of its claim. */
   readonly runnerId: string;
   readonly fence: number;
   /** Number of times that hooks were asked: once, and once more after each edit. */

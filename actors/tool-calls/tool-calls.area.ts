@@ -27,8 +27,8 @@ export const approverLeavingSubscriber: Subscriber<MemberLeft> = {
 };
 
 /**
- * Ends the calls that wait for the approval of a tool that its integration no longer offers, because nobody can approve
- * them.
+ * Ends the calls that wait for an approval although their integration no longer offers the tool. Nobody can approve
+ * such calls.
  */
 export const toolChangesSubscriber: Subscriber<ResourceChanged<"integration">> = {
   name: "tool calls lose a tool that was removed",

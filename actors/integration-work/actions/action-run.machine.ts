@@ -102,7 +102,7 @@ function classifyActionRun(
   return toEvent(toAttemptClass(result, context), { result });
 }
 
-/** Classifies a finished request: success, failure that is retried, or final failure. */
+/** Classifies the result of a request: success, failure with a retry, or final failure. */
 function toAttemptClass({ code, retryAfterMs }: IntegrationRequestResult, { attempt, mostAttempts }: ActionRunContext) {
   if (code === null) return "attempt.done";
   if (attempt >= mostAttempts) return "attempt.failed";

@@ -7,8 +7,8 @@ import type { Keyed } from "../../resources/repeated-request.js";
 import type { BindingEvent } from "./action-run.js";
 
 /**
- * Messages that start an action run. The message's address contains the id of the run. Only the first message to an
- * address starts the run.
+ * Messages that start an action run. Each message is sent to the address of the new run, which contains the run's id.
+ * Only the first message to an address starts a run.
  */
 
 /** Starts a run for a task event that a binding handles. No run starts if the binding does not apply to the task. */
@@ -31,7 +31,7 @@ export interface RunScheduled extends Message {
   readonly action: string;
 }
 
-/** Repeats an earlier run of the integration with the values that the earlier run's expressions used. */
+/** Repeats an earlier run of the same integration. The new run uses the expression values of the earlier run. */
 export interface ResendRun extends Answered<RunResent | Refusal>, Keyed {
   readonly type: "action.resend";
   readonly integrationId: string;

@@ -26,7 +26,7 @@ export const actionRuns = indexedTable<ActionRunRow>("action-run", {
 /** Key: `[integration]`. Value: the number of stored runs. */
 export const counts = table<number>("action-run-count");
 
-/** Maximum number of old rows to remove when one row is inserted. */
+/** Maximum number of old rows to remove when a new row is inserted. */
 const REMOVED_AT_ONCE = 4;
 
 export function findActionRun(

@@ -23,7 +23,7 @@ import {
 import type { RunResent } from "./action-run.messages.js";
 import { actionRuns, findActionRun, insertActionRun } from "./action-run.table.js";
 
-/** The transitions of an action run. `action-run.machine.ts` lists when each one runs. */
+/** The transitions of an action run. `action-run.machine.ts` lists when each transition runs. */
 
 /** The part of a run's state that is needed to classify the result of a request. The row stores everything else. */
 export interface ActionRunContext {
@@ -94,7 +94,7 @@ export function waitForRetry({ turn, result }: AttemptEnded, context: ActionRunC
   turn.wake("retry", atMs);
 }
 
-/** Starts the next attempt after its wait. */
+/** Starts the next attempt after the wait for the retry. */
 export function retry({ turn }: InTurn, context: ActionRunContext): ActionRunContext {
   const row = getRow(turn, context);
   const after: ActionRunRow = { ...row, state: "attempting", retryAt: null };
@@ -138,7 +138,8 @@ function reportFailure(
   const end = attempt > 1 ? ` It was tried ${attempt} times and will not be retried.` : "";
   const text = `The action ${action} failed (${code}): ${reason ?? code}.${end}`;
   const from = `integration ${fields?.integration ?? integrationId}`;
-  // With this key, repeated identical failures add only one note to the task. The runs have the details.
+  // The key depends on the note's text, so repeated identical failures add only one note to the task. The run rows have
+  // the details of each failure.
   const key = `${integrationId} ${createHash("sha256").update(text).digest("hex")}`;
   turn.send(taskRef(workspaceId, taskId), { type: "note", from, text, key });
 }
@@ -155,8 +156,8 @@ function startRequest(turn: Turn, row: ActionRunRow, { attempt }: ActionRunConte
     after: binding === null ? null : { kind: "binding", index: binding.index },
     actsAs: { kind: "team" },
     timeoutMs: ACTION_TIMEOUT_MS,
-    // A binding's request is not repeated after a crash: the run makes its next attempt instead. A scheduled run has
-    // only one attempt, so the effect repeats the request if the request's method allows it.
+    // After a crash, the effect does not repeat a binding's request: the run makes its next attempt instead. A
+    // scheduled run has only one attempt, so the effect repeats its request if the request's method allows repetition.
     again: binding === null ? "after-a-crash" : "never",
     messageId: `msg_${id.slice(id.indexOf("_") + 1)}`,
   });

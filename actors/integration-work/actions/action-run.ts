@@ -69,7 +69,7 @@ export const actionRunSchema = z
 
 export type ActionRunState = (typeof actionRunStates)[number];
 
-/** One request of an action, or the reason why none was sent. */
+/** One request of an action; for an attempt that sent no request, the reason. */
 export interface ActionAttempt extends Stored<typeof actionAttemptSchema> {
   /**
    * The start of the response body, with secrets masked; JSON text if the response is JSON. Empty for all attempts
@@ -92,7 +92,7 @@ export interface BoundTask {
 /** A run of an action, with at most 8 attempts in order. */
 export interface ActionRunRow extends Stored<typeof actionRunSchema, "event" | "binding" | "taskId" | "attempts"> {
   readonly teamId: string;
-  /** Null for a scheduled run. */
+  /** The task and event that started the run; null for a scheduled run. */
   readonly binding: BoundTask | null;
   readonly attempts: readonly ActionAttempt[];
   /** The values for the action's expressions, as the JSON text of an object. */

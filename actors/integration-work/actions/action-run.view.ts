@@ -9,7 +9,9 @@ export const actionRunView = defineView<ActionRunRow>()(actionRunSchema, {
   attempts: ({ attempts }) => attempts.map((attempt, index) => attemptView(attempt, index === attempts.length - 1)),
 });
 
-/** Rows store an empty string for a body that is missing or no longer stored. The API returns null. */
+/**
+ * A row stores an empty string if an attempt has no body or its body is no longer stored. The API returns null then.
+ */
 function attemptView(attempt: ActionAttempt, isLast: boolean): Shown<typeof actionAttemptSchema> {
   return { ...attempt, body: isLast && attempt.status !== null ? attempt.body : null };
 }

@@ -14,7 +14,10 @@ import { tasks } from "../../tasks/task.table.js";
 export interface BindingValues {
   readonly task: Pick<EventTask, "line" | "station" | "stationKey" | "marks">;
   readonly ask: { readonly body: string; readonly link: string | null; readonly station: string };
-  /** The values of `to`. `channel` defaults to the channel of the route that opened the task. */
+  /**
+   * The values of the binding's `to`. If `to` has no `channel`, `channel` is the channel of the route that opened the
+   * task.
+   */
   readonly target: Readonly<Record<string, string>>;
 }
 

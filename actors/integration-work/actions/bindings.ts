@@ -21,8 +21,8 @@ interface Happened {
 }
 
 /**
- * Starts a run for each matching binding of the team's integrations when a task event occurs. Each fact arrives once,
- * and the run id is derived from the event and the binding, so no binding runs twice for one event.
+ * When a task event occurs, starts a run for each matching binding of the team's integrations. Each event fact arrives
+ * once, and the run id is derived from the event and the binding. So no binding runs twice for one event.
  */
 export const bindingSubscriber: Subscriber<WorkFact | TaskHappened> = {
   name: "bindings of integrations act on tasks",

@@ -5,14 +5,14 @@ import { findBlob, storeBlob } from "../../tables/blobs.js";
 import type { DeliveryBody, DeliveryRow } from "./delivery.js";
 
 /**
- * Key: `[integration, delivery]`. Value: the received bytes of a medium-sized body. Bodies are separate from delivery
- * rows because lists read the rows but do not show bodies.
+ * Key: `[integration, delivery]`. Value: the received bytes of a medium-sized body. Bodies are not in the delivery
+ * rows, because lists read these rows but do not show bodies.
  */
 export const deliveryBodies = table<Uint8Array>("delivery-body");
 
 /**
- * Maximum size of a body that is stored in the delivery's row, in bytes. Most bodies are this small, and a separate row
- * would double the cost.
+ * Maximum size of a body that is stored in the delivery's row, in bytes. Most bodies are not larger; a separate row for
+ * each would double the cost of a delivery.
  */
 const MAX_IN_ROW_BYTES = 4 * 1024;
 /** Minimum size of a body that is stored under its digest, in bytes. Such a body is stored once per workspace. */
@@ -44,8 +44,8 @@ export function findBody(
 }
 
 /**
- * Stores a body under its digest, if the body is not stored that way yet. Returns the reference for the delivery's row,
- * or null if the body was dropped.
+ * Stores the body of a delivery under the body's digest, if it is not stored that way yet. Returns the reference for
+ * the delivery's row, or null if the body was dropped.
  */
 export function shareBody(turn: Turn, row: Place & Pick<DeliveryRow, "body">): DeliveryBody | null {
   const { partition } = turn.self;
@@ -55,7 +55,10 @@ export function shareBody(turn: Turn, row: Place & Pick<DeliveryRow, "body">): D
   return { digest: storeBlob(turn, partition, bytes), bytes: bytes.length };
 }
 
-/** Removes the separate row of a body, if the body has one. The caller must also remove the reference to the body. */
+/**
+ * Removes the separate row of a delivery's body, if there is one. The caller must also remove the delivery row's
+ * reference to the body.
+ */
 export function removeOwnBody(turn: Turn, { id, integrationId, body }: Place & Pick<DeliveryRow, "body">): void {
   if (body?.digest === null && body.content === undefined)
     deliveryBodies.remove(turn, turn.self.partition, integrationId, id);

@@ -19,7 +19,8 @@ import { toEventPlaces } from "./event-places.js";
 export const EVALUATION = effect<EvaluationInput, Evaluated>("delivery-evaluation");
 
 /**
- * The input of an evaluation. The effect reads everything else when it runs, so entries follow the current definition.
+ * The input of an evaluation. The effect reads all other data when it runs, so it evaluates entries by the definition
+ * of that time.
  */
 export interface EvaluationInput {
   readonly integrationId: string;
@@ -32,8 +33,8 @@ export interface EvaluationInput {
 }
 
 /**
- * The lane limits evaluations per workspace and per integration, because an evaluation uses processor time of this
- * process. An expensive delivery mainly delays its own integration.
+ * Limits concurrent evaluations per workspace and per integration, because an evaluation uses processor time of this
+ * process. So an expensive delivery mainly delays other deliveries of its own integration.
  */
 const evaluationLane: LaneLimits = { name: "deliveries", places: 8, kept: 6, perClient: 2, perTarget: 1 };
 

@@ -19,15 +19,15 @@ export const deliveryKeys = table<TakenKey>("delivery-key");
 
 /** The keys of an integration that were accepted within {@link KEY_MS} before a turn. */
 export class TakenKeys {
-  /** The period of the turn, if no earlier period has stored keys; otherwise null. */
+  /** The turn's period if no earlier period has stored keys; otherwise null. */
   readonly from: number | null;
   readonly #turn: TurnReading;
   /** The periods that may have keys. */
   readonly #periods: readonly number[];
 
   /**
-   * `knownFrom` is the `from` of an earlier turn. It stays valid until its period ends, because no later turn stores a
-   * key under an earlier period.
+   * `knownFrom` is the `from` of an earlier turn. That value stays valid until the end of its period, because no later
+   * turn stores a key under an earlier period.
    */
   constructor(turn: TurnReading, knownFrom: number | null) {
     const period = toPeriod(turn.now);
@@ -36,7 +36,7 @@ export class TakenKeys {
     this.#periods = this.from === null ? [period, period - 1] : [period];
   }
 
-  /** Finds the last delivery that was accepted with this key in the last {@link KEY_MS}; undefined if there is none. */
+  /** Finds the delivery that was last accepted with this key. Undefined if none was accepted within {@link KEY_MS}. */
   find(key: string): string | undefined {
     const { self, now } = this.#turn;
     for (const period of this.#periods) {
@@ -61,8 +61,8 @@ export function recordKey(turn: Turn, key: string, deliveryId: string): void {
 }
 
 /**
- * Removes the key of a delivery that is being removed, if the delivery failed. A repeat of the delivery is then
- * accepted.
+ * Removes the key of a failed delivery, together with the delivery. The intake then accepts a repeat of this delivery.
+ * Does nothing for other states.
  */
 export function forgetFailed(turn: Turn, { id, integrationId, key, state, receivedAt }: DeliveryRow): void {
   if (key === null || state !== "failed") return;

@@ -1,6 +1,6 @@
 /**
- * Computes a delivery's next step. The functions are pure, so that the result of a message is known before the machine
- * handles it.
+ * Computes a delivery's next step. The functions have no side effects, so that the machine can compute a message's
+ * result before it handles the message.
  */
 import { type IntegrationRequestResult, mayPass } from "../../integrations/requests/integration-request.js";
 import { MAX_ATTEMPTS, retryWaitMs } from "../../outbound/http/retry-wait.js";
@@ -24,29 +24,29 @@ export interface DeliveryContext {
   readonly from: EntryPlace;
   /** The captures of the lookup at `from`, as JSON text; null if the lookup has not run. */
   readonly captures: string | null;
-  /** Why the lookup at `from` captured nothing or is retried; null otherwise. */
+  /** If the lookup at `from` captured nothing or is being retried: the reason. Null otherwise. */
   readonly lookupNote: string | null;
   /**
-   * The evaluated entries whose outcome is not recorded yet, in order. The first one is raised next, or is being
-   * raised.
+   * The evaluated entries whose outcome is not recorded yet, in order. The first entry is being raised, or is the next
+   * to raise.
    */
   readonly entries: readonly EvaluatedEntry[];
   /** Where evaluation continues after `entries`; null if nothing is left. */
   readonly next: EntryPlace | null;
   readonly lookup: WantedLookup | null;
-  /** The outcomes of entries that were recorded after the last row of outcomes was stored. */
+  /** The recorded outcomes that are not in a stored row of outcomes yet. */
   readonly told: readonly DeliveryEntry[];
   /** Number of stored rows of entry outcomes. */
   readonly rows: number;
   /** Number of entries by outcome. */
   readonly counts: Readonly<Record<EntryOutcome, number>>;
   readonly skipped: number;
-  /** The first `when` or `forEach` that could not be evaluated, and why; null or absent if there is none. */
+  /** The first `when` or `forEach` whose evaluation failed, with the reason; null or absent if no evaluation failed. */
   readonly unread?: string | null;
   readonly units: number;
   /** The number of the current lookup attempt, starting at 1. */
   readonly attempt: number;
-  /** Number of started effects. The id of an effect is this number at the time when the effect starts. */
+  /** Number of started effects. An effect's id is this number, including the effect itself. */
   readonly effects: number;
   /** The number of recorded outcomes and started effects at the last watch message; null before the first one. */
   readonly watchedAt: number | null;
@@ -75,11 +75,18 @@ export const newDelivery: DeliveryContext = {
 export interface Progress {
   readonly context: DeliveryContext;
   /**
-   * The action to take: raise the first entry, evaluate the next entries, run a lookup, report that entries are ready
-   * to raise, wait before the lookup is retried, end, or do nothing.
+   * The action to take:
+   *
+   * - `raise`: raise the first entry.
+   * - `evaluate`: evaluate the next entries.
+   * - `look-up`: run a lookup.
+   * - `ready`: report that entries are ready to raise.
+   * - `wait`: wait before the retry of a lookup.
+   * - `end`: end the delivery.
+   * - `nothing`: wait for the next message.
    */
   readonly does: "raise" | "evaluate" | "look-up" | "ready" | "wait" | "end" | "nothing";
-  /** Null unless the delivery ends. */
+  /** How the delivery ends; null unless it ends. */
   readonly end: DeliveryEnd | null;
   /** The entry outcomes to store. */
   readonly stores: readonly DeliveryEntry[];
@@ -117,8 +124,8 @@ export function onTurnToRaise(context: DeliveryContext): Progress {
 }
 
 /**
- * Handles a watch message. If a raise had no answer since the last watch message, its entry fails, so that other
- * deliveries get their turn.
+ * Handles a watch message. If the raised entry got no answer since the last watch message, the entry fails, so that
+ * other deliveries get their turn.
  */
 export function onWatched(context: DeliveryContext): Progress {
   const far = toCount(context) + context.effects;
@@ -181,8 +188,8 @@ export function onCrashed(context: DeliveryContext, error: string): Progress {
 }
 
 /**
- * Computes the next step. If the delivery may raise its entries, first records the failed entries at the front of the
- * list.
+ * Computes the next step. If the delivery may raise its entries, first removes the failed entries at the front of the
+ * list and records their outcomes.
  */
 function advance(context: DeliveryContext): Progress {
   if (context.entries.length > 0 && !context.mayRaise) return { ...nothing, context, does: "ready" };
@@ -206,8 +213,8 @@ function evaluate(context: DeliveryContext): Progress {
 }
 
 /**
- * Ends the delivery without further entries. Outcomes that are already recorded stay. If there are recorded outcomes
- * and `state` is not `failed`, the outcomes decide the end state instead of `state`.
+ * Ends the delivery without further entries, and keeps the outcomes that are already recorded. The end state is `state`
+ * if it is `failed` or if no outcome is recorded. Otherwise the recorded outcomes decide the end state.
  */
 function endEarly(context: DeliveryContext, { state, reason }: DeliveryEnd): Progress {
   const { told } = context;

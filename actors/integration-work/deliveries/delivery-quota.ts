@@ -10,15 +10,15 @@ import { enqueue } from "./delivery-slots.js";
 
 /** Time between sweeps for old deliveries, in milliseconds. */
 export const SWEEP_MS = 24 * 60 * 60 * 1_000;
-/** Number of finished deliveries to remove beyond the excess when the limit is exceeded. */
+/** Number of extra finished deliveries to remove each time the limit is exceeded. */
 const REMOVED_EARLY = 15;
 /**
- * Number of rows read at once to find removable deliveries. {@link MAX_SCANS} is the maximum number of reads per turn
- * when bodies are dropped.
+ * Number of rows to read at once when finding deliveries to remove. {@link MAX_SCANS} is the maximum number of such
+ * reads per turn when dropping bodies.
  */
 const SCAN_LIMIT = 32;
 const MAX_SCANS = 32;
-/** Number of extra rows to read, because some of the oldest deliveries may be unfinished. */
+/** Number of extra rows to read when finding deliveries to remove: a few of the oldest deliveries may be unfinished. */
 const FEW = 3;
 
 /**
@@ -43,8 +43,8 @@ export function count(
 }
 
 /**
- * Removes the oldest finished deliveries if too many are stored. Removes several at once, because finding them is
- * expensive.
+ * Removes the oldest finished deliveries if more than {@link MAX_ENDED} are stored. Removes several at once, because
+ * each search for the oldest deliveries is expensive.
  */
 export function removeOldest(turn: Turn, context: IntakeContext): IntakeContext {
   if (context.ended <= MAX_ENDED) return context;
@@ -79,7 +79,7 @@ function dropBodies(turn: Turn, context: IntakeContext): IntakeContext {
         });
         if (isDropped) bytes -= row.body.bytes;
       }
-      // An unfinished delivery keeps its body, so a later turn must look at it again.
+      // An unfinished delivery keeps its body, so a later turn must check this delivery again.
       isGone &&= mayGo;
       if (isGone) bodiesAfter = row.id;
       from = row.id;

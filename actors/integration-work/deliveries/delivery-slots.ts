@@ -6,7 +6,7 @@ import { type DeliveryReady, deliveryRef } from "./delivery.messages.js";
 /** Time between watch messages to the deliveries with a slot, in milliseconds. */
 const WATCH_MS = 10 * 60 * 1_000;
 
-/** Queued ids up to this number stay in the context, so that no rows need to be read. */
+/** Maximum number of queued ids in the context. While no more are queued, the intake reads no queue rows. */
 const MAX_UPCOMING = 32;
 /** Maximum number of queue rows to read at once. */
 const MAX_ROWS = 8;
@@ -28,7 +28,7 @@ export function countPlaces(context: IntakeContext): number {
   return queued > 0 ? 0 : Math.max(0, maxWorking(context) - working.length);
 }
 
-/** Gives the free slots to the first deliveries, and queues the others. `ids` are in increasing order. */
+/** Gives the free slots to the first of these deliveries, and queues the others. `ids` are in increasing order. */
 export function enqueue(turn: Turn, context: IntakeContext, ids: readonly string[]): IntakeContext {
   const places = countPlaces(context);
   const placed = ids.slice(0, places).reduce((left, id) => work(turn, left, id), context);
@@ -70,8 +70,8 @@ export function fill(turn: Turn, context: IntakeContext): IntakeContext {
 }
 
 /**
- * Removes the first queued ids from their rows and returns them in order. Also reads each following row whose first id
- * is before the last id found, up to {@link MAX_ROWS} rows.
+ * Removes the first rows of queued ids, and returns their ids in order. After the first row, continues while a row's
+ * first id is before the last id found, up to {@link MAX_ROWS} rows.
  */
 function takeQueued(turn: Turn, { queued }: IntakeContext): readonly string[] {
   if (queued === 0) return [];
@@ -90,7 +90,7 @@ function takeQueued(turn: Turn, { queued }: IntakeContext): readonly string[] {
   return ids.sort();
 }
 
-/** Marks a delivery as ready. It raises its entries after all earlier deliveries. */
+/** Marks a delivery as ready. The delivery raises its entries after all earlier deliveries with a slot. */
 export function startRaising({ turn, id }: Delivered<DeliveryReady>, context: IntakeContext): IntakeContext {
   const working = context.working.map((one): WorkingDelivery => (one.id === id ? { ...one, state: "ready" } : one));
   return raiseFirst(turn, { ...context, working });

@@ -94,8 +94,8 @@ function classifyDelivery(
     return toEvent("delivery.placed", { work: message, row });
   }
   if (message.type === "woken") {
-    // Check the row before asking for a slot. If the integration was removed, the request would start a new intake for
-    // it.
+    // Check the delivery's row before asking for a slot. If the integration was removed, the request for a slot would
+    // start a new intake for the removed integration.
     const isThere = deliveries.get(turn, partition, context.integrationId, id) !== undefined;
     return isThere ? message : toEvent("delivery.gone");
   }

@@ -22,9 +22,9 @@ export interface DeliveryTaken {
 export interface RefuseDelivery extends Message {
   readonly type: "delivery.refuse";
   readonly count: number;
-  /** Newest first, at most 20. */
+  /** At most 20 of the deliveries, newest first. */
   readonly latest: readonly {
-    /** Without credentials and signatures. */
+    /** The headers, without credentials and signatures. */
     readonly headers: Readonly<Record<string, string>>;
     /** Size of the body, in bytes. */
     readonly bytes: number;
@@ -74,10 +74,10 @@ export interface Redelivered {
   readonly replayed: boolean;
 }
 
-/** The period and the states of the deliveries to redeliver. `listRedeliverable` selects them. */
+/** The period whose deliveries to redeliver, and their states. `listRedeliverable` selects the deliveries. */
 export interface RedeliveryPeriod {
   readonly fromMs: number;
-  /** Exclusive. */
+  /** End of the period, exclusive. */
   readonly toMs: number;
   readonly states: readonly DeliveryState[];
   /** Only deliveries after this id; null for no limit. */
@@ -131,7 +131,10 @@ export interface RaiseDelivery extends Message {
   readonly type: "delivery.raise";
 }
 
-/** Sent periodically by the intake. If a raise had no answer since the last watch message, its entry fails. */
+/**
+ * Sent periodically by the intake. If the delivery's raised entry got no answer since the last watch message, the entry
+ * fails.
+ */
 export interface WatchDelivery extends Message {
   readonly type: "delivery.watch";
 }

@@ -10,7 +10,10 @@ import type { RedeliveryPeriod } from "./delivery.messages.js";
 import { deliveries } from "./delivery.table.js";
 import { listRedeliverable } from "./redeliver.js";
 
-/** Finds the integration for a caller who can read its team's outcomes. Other callers get `not-found`. */
+/**
+ * Finds the integration for a caller who can read the outcomes of the integration's team. Other callers get
+ * `not-found`.
+ */
 export function findIntegrationOfOutcomes(reading: Reading, caller: Caller, id: string): VisibleIntegration | Refusal {
   const found = findVisibleIntegration(reading, caller, id);
   if (isRefusal(found)) return found;
@@ -18,8 +21,8 @@ export function findIntegrationOfOutcomes(reading: Reading, caller: Caller, id: 
 }
 
 /**
- * Finds the integration for a caller who can read its team's outcomes and has `permission`. Other callers get a
- * refusal.
+ * Finds the integration for a caller who has `permission` and can read the outcomes of the integration's team. Other
+ * callers get a refusal.
  */
 export function findIntegrationFor(
   reading: Reading,
@@ -54,18 +57,18 @@ export function findDelivery(
   return deliveries.get(reading, workspaceId, integrationId, id) ?? { refused: "not-found" };
 }
 
-/** Returns the number of the integration's deliveries whose verification failed, and the newest of them. */
+/** Returns the number of the integration's deliveries whose verification failed, and the newest of these deliveries. */
 export function findRefusedDeliveries(reading: Reading, { workspaceId, id }: VisibleIntegration): RefusedDeliveries {
   return refusedDeliveries.get(reading, workspaceId, id) ?? { count: 0, latest: [] };
 }
 
-/** Counting stops when at least this many deliveries are counted. {@link COUNTED_AT_ONCE} is the maximum per slice. */
+/** Counting stops after the slice that reaches this number. A slice has at most {@link COUNTED_AT_ONCE} deliveries. */
 const MAX_COUNTED = 10_000;
 const COUNTED_AT_ONCE = 200;
 
 export interface RedeliveryCount {
   readonly count: number;
-  /** Whether counting has not reached the end of the period, so that more deliveries may exist. */
+  /** Whether counting stopped before the end of the period. The period may then have more redeliverable deliveries. */
   readonly isMore: boolean;
 }
 

@@ -8,7 +8,7 @@ import type { DeliveryEntry, DeliveryRow } from "./delivery.js";
 /** The change that subscribers of a team receive when a delivery starts to wait for a lookup, or ends. */
 const teamTopic = topic<{ readonly type: "delivery" } & Pick<DeliveryRow, "id" | "integrationId" | "state">>("team");
 
-/** The fields that usually have no value when a delivery arrives. */
+/** The fields of a delivery that usually still have no value when the delivery arrives. */
 type Later =
   | "keyProblem"
   | "reason"
@@ -23,8 +23,8 @@ type Later =
   | "redeliveredAs";
 
 /**
- * A delivery without the fields in its key (`id` and `integrationId`). If no field of {@link Later} has a value, the
- * stored delivery omits all of these fields.
+ * A stored delivery. The fields `id` and `integrationId` are in the row's key instead. If no field of {@link Later} has
+ * a value, all these fields are omitted.
  */
 type StoredDelivery = Omit<DeliveryRow, "id" | "integrationId" | Later> & Partial<DeliveryRow>;
 
@@ -96,5 +96,8 @@ export const deliveries = indexedTable<DeliveryRow>("delivery", {
       : [toChangeEntry(teamTopic(teamId), { type: "delivery", id, integrationId, state })],
 });
 
-/** Key: `[delivery, n]`. Value: outcomes of entries. The rows and their outcomes are in the order of recording. */
+/**
+ * Key: `[delivery, n]`. Value: outcomes of entries. The outcomes are in the order of recording, over all rows of a
+ * delivery.
+ */
 export const deliveryEntries = table<readonly DeliveryEntry[]>("delivery-entry");

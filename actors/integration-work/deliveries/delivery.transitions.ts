@@ -130,7 +130,10 @@ function startLookup(turn: Turn, row: DeliveryRow, context: DeliveryContext): vo
   });
 }
 
-/** Raises the first entry. If the integration was removed, the message has the integration's id instead of its key. */
+/**
+ * Raises the first entry. If the integration was removed, the message has the integration's id in place of the
+ * integration's key.
+ */
 function raiseFirst(turn: Turn, row: DeliveryRow, { integrationId, entries }: DeliveryContext): void {
   const { partition, id } = turn.self;
   const [entry] = entries;

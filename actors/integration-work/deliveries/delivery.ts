@@ -80,7 +80,7 @@ export type DeliveryEntry = Shown<typeof deliveryEntrySchema>;
 
 /** A stored body. */
 export interface DeliveryBody {
-  /** SHA-256 in hex of a body stored once per workspace; null for a body that belongs to one delivery. */
+  /** SHA-256 (hex) of a body that is stored once per workspace. Null for a body that belongs to one delivery. */
   readonly digest: string | null;
   /** The size of the body, in bytes. */
   readonly bytes: number;
@@ -95,13 +95,13 @@ export interface DeliveryRow extends Stored<typeof deliveryItemSchema, "keyProbl
   readonly block: "webhook" | "poll";
   /** Why the definition's key expression has no value for this delivery; absent otherwise. */
   readonly keyProblem?: string;
-  /** By lower-case name, without credentials and signatures. */
+  /** The headers by lower-case name, without credentials and signatures. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Null if the body was dropped to make space for newer bodies. */
+  /** The body; null if it was dropped to make space for newer bodies. */
   readonly body: DeliveryBody | null;
   /** The cursor of the poll; null for a webhook. */
   readonly cursor: string | null;
-  /** The hook firings and events that caused the delivery, oldest first. */
+  /** The hook occurrences and events that caused the delivery, oldest first. */
   readonly causes: readonly string[];
   /** Number of entries that the `when` of their event did not accept. */
   readonly skipped: number;

@@ -63,8 +63,9 @@ const MAX_RESULT_ENTRIES = 50;
 const MAX_RESULT_CHARACTERS = 32_000;
 
 /**
- * The budget of a delivery, and the size budget for the expression results of one entry. The results keep unpaired
- * surrogates, because marks are derived from them. Raised texts other than marks are made well-formed.
+ * The cost budget of a delivery, with the size budget for the expression results of one entry. The size budget keeps
+ * unpaired surrogates in the results, because marks are derived from the results. Raised texts other than marks are
+ * made well-formed later.
  */
 interface EntryBudget extends Budget {
   room: SizeBudget;
@@ -74,8 +75,8 @@ export const TOO_EXPENSIVE = "too-expensive";
 const TOO_MANY = "too-many";
 
 /**
- * Evaluates the next entries of a delivery. Yields wherever other work may run. Returns the entries, or why there are
- * none.
+ * Evaluates the next entries of a delivery. Yields wherever other work may run. Returns the evaluated entries; if there
+ * are none, the reason.
  */
 export function* evaluateDelivery(scene: EvaluationScene): Generator<void, Evaluated> {
   const { fields, block, received } = scene;

@@ -74,7 +74,7 @@ export function findProgram(field: string) {
   return only === null ? null : compile(only.source);
 }
 
-/** The fields of a raise whose expressions failed, by path, with the reason. Such fields count as empty. */
+/** The fields of a raise whose expressions failed: the reason by field path. Such fields count as empty. */
 class UnreadFields {
   readonly #reasons = new Map<string, string>();
 
@@ -116,7 +116,7 @@ export function evaluateRaise({ raise }: IntegrationEvent, scene: RaiseScene): E
   return {
     say: text("say", raise.say, MAX_SAY),
     ...opening,
-    // An invalid branch name has no effect except that the task reports it.
+    // Keep an invalid branch name: the task reports it in a note, and it has no other effect.
     branch: branch === "" ? null : branch,
     marks,
     channel: scene.routed?.channel ?? null,
@@ -158,7 +158,7 @@ function evaluateOpening(
   };
 }
 
-/** Returns the first files, and the number of files that exceed the limit. */
+/** Returns the files up to the limit, and the number of further files. */
 function evaluateFiles(
   attaches: IntegrationEvent["raise"]["attaches"],
   scene: RaiseScene,

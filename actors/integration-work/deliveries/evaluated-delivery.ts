@@ -27,7 +27,7 @@ export interface EvaluatedRaise extends Pick<RaiseTask, "say" | "opens" | "branc
   } | null;
   /** Why the entry opens no task although its event has `opens`; null otherwise. */
   readonly unrouted: string | null;
-  /** Which parts are left out and why, as text; null if nothing is left out. */
+  /** The parts of the raise that are left out, with the reasons, as text; null if nothing is left out. */
   readonly note: string | null;
 }
 
@@ -40,7 +40,7 @@ export type EvaluatedEntry = {
   | { readonly outcome: Extract<EntryOutcome, "failed">; readonly reason: string }
 );
 
-/** A request that must complete before its entry can be evaluated. */
+/** A lookup request that must complete before the service can evaluate the lookup's entry. */
 export interface WantedLookup {
   readonly place: EntryPlace;
   /** The index of the entry; null for an event without `forEach`. */
@@ -55,7 +55,7 @@ export interface EvaluatedEntries {
   readonly entries: readonly EvaluatedEntry[];
   /** Number of entries that the `when` of their event did not accept. */
   readonly skipped: number;
-  /** The first `when` or `forEach` that could not be evaluated, and why; null or absent if there is none. */
+  /** The first `when` or `forEach` whose evaluation failed, with the reason; null or absent if no evaluation failed. */
   readonly unread?: string | null;
   /** Where evaluation continues; null if nothing is left. */
   readonly next: EntryPlace | null;
@@ -65,7 +65,7 @@ export interface EvaluatedEntries {
   readonly units: number;
 }
 
-/** The delivery ends without further entries. */
+/** The end of a delivery that produces no further entries. */
 export interface EvaluatedAway {
   readonly kind: "over";
   readonly state: "ignored" | "unrouted" | "failed";

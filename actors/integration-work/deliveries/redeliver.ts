@@ -12,12 +12,12 @@ import { findBody } from "./delivery-body.table.js";
 import { count } from "./delivery-quota.js";
 
 /**
- * Number of deliveries of a period to redeliver per second. {@link SCAN_LIMIT} is the maximum number of rows to scan
- * for them.
+ * Number of a period's deliveries to redeliver per second. To find these deliveries, at most {@link SCAN_LIMIT} rows
+ * are read per second.
  */
 const A_SECOND = 20;
 const SCAN_LIMIT = 200;
-/** Maximum number of periods to redeliver, including the current one. */
+/** Maximum number of periods that wait for redelivery, including the current period. */
 const MAX_PERIODS = 10;
 
 const tooManyPeriods: Refusal = {
@@ -56,7 +56,7 @@ function refuseRedelivery({ state, body }: DeliveryRow, context: IntakeContext):
   return { refused: "too-many-requests", detail, retryAfterSeconds: 30 };
 }
 
-/** Adds a period to redeliver after the periods that were requested before. Refuses if there are too many periods. */
+/** Adds a period to the end of the list of periods to redeliver. Refuses if the list is full. */
 export function addPeriod({ turn, period }: Delivered<RedeliverPeriod>, context: IntakeContext): IntakeContext {
   const { periods } = context;
   turn.reply(periods.length >= MAX_PERIODS ? tooManyPeriods : null);
@@ -83,8 +83,8 @@ export function redeliverNext(turn: Turn, context: IntakeContext): IntakeContext
 }
 
 /**
- * Lists the first redeliverable deliveries of a period, oldest first: at most `maxFound`, from at most `scanLimit`
- * rows. `next` is the id to continue after; null at the end of the period.
+ * Lists the oldest redeliverable deliveries of a period, in order. Returns at most `maxFound` deliveries and reads at
+ * most `scanLimit` rows. `next` is the id to continue after; null at the end of the period.
  */
 export function listRedeliverable(
   reading: Reading,
@@ -112,11 +112,11 @@ export function listRedeliverable(
 }
 
 /**
- * Returns whether a delivery may be redelivered:
+ * Returns whether a delivery may be redelivered. All of these must hold:
  *
  * - The delivery has a body, has ended in one of `states`, and is not a redelivery itself.
- * - If the delivery was redelivered before, its last redelivery started before the period was requested.
- * - That redelivery has ended in `failed` or in one of `states`, but not in `done`.
+ * - If the delivery was redelivered before: its last redelivery started before the period was requested. That
+ *   redelivery is still stored, and has ended in `failed` or in one of `states`, but not in `done`.
  */
 function isRedeliverable(
   reading: Reading,

@@ -113,8 +113,8 @@ type TryEntry = TryResult["entries"][number];
 /** An entry that raises nothing. */
 const NOTHING = { raise: null, outcome: null, taskId: null } as const;
 /**
- * Maximum number of entries with a result to show. A real delivery can have more entries, which it processes in several
- * steps.
+ * Maximum number of entries with a result to show. A real delivery can have more entries, which the service evaluates
+ * in several steps.
  */
 const MAX_SHOWN = 50;
 /** Maximum number of skipped entries to show. */

@@ -20,7 +20,7 @@ interface Group {
   readonly members: readonly Member[];
 }
 type Member = readonly [id: string, key: string | null, headers: Readonly<Record<string, string>>, content: Uint8Array];
-/** A member that has a key, and how often it was repeated. The list of a group is stored at the group's id. */
+/** A member that has a key, and the number of its repetitions. The list for a group is stored at the group's id. */
 type MemberKey = readonly [key: string, id: string, repeated: number];
 /** The delivery that was accepted under a key. Stored at `[integration, period, key]`. */
 interface TakenKey {
@@ -56,7 +56,7 @@ function toDelivery(
   const isShort = bytes <= MAX_IN_ROW_BYTES;
   const body = isShort ? { digest: null, bytes, content } : { digest: null, bytes };
   const row = { teamId, source: "webhook", block, key, receivedAt, state: "accepted", headers, body };
-  // A stored delivery has all of these fields or none.
+  // These fields are stored all together or not at all.
   const later = {
     reason: null,
     endedAt: null,
@@ -73,7 +73,7 @@ function toDelivery(
   return isShort ? [delivery] : [delivery, putRow(place, "delivery-body", [integrationId, id], content)];
 }
 
-/** Writes a member's key, unless a later delivery has the key. */
+/** Writes a member's key, unless a later delivery was accepted under the same key. */
 function toTakenKey({ receivedAt }: Group, place: RowLocation, [id, key]: Member): readonly Change[] {
   if (key === null) return [];
   const [integrationId = ""] = place.id;
@@ -85,12 +85,12 @@ function toTakenKey({ receivedAt }: Group, place: RowLocation, [id, key]: Member
 }
 
 /**
- * Replaces each delivery group by rows, bodies and keys for its members, like those of other queued deliveries. A
- * damaged group keeps its row, so that `signalbox doctor` reports it. The deliveries of a damaged group leave the
- * queue. If only a group's keys are damaged, its members count as not repeated.
+ * Replaces each delivery group by rows, bodies and keys for its members, in the form of other queued deliveries. If a
+ * group is damaged, its row stays, so that `signalbox doctor` reports it, and its deliveries leave the queue. If only a
+ * group's keys are damaged, its members count as not repeated.
  */
 export const deliveryGroupWalks: readonly Walk[] = [
   eachRow<Group>(GROUPS, toDeliveries, { maxEntries: GROUPS_AT_ONCE, skipsDamage: true }),
-  // Remove the keys of damaged groups, which the walk above has left.
+  // Remove the keys that the walk above did not remove: those of damaged groups.
   removeTable(GROUP_KEYS, { skipsDamage: true }),
 ];

@@ -1,6 +1,6 @@
 /**
- * Accepts the deliveries of one integration, `delivery-intake/<integration>`, and schedules their processing. It counts
- * the stored deliveries. Each delivery is a row, with its own actor during processing.
+ * Accepts the deliveries of one integration, `delivery-intake/<integration>`, and schedules their processing. The
+ * intake counts the stored deliveries. Each delivery has a row, and its own actor during processing.
  *
  * | state    | event (message)                            | next     | also                                           |
  * |----------|--------------------------------------------|----------|------------------------------------------------|
@@ -25,10 +25,11 @@
  * |          |                                            |          | integration was removed                        |
  * | clearing | woken                                      | clearing | removes more rows; stops when none is left     |
  *
- * 1. At most 8 deliveries have a slot; in a burst 1, because accepting deliveries has priority (`maxWorking`).
- *    Deliveries with a slot are evaluated concurrently, and raise their entries one delivery at a time, in order of
+ * 1. At most 8 deliveries have a slot. In a burst only 1 delivery has a slot, because accepting deliveries has
+ *    priority (`maxWorking`).
+ * 2. Deliveries with a slot are evaluated concurrently. They raise their entries one delivery at a time, in order of
  *    arrival. A delivery that waits for a lookup has no slot, and later deliveries overtake it.
- * 2. The queue orders deliveries without a slot by id; ids increase with arrival.
+ * 3. The queue orders deliveries without a slot by id; ids increase with arrival.
  */
 import { createChart, toEvent } from "../../../runtime/cells/chart.js";
 import { defineActor } from "../../../runtime/cells/define-actor.js";
@@ -93,7 +94,10 @@ function classifyIntake(message: IntakeMessage, _state: unknown, turn: TurnReadi
   return toEvent(isThere ? "intake.stays" : "intake.gone");
 }
 
-/** The state of version 2. It also recorded when deliveries arrived and until when slots were withheld. */
+/**
+ * The state of version 2. It also had the times at which deliveries arrived, and the time until which slots were
+ * withheld.
+ */
 interface Version2 extends IntakeContext {
   readonly arrivals?: unknown;
   readonly pacedUntilMs?: unknown;

@@ -2,7 +2,7 @@ import { table } from "../../../storage/table.js";
 import type { DeliveryFault } from "./verify-delivery.js";
 
 /**
- * Key: `[integration, delivery]`. Value: the ids of queued deliveries, starting with the delivery in the key. Earlier
+ * Key: `[integration, delivery]`. Value: ids of queued deliveries; the first is the delivery in the key. Earlier
  * releases stored `true` for a single delivery.
  */
 export const queuedDeliveries = table<true | readonly string[]>("delivery-queued");
@@ -10,7 +10,9 @@ export const queuedDeliveries = table<true | readonly string[]>("delivery-queued
 /** A delivery whose verification failed. */
 export interface RefusedDelivery {
   readonly at: string;
-  /** Without credentials and signatures. Only the first headers are stored, up to a size limit. */
+  /**
+   * The headers, without credentials and signatures. If they exceed a size limit, only the first headers are stored.
+   */
   readonly headers: Readonly<Record<string, string>>;
   /** Size of the body, in bytes. */
   readonly bytes: number;

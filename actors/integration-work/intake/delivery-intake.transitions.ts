@@ -75,7 +75,7 @@ export function queueDue({ turn, id }: Delivered<DeliveryDue>, context: IntakeCo
 export function wakeUp({ turn, name }: Delivered<Woken>, context: IntakeContext): IntakeContext {
   if (name === "redeliver") return redeliverNext(turn, context);
   if (name === "watch") return watch(turn, context);
-  // An earlier release set this wake-up while it withheld all slots.
+  // An earlier release set this wake-up for the time until which it withheld all slots.
   if (name === "places") return fill(turn, context);
   return sweep(turn, context);
 }

@@ -10,21 +10,21 @@ export interface IntakeContext {
   readonly ended: number;
   /** Total size of all stored bodies, in bytes. */
   readonly bytes: number;
-  /** The bodies of all deliveries up to this id are dropped; null if no body was dropped. */
+  /** Id of a delivery: the bodies of this and all earlier deliveries are dropped. Null if no body was dropped. */
   readonly bodiesAfter: string | null;
   /** The deliveries with a slot, in order of arrival. */
   readonly working: readonly WorkingDelivery[];
   /** Number of deliveries that wait for a slot. */
   readonly queued: number;
-  /** The ids of the first queued deliveries (some or all), in order. Rows store the ids after them. */
+  /** The ids of the first queued deliveries, in order. Rows store the ids of the later queued deliveries. */
   readonly upcoming: readonly string[];
-  /** Whether the deliveries with a slot are watched. */
+  /** Whether a wake-up to watch the deliveries with a slot is scheduled. */
   readonly watches: boolean;
   /** When the next sweep for old deliveries runs, in milliseconds since 1970; null while nothing is stored. */
   readonly sweepAtMs: number | null;
   /** The periods to redeliver, the current one first. */
   readonly periods: readonly RedeliveryPeriod[];
-  /** Whether a burst has arrived since a slot was last freed; absent in contexts of earlier releases. */
+  /** Whether a burst has arrived and no slot was freed since; absent in contexts of earlier releases. */
   readonly isBurst?: boolean;
   /**
    * The current key period if no earlier period has stored keys; null or absent if an earlier period may have keys. See
@@ -71,8 +71,8 @@ export const MAX_ENDED = 10_000;
 export const RETENTION_MS = 30 * 24 * 60 * 60 * 1_000;
 
 /**
- * Returns how many deliveries may have a slot. In a burst, only one delivery may, because senders wait for responses
- * but nobody waits for the processing.
+ * Returns the maximum number of deliveries with a slot. In a burst the maximum is 1, because senders wait for the
+ * responses to their deliveries, but nobody waits for the processing.
  */
 export function maxWorking({ isBurst = false }: IntakeContext): number {
   return isBurst ? 1 : PLACES;
@@ -87,7 +87,7 @@ export function withArrived(context: IntakeContext, count: number): IntakeContex
 }
 
 /**
- * Returns whether the intake accepts no more deliveries for now. `taken` are accepted deliveries that `backlog` does
+ * Returns whether the intake currently rejects new deliveries. `taken` counts accepted deliveries that `backlog` does
  * not include yet.
  */
 export function isCrowded(

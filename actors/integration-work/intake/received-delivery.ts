@@ -30,7 +30,7 @@ export class ReceivedDelivery {
     this.#readBody = readBody;
   }
 
-  /** Returns the same delivery with other headers. Both share one parsed body. */
+  /** Returns the same delivery with other headers. The two deliveries share one parsed body. */
   withHeaders(headers: DeliveryHeaders): ReceivedDelivery {
     return new ReceivedDelivery(this.bytes, headers, this.cursor, () => this.#body);
   }

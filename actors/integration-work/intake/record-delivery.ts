@@ -6,8 +6,8 @@ import { deliveries } from "../deliveries/delivery.table.js";
 import { storeBody } from "../deliveries/delivery-body.table.js";
 
 /**
- * Records a delivery in the calling actor's turn and queues it for processing. The delivery is written together with
- * the turn's other writes, or not at all. Returns its id. Does not check for a repeated key, and never rejects a
+ * Records a delivery in the calling actor's turn, queues it for processing, and returns its id. The delivery and the
+ * turn's other writes are stored together, or not at all. Does not check for a repeated key, and never rejects a
  * delivery.
  */
 export function recordDelivery(turn: Turn, delivery: NewDelivery): string {

@@ -1,4 +1,7 @@
-/** Verifies a delivery by a credential that both sides share: a token in a header, or HTTP Basic (RFC 7617). */
+/**
+ * Verifies a delivery by a credential that the sender and the service share: a token in a header, or HTTP Basic (RFC
+ * 7617).
+ */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IntegrationFields } from "../../integrations/definition.js";
 import type { DeliveryHeaders } from "./received-delivery.js";
@@ -20,12 +23,13 @@ export interface SharedCredential {
   readonly expected: (secret: string) => readonly Buffer[];
 }
 
-/** Reads the token or password of a delivery. Returns null if the definition uses neither. */
+/** Reads the token or password of a delivery. Returns null if the definition verifies deliveries by neither. */
 export function readSharedCredential({ token, basic }: Ways, headers: DeliveryHeaders): SharedCredential | null {
   if (token !== null) {
     const header = headers.get(token.header.toLowerCase()) ?? "";
     const text = withoutPrefix(header, token.prefix);
-    // A header cannot carry whitespace around a secret, such as the line end of a pasted secret, so trim the secret.
+    // Trim the secret, because it may end with a pasted line break, and a header value cannot start or end with
+    // whitespace.
     return {
       header,
       given: text === "" ? [] : listEncodings(text),

@@ -3,9 +3,11 @@ import { listOperands, type Node, parseExpression } from "../../expressions/pars
 import { onlyExpression, readTemplate } from "../../expressions/templates.js";
 
 /**
- * Returns the signed content as pieces of bytes: the body if `signed` is null. Returns null if the expression fails or
- * its value is not text. If an expression adds `raw` to other text, the body's own bytes are one piece. A large body is
- * then neither decoded nor copied, and does not count towards the expression's cost.
+ * Returns the signed content as pieces of bytes. If `signed` is null, the content is the body. Returns null if the
+ * expression fails or its value is not text.
+ *
+ * If the expression adds `raw` to other text, the body's own bytes are one of the pieces. So a large body is neither
+ * decoded nor copied, and does not count towards the expression's cost.
  */
 export function toSignedContent(
   signed: string | null,
@@ -35,8 +37,9 @@ const MAX_CACHED = 200;
 const cachedPieces = new Map<string, readonly Piece[] | null>();
 
 /**
- * Returns the operands if the expression is a sum and one operand is `raw`; otherwise the whole expression. Returns
- * null if the field is not a single valid expression. Results are cached.
+ * Returns the pieces of a field's expression. If the expression is a sum with `raw` as an operand, its operands are the
+ * pieces. Otherwise the whole expression is the only piece. Returns null if the field is not a single valid expression.
+ * Results are cached.
  */
 function listPieces(field: string): readonly Piece[] | null {
   const known = cachedPieces.get(field);

@@ -57,9 +57,9 @@ export function takeNone({ turn, deliveries: all }: Delivered<TakeDeliveries>): 
 }
 
 /**
- * Counts a repeated delivery in the row of the earlier delivery with the same key. Returns null if the delivery must be
- * accepted, because its key is new or the earlier delivery failed. A delivery also counts as repeated if the row of the
- * earlier delivery was removed.
+ * Counts a repeated delivery in the row of the earlier delivery `id`, which has the same key. Returns null if the new
+ * delivery must be accepted: the key is new, or the earlier delivery failed. If the row of the earlier delivery was
+ * removed, the new delivery still counts as repeated.
  */
 function repeat(turn: Turn, id: string | undefined): DeliveryTaken | null {
   if (id === undefined) return null;

@@ -27,13 +27,13 @@ export interface DeliveryReceiver {
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Finds the integrations that deliveries are addressed to. Caches the workspace of each integration, which never
- * changes.
+ * Finds the integrations that deliveries are addressed to. Caches the workspace of each integration, because this
+ * workspace never changes.
  */
 export class DeliveryReceivers {
   /**
-   * The workspaces by integration id. The stored `id` is a separate string, because comparing a slice of a request path
-   * is expensive.
+   * The workspaces by integration id. The stored `id` comes from the integration's row, because the requested id is a
+   * slice of the request path, and comparing such a slice is expensive.
    */
   readonly #remembered = new Map<string, Pick<ResourceRow<IntegrationFields>, "workspaceId" | "id">>();
 
@@ -95,8 +95,8 @@ export function findSenderFault(
 }
 
 /**
- * Returns the delivery as expressions see it after verification: without its token or password, which a response could
- * repeat and a key could store. A signature stays, because it is not secret.
+ * Returns the delivery as expressions see it after verification. Removes its token or password, because an expression
+ * could copy it into a response or a key. Keeps a signature, because it is not secret.
  */
 export function withoutCredential({ webhook: { verify } }: DeliveryReceiver, received: ReceivedDelivery) {
   if (!verify?.token && !verify?.basic) return received;
@@ -105,7 +105,10 @@ export function withoutCredential({ webhook: { verify } }: DeliveryReceiver, rec
   return received.withHeaders(shown);
 }
 
-/** Returns a GET or HEAD request to a webhook's address as `respond` sees it: the query parameters are the body. */
+/**
+ * Converts a GET or HEAD request to a webhook's address to the form that `respond` sees: its body has the query
+ * parameters.
+ */
 export function toQueried(query: string, headers: ReceivedDelivery["headers"]): ReceivedDelivery {
   return new ReceivedDelivery(Buffer.from(query), headers, null, (bytes) =>
     readReceivedBody(bytes, "application/x-www-form-urlencoded"),
@@ -129,15 +132,17 @@ export function respondTo(
 }
 
 /**
- * Returns why `mine` has no value; null if it has a value or is not defined. Without a value, the delivery counts as
- * someone else's action.
+ * Returns why the expression `mine` has no value; null if it has a value or is not defined. A delivery for which `mine`
+ * has no value counts as someone else's action.
  */
 export function findMineProblem({ webhook: { mine } }: DeliveryReceiver, received: ReceivedDelivery): string | null {
   const outcome = mine === null ? null : evaluateText(mine, received.namesFor(mine));
   return outcome !== null && "error" in outcome ? outcome.error : null;
 }
 
-/** Returns why `respond` fails for a POST request, or why its body is empty; null if there is no such problem. */
+/**
+ * For a POST request: returns why `respond` fails, or why the response has no body. Null if there is no such problem.
+ */
 export function findResponseProblem({ webhook: { respond } }: DeliveryReceiver, received: ReceivedDelivery) {
   if (respond === null || !respond.methods.includes("POST")) return null;
   const when = evaluateText(respond.when, received.namesFor(respond.when));
@@ -164,14 +169,17 @@ export function toDeliveryKey({ webhook: { delivery } }: DeliveryReceiver, recei
 }
 
 /**
- * Returns the text to hash for a key. In UTF-8 all unpaired surrogates look the same, so a key that has one is hashed
- * as JSON text.
+ * Returns the text to hash for a key. UTF-8 encodes all unpaired surrogates the same way, so a key with an unpaired
+ * surrogate is hashed as JSON text.
  */
 function toHashed(key: string): string {
   return /\p{Surrogate}/u.test(key) ? JSON.stringify(key) : key;
 }
 
-/** Returns why the definition's key expression gives no key; null if it gives one or there is no such expression. */
+/**
+ * Returns why the definition's key expression gives no key; null if it gives a key, or if the definition has no such
+ * expression.
+ */
 export function findKeyProblem(receiver: DeliveryReceiver, received: ReceivedDelivery): string | null {
   const { delivery } = receiver.webhook;
   if (delivery === null || toDeliveryKey(receiver, received) !== null) return null;
@@ -180,7 +188,7 @@ export function findKeyProblem(receiver: DeliveryReceiver, received: ReceivedDel
 }
 
 function evaluateKey(field: string, received: ReceivedDelivery): string {
-  // Use a budget that keeps unpaired surrogates, because keys that differ only in them are different keys.
+  // Use a budget that keeps unpaired surrogates, because keys may differ only in their unpaired surrogates.
   const outcome = evaluateText(field, received.namesFor(field), createRawBudget());
   return "error" in outcome ? "" : toText(outcome.value);
 }

@@ -1,7 +1,7 @@
 /**
- * Verifies the sender of a delivery by a signature, with a freshness check if the definition requires one, or by a
- * token or password. Writes nothing. The verification time does not depend on which part of a signature or credential
- * is wrong. Freshness is checked after the signature.
+ * Verifies the sender of a delivery, by a signature or by a token or password. If the definition requires freshness,
+ * checks the time of sending after a valid signature. The verification time does not depend on which part of a
+ * signature or credential is wrong. Writes nothing.
  */
 import {
   createHmac,
@@ -24,14 +24,14 @@ type Scheme = Hmac | Asymmetric;
 
 /** The input of a verification. */
 export interface Verification {
-  /** Null rejects every delivery. */
+  /** How the definition verifies senders. If null, every delivery is rejected. */
   readonly verify: Verify | null;
   /** The value of the secret that `verify` names; null if it does not exist. */
   readonly secret: string | null;
   readonly nowMs: number;
 }
 
-/** Maximum number of signatures to compare per header. A sender lists several while it rotates its key. */
+/** Maximum number of signatures to compare per header. A sender lists several signatures while it rotates its key. */
 const MAX_SIGNATURES = 16;
 const ENCODED = { hex: /^[0-9a-f]+$/i, base64: /^[A-Za-z0-9+/_-]+={0,2}$/ } as const;
 const ABSENT = Buffer.alloc(0);
@@ -109,7 +109,7 @@ function listParts(header: string): ReadonlySet<string> {
   return new Set([header.trim(), ...header.split(/\s+/, MAX_SIGNATURES), ...betweenCommas]);
 }
 
-/** Compares all signatures, and always makes at least one comparison. */
+/** Returns whether one of the signatures is valid. Always compares all of them, and makes at least one comparison. */
 function isHmacValid(
   { algorithm }: Hmac,
   secret: string | null,

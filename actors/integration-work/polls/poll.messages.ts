@@ -15,7 +15,7 @@ export interface PollAnswer {
   readonly replayed: boolean;
 }
 
-/** Polls now. If a request is already running, it continues and no other request starts. */
+/** Polls now. If a request is already running, that request continues and no other request starts. */
 export interface PollNow extends Answered<PollAnswer | Refusal>, Keyed {
   readonly type: "poll.now";
 }

@@ -13,15 +13,15 @@ export interface VisiblePoll {
 }
 
 /**
- * Finds the poll for a caller who can read its team's outcomes. Returns `not-found` to other callers, and if the
- * integration never had a poll.
+ * Finds the poll for a caller who can read the outcomes of the integration's team. Returns `not-found` to other
+ * callers, and if the integration never had a poll.
  */
 export function findPoll(reading: Reading, caller: Caller, integrationId: string): VisiblePoll | Refusal {
   return toPoll(reading, findIntegrationOfOutcomes(reading, caller, integrationId));
 }
 
 /**
- * Finds the poll for a caller who can read its team's outcomes and configure the integration. Other callers get a
+ * Finds the poll for a caller who can configure the integration and read the outcomes of its team. Other callers get a
  * refusal.
  */
 export function findPollToChange(reading: Reading, caller: Caller, integrationId: string): VisiblePoll | Refusal {

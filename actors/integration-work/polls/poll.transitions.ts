@@ -14,7 +14,7 @@ import { recordDelivery } from "../intake/record-delivery.js";
 import { pollCounters } from "../work-counters.js";
 import type { PollAnswer, SetCursor } from "./poll.messages.js";
 
-/** The transitions of a poll. `poll.machine.ts` lists when each one runs. */
+/** The transitions of a poll. `poll.machine.ts` lists when each transition runs. */
 
 /** The name of the wake-up for the next request. */
 const DUE = "due";
@@ -71,7 +71,7 @@ function put(turn: Turn, change: Partial<PollRow>): PollRow {
   return row;
 }
 
-/** Stores the change, and waits until `atMs`. */
+/** Stores the change in the poll's row, and sets the wake-up for the next request to `atMs`. */
 function rest(turn: Turn, atMs: number, change: Partial<PollRow>): void {
   turn.wake(DUE, atMs);
   put(turn, { ...change, state: "resting", nextAt: timeText(atMs) });
@@ -85,8 +85,9 @@ export function begin({ turn, set }: OfPoll): PollContext {
 }
 
 /**
- * Applies a changed definition. After a success, the next request follows the new interval. After a failure, it runs
- * within a minute, or later if the host asked for a longer wait. The time of the first request does not change.
+ * Applies a changed definition. After a success, the next request runs by the new interval. After a failure, it runs
+ * within a minute, or later if the host asked for a longer wait. If the poll has not run yet, the time of its first
+ * request does not change.
  */
 export function restAgain({ turn, set }: OfPoll, context: PollContext): PollContext {
   const { failures, lastAt, nextAt } = pollRow(turn);
@@ -118,8 +119,8 @@ export function ask({ turn, set }: OfPoll): PollContext {
 }
 
 /**
- * Records the response as a delivery. The next request uses the response's cursor, if it has one and no user has set
- * the cursor in the meantime.
+ * Records the response as a delivery. The next request uses the response's cursor. If the response has no cursor, or a
+ * user set the cursor during the request, the stored cursor stays.
  */
 export function recordAnswer(
   { turn, set, result }: OfPoll & { readonly result: PollResult },
@@ -167,8 +168,8 @@ export function fail(turn: Turn, set: SetPoll, result: PollResult | null): PollC
 }
 
 /**
- * Sends one mail to each owner, up to {@link MAX_NOTIFIED_OWNERS}. The next mail is sent only after a success and new
- * failures.
+ * Sends one mail to each owner of the workspace, up to {@link MAX_NOTIFIED_OWNERS}. The owners get another mail only
+ * for failures after a new success.
  */
 function notifyOwners(turn: Turn, { integration }: SetPoll, reason: string): void {
   const { partition } = turn.self;
@@ -181,8 +182,8 @@ function notifyOwners(turn: Turn, { integration }: SetPoll, reason: string): voi
 }
 
 /**
- * Stops a poll and switches it off. If `isGone` is set, the integration or its workspace no longer exists, so the row
- * is removed with its cursor. Otherwise the cursor stays for a later poll.
+ * Stops a poll and switches it off. If `isGone` is set, the integration or its workspace no longer exists: removes the
+ * poll's row with the cursor. Otherwise the cursor stays for a later poll of the integration.
  */
 export function switchOff(turn: Turn, { askId }: PollContext, { isGone }: { readonly isGone: boolean }): PollContext {
   const { partition, id } = turn.self;

@@ -4,7 +4,7 @@ import { actionRunRef } from "../actions/action-run.messages.js";
 import { parseScheduleId } from "./schedule.messages.js";
 import { schedules } from "./schedule.table.js";
 
-/** The transitions of a schedule. `schedule.machine.ts` lists when each one runs. */
+/** The transitions of a schedule. `schedule.machine.ts` lists when each transition runs. */
 
 /** The name of the wake-up for the next run. */
 const DUE = "due";

@@ -1,4 +1,4 @@
-/** The account that a request uses, and the credential it carries. */
+/** Finds the account that a request uses, and adds the credential to the request. */
 import type { Reading } from "../../../storage/store.js";
 import type { ResourceRow } from "../../resources/resource.table.js";
 import type { Sealer } from "../../sealer.js";
@@ -31,8 +31,8 @@ export interface CredentialScope {
 const RENEWAL_MS = 30_000;
 
 /**
- * Returns the account's access token, or why the request may not be sent. If the integration acts as its users, an
- * action must act as a user, unless a binding runs it.
+ * Returns the access token of the account that the request uses, or the reason why the request may not be sent. If the
+ * integration acts as its users, an action must act as a user, except when a binding runs it.
  */
 export function findActing(
   { reading, sealer, integration }: CredentialScope,
@@ -61,8 +61,8 @@ export function findActing(
 }
 
 /**
- * Returns the header with the team's secret for an address other than the request's own. Returns no header if the
- * secret is not bound to that address.
+ * Returns the header with the team's secret for `url`, an address to which the request is redirected. Returns no header
+ * if the secret is not bound to that address.
  */
 export function findSecretHeader({ reading, sealer, integration }: CredentialScope, url: URL): Record<string, string> {
   const sent = integration.fields.connection?.token ?? null;
@@ -72,9 +72,9 @@ export function findSecretHeader({ reading, sealer, integration }: CredentialSco
 }
 
 /**
- * Adds the credential to the request: the team's secret, in the header that the definition names; otherwise the access
- * token, as a bearer token. The token is not added if an expression already writes it, or if the request has an
- * `authorization` header. Refuses if the secret is not bound to the address.
+ * Adds the credential to the request. If the definition names a header for the team's secret, adds the secret in this
+ * header; refuses if the secret is not bound to the address. Otherwise adds the access token as a bearer token. Does
+ * not add the token if an expression already writes it, or if the request has an `authorization` header.
  */
 export function addCredential(
   { reading, sealer, integration }: CredentialScope,

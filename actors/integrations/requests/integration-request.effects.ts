@@ -4,9 +4,9 @@
  *
  * 1. After a process kill, a request that may have been sent is repeated only if the input allows it. The method must
  *    have been GET at the start, and must still be GET.
- * 2. Secrets and tokens appear only in requests: no result, reason or log entry contains one.
- * 3. Redirects count as responses, except for attachments, whose redirects are followed within the integration's
- *    hosts. A GET is retried once if its connection drops; other methods are sent once.
+ * 2. Secrets and tokens appear only in requests. No result, reason or log entry contains a secret or token.
+ * 3. Redirects count as responses. Only an attachment's redirects are followed, within the integration's hosts.
+ * 4. A GET is retried once if its connection drops. Requests with other methods are sent once.
  */
 import type { Effect, EffectContext, PreparedRun } from "../../../runtime/cells/actor-type.js";
 import type { Clock, Scheduler } from "../../../runtime/clock.js";
@@ -32,7 +32,7 @@ export const INTEGRATION_REQUEST = effect<IntegrationRequestInput, IntegrationRe
 /** Estimated memory of a prepared request, in bytes, without its body and its expressions' values. */
 const REQUEST_OVERHEAD_BYTES = 4_096;
 
-/** The reason of `interrupted`: it is unknown whether the request was already sent. */
+/** The reason of a result with the code `interrupted`. The request may or may not have been sent. */
 export const INTERRUPTED = "the service was killed before there was an answer; the request may have arrived";
 
 export interface IntegrationRequestOptions {
@@ -44,8 +44,8 @@ export interface IntegrationRequestOptions {
   /** The cache of parsed delivery bodies; without it, each body is parsed again. */
   readonly bodies?: ReadBodies;
   /**
-   * Reads each response in an event-loop round of its own. Without it, responses that arrive together are read
-   * together.
+   * If present, each response is read in its own round of the event loop. If absent, responses that arrive together are
+   * read in the same round.
    */
   readonly scheduler?: Scheduler;
   /** Receives only the name of an unexpected error: its message may contain unsealed data. */

@@ -13,12 +13,15 @@ export type AfterRequest =
   | { readonly kind: "tool"; readonly name: string }
   | { readonly kind: "binding"; readonly index: number };
 
-/** Whose account a request uses; a person's only if the connection's holder is the requester. */
+/**
+ * The account that a request uses: the team's, or a person's. A person's account is possible only if the connection's
+ * holder is the requester.
+ */
 export type ActingAs = { readonly kind: "team" } | { readonly kind: "person"; readonly userId: string };
 
 /**
- * The input is plain data. The effect reads the definition, secrets and tokens when the request is made, so it follows
- * the current definition.
+ * The input of an integration request, as plain data. The effect reads the definition, secrets and tokens when it makes
+ * the request, so the request uses the current definition.
  */
 export interface IntegrationRequestInput {
   readonly teamId: string;
@@ -30,8 +33,8 @@ export interface IntegrationRequestInput {
    */
   readonly values: string;
   /**
-   * Digest of a text among the workspace's blobs. Expressions see it as `raw`, and parsed as `body`, unless `values`
-   * has these names.
+   * Digest of a text among the workspace's blobs. Expressions see the text as `raw`, and the parsed text as `body`,
+   * unless `values` has these names.
    */
   readonly bodyDigest?: string | null;
   /**
@@ -53,11 +56,14 @@ export interface IntegrationRequestInput {
    * and the current method are GET. Null if the definition was already removed; absent in inputs of earlier releases.
    */
   readonly method?: string | null;
-  /** Digest of the action and request that a user approved (`request-digest.ts`). Any other request is not sent. */
+  /**
+   * Digest of the action and request that a user approved (`request-digest.ts`). The effect sends no other request.
+   * Absent if no approval was needed.
+   */
   readonly approvedDigest?: string;
   /** `waiting` if a caller waits for the response. */
   readonly lane: "waiting" | "background";
-  /** Sent as `service-message-id`: the same for every attempt to send one message. */
+  /** The value of the header `service-message-id`. All attempts to send the same message have the same value. */
   readonly messageId?: string;
 }
 
@@ -91,7 +97,10 @@ export type IntegrationRequestCode =
   /** Any other error. */
   | "errored";
 
-/** The result of a request. It contains no token or secret: where the response repeats one, the result has `***`. */
+/**
+ * The result of a request. It contains no token or secret: if the response repeats a token or secret, the result has
+ * `***` instead.
+ */
 export interface IntegrationRequestResult {
   readonly at: string;
   readonly tookMs: number;
@@ -101,15 +110,15 @@ export interface IntegrationRequestResult {
   readonly status: number | null;
   readonly success: boolean;
   /**
-   * The response as JSON text: parsed if it is JSON, otherwise a string. At most 64 KiB; null if there is no response
-   * or its value is null.
+   * The response as JSON text. A response that is not JSON becomes a JSON string. At most 64 KiB; null if there is no
+   * response or its value is null.
    */
   readonly response: string | null;
   /** JSON text of an object with the captures of the request, or of the lookup. A capture without a value is null. */
   readonly captures: string;
   /** A tool's output as JSON text, at most 64 KiB; null if it has no value. Set only after a tool's success. */
   readonly output?: string | null;
-  /** Marks by kind, without those that have no value. Set only after a binding's success. */
+  /** The marks to set, by kind. Marks without a value are left out. Set only after a binding's success. */
   readonly marks?: Readonly<Record<string, string>>;
   /**
    * Why parts of a success are missing: a capture, mark or output without a value, or a response that was read only
@@ -132,14 +141,15 @@ export interface IntegrationRequestResult {
   /** The poll's next cursor; null if it has no value. Set only if the poll succeeded. */
   readonly cursor?: string | null;
   /**
-   * Why there is no next cursor; absent if there is one, if its value is null, or if the poll has no cursor expression.
+   * Why the poll has no next cursor. Absent if it has one, if the cursor's value is null, or if the poll has no cursor
+   * expression.
    */
   readonly cursorProblem?: string;
-  /** The response to an attachment request. Set only if it succeeded. */
+  /** The file that an attachment request fetched. Set only if the request succeeded. */
   readonly file?: FetchedFile;
   /** Present if no connection was opened, so that nothing was sent. */
   readonly isUnsent?: true;
-  /** Null for a success. */
+  /** The code of the failure; null for a success. */
   readonly code: IntegrationRequestCode | null;
   /** A clause without a capital and full stop, such as `it responded 404`; null for a success. */
   readonly reason: string | null;
@@ -150,7 +160,7 @@ export interface IntegrationRequestResult {
 /** A fetched attachment. */
 export interface FetchedFile {
   readonly bytes: Uint8Array;
-  /** The `content-type` of the response, or null. */
+  /** The `content-type` of the response; null if the response has none. */
   readonly type: string | null;
 }
 

@@ -2,13 +2,16 @@ import type { Json } from "../../expressions/values.js";
 
 /** The replacement for a token or secret. */
 export const MASK = "***";
-/** Shorter values are not masked: they are not secrets, and masking them would only damage the response. */
+/**
+ * Minimum length of a value to mask, in characters. Shorter values are not secrets, and masking them would damage the
+ * response.
+ */
 const MIN_CHARACTERS = 4;
 
 /** Masks secrets that a response repeats. */
 export interface Mask {
   text(text: string): string;
-  /** Like `text`, for every string and member name within JSON. */
+  /** Masks the secrets in every string and member name of a JSON value. */
   json(json: Json): Json;
 }
 
@@ -40,8 +43,8 @@ function listForms(secret: string): string[] {
 }
 
 /**
- * Returns the base64 characters that depend only on `bytes` if `before` other bytes (modulo 3) precede them. In Basic
- * credentials, for example, `user:` precedes the secret.
+ * Returns the base64 characters that depend only on `bytes` if other bytes precede them. `before` is the number of the
+ * preceding bytes, modulo 3. In Basic credentials, for example, `user:` precedes the secret.
  */
 function encodedWithin(bytes: Buffer, before: number, encoding: "base64" | "base64url"): string {
   const all = Buffer.concat([Buffer.alloc(before), bytes]);

@@ -19,7 +19,8 @@ export interface PreparedRequest {
   readonly names: Names;
   readonly mask: Mask;
   /**
-   * Returns the headers with the team's secret for a redirect to this address; none if the secret is not bound to it.
+   * Returns the headers with the team's secret for a redirect to this address. Returns no headers if the secret is not
+   * bound to the address.
    */
   readonly credentialAt: (url: URL) => Readonly<Record<string, string>>;
 }
@@ -32,7 +33,10 @@ interface PrepareOptions {
   readonly bodies?: ReadBodies;
 }
 
-/** Evaluates and authorises a request, or returns why it is not sent. Sends nothing. */
+/**
+ * Evaluates a request and checks that it may be sent, but does not send it. Returns the prepared request, or the reason
+ * why it may not be sent.
+ */
 export function prepareRequest(
   { reading: read, sealer, baseUrl, bodies }: PrepareOptions,
   {
@@ -57,7 +61,8 @@ export function prepareRequest(
   if (seen === null) return { code: "unwritable", reason: "the data for its expressions is too large" };
   const names = acting.token === null ? seen : { ...seen, connection: acting.token };
   const rendered = renderRequest(found.request, names);
-  // Mask the reason: it may contain the address, into which an expression may have written the token.
+  // Mask the token in the reason: the reason may contain the address, and an expression may have written the token into
+  // the address.
   const refuse = ({ code, reason }: NotSent): NotSent => ({ code, reason: createMask(acting.secrets).text(reason) });
   if ("error" in rendered) return refuse({ code: "unwritable", reason: rendered.error });
   const { hosts } = found.integration.fields;

@@ -19,18 +19,20 @@ import {
 } from "./integration-request.js";
 import { MASK, type Mask } from "./mask.js";
 
-/** A response, as far as it was read. */
+/** A response to a request; the text is the part of the response that was read. */
 export interface Answer {
   readonly status: number;
   readonly method: string;
   readonly text: string;
-  /** Why the text is not the complete response; null if it is. */
+  /** The reason why the text is not the complete response; null if the text is complete. */
   readonly unread: Unread | null;
-  /** Why the text may differ from the sent text; null if there is no doubt. */
+  /** The reason why the text may differ from the text that the host sent; null if there is none. */
   readonly doubt: string | null;
 }
 
-/** The part of a result that comes from the response's content; the other fields describe the request itself. */
+/**
+ * The part of a request's result that is read from the response. The other parts of the result describe the request.
+ */
 export type ReadAnswer = Pick<
   IntegrationRequestResult,
   | "success"
@@ -61,12 +63,12 @@ export interface ReadingTerms {
 }
 
 /**
- * Reads a response: whether it is a success, its captures, and the output, marks or cursor. The result contains no
- * secret: the expressions see `connection` as `***`, and all copies in the response are replaced by `***`. All
- * expressions share the budget of one request.
+ * Reads a response: its success, its captures, and the output, marks or cursor. The result contains no secret:
+ * expressions see `connection` as `***`, and `***` replaces every copy of a secret in the response. All expressions
+ * share the budget of one request.
  */
 export function readAnswer(answer: Answer, { found, input, names, mask }: ReadingTerms): ReadAnswer {
-  // If the body breaks off or does not decode, use none of it. If it is too large, use its beginning.
+  // If the body is incomplete or cannot be decoded, use none of it. If the body is too large, use its beginning.
   const text = answer.unread === null || answer.unread.kind === "size" ? mask.text(answer.text) : "";
   const { read: body, isJson } = toResponse(text);
   const partly = answer.unread?.reason ?? (isJson ? null : (whyJsonIsUnread(text) ?? answer.doubt));
@@ -115,8 +117,8 @@ function evaluate(place: string, expression: string, names: Names, { allowance, 
 const MAX_LEVELS = 200;
 
 /**
- * Parses the response body if it is JSON within the limits of depth and number of values; otherwise returns it as text.
- * An empty or blank body is null.
+ * Parses the response body as JSON. Returns the text itself if it is not JSON, or exceeds the limits of depth or number
+ * of values. An empty or blank body is null.
  */
 function toResponse(text: string): { readonly read: Json; readonly isJson: boolean } {
   const parsed = text.trim() === "" ? null : parseBounded(text, createJsonBudget(), MAX_LEVELS);
@@ -139,8 +141,8 @@ function findFailure(
   if (code !== null && success === null) return { code, reason: `it responded ${status}` };
   const why = "error" in outcome ? `expect.success has no value: ${outcome.error}` : "expect.success is not true";
   if (code !== null) return { code, reason: `it responded ${status}, and ${why}` };
-  // If the response is lost, a GET can be retried, and so can a lookup or a poll. Any other request is an action that
-  // has already run, and a retry would run it twice.
+  // A request whose response was lost fails if it can be retried: a GET, a lookup or a poll. An action with another
+  // method does not fail, because it has already run and a retry would run it twice.
   const isLost = unread !== null && unread.kind !== "size" && (method === "GET" || of.kind !== "action");
   const isUnusable = of.kind === "poll" && (unread !== null || (success === null && !of.isJson));
   if (isLost || (isUnusable && partly !== null)) return { code: "errored", reason: unreadable(status, partly ?? "") };

@@ -14,7 +14,7 @@ export type RequestFields = z.output<typeof fetchSchema>;
 export interface RenderedRequest {
   readonly method: OutboundMethod;
   readonly url: URL;
-  /** By lower-case name. */
+  /** The headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
 }
@@ -24,8 +24,9 @@ const FORM = "application/x-www-form-urlencoded";
 type Rendered<Part> = Part | { readonly error: string };
 
 /**
- * Evaluates a request's expressions within the budget of one request. The error says which field has no value that can
- * be sent, and why. Query parameters and headers are left out if they are a single expression whose value is null.
+ * Evaluates a request's expressions within the budget of one request. If a field has no value that can be sent, the
+ * error names the field and the reason. Omits a query parameter or header that is a single expression with the value
+ * null.
  */
 export function renderRequest(fields: RequestFields, names: Names): Rendered<RenderedRequest> {
   const allowance = createBudget();
@@ -92,9 +93,11 @@ function toForm(fields: { readonly [name: string]: Json }): string {
 const DOTS = /^(\.|%2e){1,2}$/i;
 
 /**
- * Evaluates the address of a request. Expressions inside a text are percent-encoded, so that a value cannot end its
- * part of the address (host, path segment, query or fragment). If the text is a single expression, its value is the
- * whole address and is not encoded. The error says why there is no address.
+ * Evaluates the address of a request. The error says why there is no address.
+ *
+ * - If the text is a single expression, its value is the whole address and is not encoded.
+ * - Otherwise the values of expressions are percent-encoded, so that a value cannot end its part of the address
+ *   (host, path segment, query or fragment).
  */
 function evaluateAddress(
   text: string,
@@ -121,7 +124,7 @@ function encode(value: Json): string {
   return encodeURIComponent(Buffer.from(toText(value)).toString());
 }
 
-/** Returns whether an expression wrote into a path segment that means `.` or `..`. */
+/** Returns whether an expression wrote a part of a path segment that URL parsers treat as `.` or `..`. */
 function leadsElsewhere(written: string, start: number): boolean {
   const end = written.search(/[?#]/);
   const path = end === -1 ? written : written.slice(0, end);

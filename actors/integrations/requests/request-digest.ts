@@ -4,8 +4,8 @@ import type { IntegrationFields } from "../definition.js";
 import type { RequestFields } from "./render-request.js";
 
 /**
- * Returns a digest of an action, its request and the connection settings, to detect any difference from what a user
- * approved.
+ * Returns a digest of an action, its request and the connection settings. If the digest differs from the digest that a
+ * user approved, the request has changed.
  */
 export function toRequestDigest(
   action: string,

@@ -53,7 +53,8 @@ function toAsk(ask: unknown, baseUrl: string, asking: IntegrationRequestInput["a
 
 /**
  * Reads the body that the input refers to. `body` is the parsed body, as the delivery's own expressions see it. `raw`
- * is the body's text. Includes each name only if an expression may use it. `headers` are the delivery's headers.
+ * is the body's text. Includes `body` or `raw` only if an expression may use that name. The parameter `headers` has the
+ * delivery's headers.
  */
 function readBody(
   { reading, workspaceId, bodies }: Omit<NamesScope, "baseUrl">,

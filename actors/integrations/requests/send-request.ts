@@ -22,7 +22,7 @@ import type { PreparedRequest } from "./prepare-request.js";
 import { readAnswer, toStatusCode, unreadable } from "./read-answer.js";
 import type { RenderedRequest } from "./render-request.js";
 
-/** Maximum number of response bytes to read. Of a longer response, only the beginning is used. */
+/** Maximum number of response bytes to read. If a response is longer, only its beginning is used. */
 const MAX_ANSWER_BYTES = 512 * 1024;
 /** Maximum number of bytes to read from a poll's response. The response is used completely or not at all. */
 const MAX_POLL_BYTES = 2 * 1024 * 1024;
@@ -169,15 +169,17 @@ const MAX_SCHEME = 50;
 const MAX_HOPS = 5;
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Headers of the definition that are also sent to another origin, because they cannot authenticate the service. */
+/** Headers of the definition that may be sent to another origin too: they cannot authenticate the service. */
 const HARMLESS: readonly string[] = ["accept", "user-agent", "service-message-id"];
 
 /**
- * Returns the request that a response to an attachment request redirects to (RFC 9110, section 15.4), or why it is not
- * sent. Hosts often store files elsewhere, at an address that is valid for a few minutes. Returns null if the response
- * does not redirect, or if the redirect would send the body to another origin. Another origin gets only harmless
- * headers, and never the token of a linked account. It gets the secret only if the secret is bound to that address and
- * the redirect does not change from https to http.
+ * Returns the request to the address that a response to an attachment request redirects to (RFC 9110, section 15.4), or
+ * the reason why this request is not sent. Returns null if the response does not redirect, or if the redirect would
+ * send the body to another origin. Redirects are common: many hosts store files at another address, which is valid for
+ * a few minutes.
+ *
+ * Another origin gets only harmless headers, and never the token of a linked account. It gets the secret only if the
+ * secret is bound to its address and the redirect does not change from https to http.
  */
 function findRedirect(
   { found, credentialAt }: PreparedRequest,
