@@ -19,7 +19,7 @@ const JSON_MESSAGES: Readonly<Record<string, types.Type>> = {
 };
 
 const nested = types.toObject({ bb: types.INT });
-/** The fields of the tests' message whose types also exist in JSON. */
+/** The fields of the tests' protobuf message that have a type of JSON, too. */
 const plainFields = types.toObject({
   single_int32: types.INT,
   single_int64: types.INT,

@@ -44,7 +44,7 @@ const hook = (key: string, on: string, lines: readonly string[]) => ({
   steps: [{ name: "tell", request: { url: "https://hooks.example.com/in" } }],
 });
 
-/** Workspaces in one store, written through turns. Counts every read of the store. */
+/** Workspaces in one store. The turns of a test write them, and every read of the store is counted. */
 class Fixture {
   readonly store;
   readonly counting;

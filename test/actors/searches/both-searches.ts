@@ -48,7 +48,7 @@ export const NO_GAIN: TrueRates = (_, place) => place;
 /** The live config always succeeds; no other config ever succeeds. */
 export const ALL_WORSE: TrueRates = (candidate) => (candidate === "seed" ? 1 : 0);
 
-/** One candidate has a success rate that is higher by 0.25 at each task. */
+/** Gives the candidate `name` a success rate that is higher by 0.25 at each task than the rate of the other configs. */
 export function plantedAt(name: string): TrueRates {
   return (candidate, place) => 0.75 * place + (candidate === name ? 0.25 : 0);
 }

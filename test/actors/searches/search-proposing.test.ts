@@ -105,7 +105,7 @@ t.test(
     };
     t.match(toProfile("agent"), { station: { profile: "only", model: "m", effort: "low" }, profile: { args: ["sh"] } });
     t.match(toProfile("agent", ["second"]), { station: { profile: null }, profile: null }, "neither of two");
-    // The station's own profile, `shell`, is for its harness `command`.
+    // The station's own profile, `shell`, works only with the station's harness, `command`.
     t.match(toProfile("command"), { station: { profile: "shell" } });
   },
 );

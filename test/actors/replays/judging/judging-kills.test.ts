@@ -34,8 +34,8 @@ const toScene = (turn: Turn<unknown>): JudgingScene =>
   ({ turn, replayId: "rep_2", terms: pricedModel }) as JudgingScene;
 
 /**
- * A replay actor that only judges. `judge` judges the replay's copies, and `finish` ends the replay. Repeated messages
- * do nothing.
+ * A replay actor that only judges. The message `judge` judges the replay's copies, and `finish` ends the replay. A
+ * message has no effect when it is repeated.
  */
 const judgedActor = probe("replay", {
   judge: (_context, _message, turn) => {
@@ -145,8 +145,8 @@ const getSum = (rows: readonly { readonly spent: ModelSpent }[]): string =>
   );
 
 /**
- * Whether the counted calls and cost are those of the received answers. If an answer was lost, they include an estimate
- * instead, which is higher than the cost of an answer.
+ * Whether each answer is counted once. Without an estimate, the number of calls and the cost are those of the received
+ * answers. If an answer was lost, the cost includes an estimate, which is higher than the cost of an answer.
  */
 function isCountedOnce({ calls, cost, isEstimate }: ModelSpent): boolean {
   const amount = cost?.amount ?? 0;
