@@ -124,7 +124,7 @@ export class Load {
     else ledger.complaints.push(`a note answered ${answer.status} ${JSON.stringify(answer.body)}`);
   }
 
-  /** Sends a tracker delivery about an issue, which opens a task whose agent calls tools. */
+  /** Sends a delivery of the tracker about an issue. The delivery opens a task, and the task's agent calls tools. */
   async #deliver(): Promise<void> {
     const { client, ledger, deliveriesPath, tracker } = this.#options;
     const key = this.#nextKey("tools");

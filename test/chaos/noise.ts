@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { ServiceProcess } from "../processes/service-process.js";
 import { NoiseTenant } from "./noise-tenant.js";
 
-/** One or more workspaces make noise while another workspace is quiet. */
+/** A scene in which one or more workspaces make noise while another workspace is quiet. */
 export interface NoiseScene {
   readonly name: string;
   readonly workspaces: number;

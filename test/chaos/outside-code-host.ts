@@ -52,7 +52,9 @@ export class OutsideCodeHost {
     return this.#host.settings;
   }
 
-  /** Connects the workspace, and starts to send deliveries to the service. */
+  /**
+   * Connects the owner's workspace to the code host. From then on, the code host sends its deliveries to the service.
+   */
   async connect(service: ServiceKeeper, headers: Readonly<Record<string, string>>): Promise<void> {
     const request = (method: "POST", path: string, body: unknown) =>
       service.request(method, path, { body, headers: { ...headers } });

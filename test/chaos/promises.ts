@@ -6,7 +6,7 @@ import type { Ledger } from "./ledger.js";
 
 type Acknowledged = Pick<Ledger, "secrets" | "tasks" | "notes" | "deliveries">;
 
-/** The hooks on these events, by event: the key of the hook that fires on every such event. */
+/** For some events, the key of a hook that fires on every event with that name. */
 export const tellers = { "task.opened": "tell-opened", "task.moved": "tell-moved", "run.ended": "tell-ended" } as const;
 
 /** Returns the broken promises; empty if all hold. Call it only when no work is in progress. */
@@ -98,7 +98,10 @@ function* checkOutside({ tasks, firings, starts, streamed, arrivals }: Findings)
   }
 }
 
-/** Checks that each task has exactly one event of its opening, and that each event fired its hook. */
+/**
+ * Checks that each task has exactly one `task.opened` event, and that each event fired the hook that {@link tellers}
+ * names for it.
+ */
 function* checkEvents({ events, firings, tasks, hasAllEvents }: Findings): Generator<string> {
   const opened = twice(events.filter(({ on }) => on === "task.opened").map(({ taskId }) => taskId));
   if (opened.length > 0) yield `twice: opened tasks ${opened}`;
@@ -120,8 +123,11 @@ function findTeller({ on }: FoundEvent | FoundFiring): string | undefined {
 }
 
 /**
- * Checks that there is one hook occurrence per event and hook, that its attempts are numbered without gaps, and that
- * each occurrence on an event with `after` timing was delivered.
+ * Checks the hook occurrences:
+ *
+ * - Each event has at most one occurrence per hook.
+ * - The attempts of an occurrence are numbered without gaps.
+ * - Each occurrence on an event of {@link tellers} was delivered.
  */
 function* checkFirings({ firings, arrivals }: Findings): Generator<string> {
   const both = twice(firings.map(({ occurrence, hook }) => `${occurrence} ${hook}`));

@@ -101,8 +101,8 @@ async function listUndelivered({ client, configured }: World): Promise<readonly 
 }
 
 /**
- * Lists the pull requests of the service that differ from those of the code host. They differ for a while if a delivery
- * was lost, until the service polls.
+ * Lists the service's pull requests that differ from those of the code host. After a lost delivery, they differ until
+ * the service polls the code host.
  */
 async function listUnsettled({ client, configured, codeHost }: World): Promise<readonly string[]> {
   await codeHost.settled();

@@ -121,8 +121,8 @@ function wholeNumber(name: string, text: string, least: number): number {
 }
 
 /**
- * Stops every started process, and removes the folder, because there are no findings. The removal retries, because
- * processes that are stopping may still write for a moment.
+ * Stops every started process, and removes the folder of the current world. The removal retries, because processes that
+ * are stopping may still write for a moment.
  */
 function breakOff(code: number): void {
   endPrograms();

@@ -64,7 +64,7 @@ export class ServiceKeeper {
     return this.#logs;
   }
 
-  /** Starts the service on its store, or on another folder from now on. */
+  /** Starts the service on its store. With `dataFolder`, uses the store in that folder from now on. */
   async start(dataFolder = this.#dataFolder): Promise<void> {
     this.#dataFolder = dataFolder;
     const settings = { ...this.#options.settings, CHAOS_CLOCK: this.#options.clockFile };

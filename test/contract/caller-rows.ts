@@ -24,8 +24,8 @@ export type CallerKind =
   | "nobody";
 
 /**
- * Returns the expected outcome of one route for a caller. The rows state the reference's rules independently of the
- * product's code.
+ * Returns what a caller's request to one route must result in. The functions below state the reference's rules, and do
+ * not use the product's code.
  */
 export type Row = (caller: CallerKind) => Outcome;
 

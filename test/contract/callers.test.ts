@@ -102,8 +102,8 @@ t.test("a closed workspace grants nothing to anyone, by any route", async (t) =>
 });
 
 /**
- * The expected outcome after the workspace is closed: its members are strangers, its tokens are invalid, and its
- * invites do not exist.
+ * Returns the expected outcome after the workspace was closed. Its members are then strangers, its tokens are invalid,
+ * and its invites do not exist.
  */
 function onceClosed(route: Route, caller: CallerKind): Outcome | undefined {
   const isPerson = typeof caller === "string" && caller !== "nobody" && caller !== "token of elsewhere";
@@ -130,7 +130,7 @@ t.test(
   },
 );
 
-/** The callers that each socket accepts, besides the bearer of a runner pool's token. */
+/** The callers that may open each socket. A runner with its pool's token is tested separately. */
 const socketRows: Readonly<Record<string, (caller: CallerKind) => boolean>> = {
   "/api/stream": (caller) => caller !== "nobody",
   "/api/runner": () => false,

@@ -43,7 +43,7 @@ const members: Readonly<Record<string, string>> = {
   "GET /api/teams/{teamId}/search-runs/{runId}": "steps",
 };
 
-/** The id of the run that each path with `{runId}` is about. */
+/** The id to use for `{runId}` in each path. */
 function toRunId({ path }: Route, places: Places): string | undefined {
   if (path.includes("/replay-runs/")) return places.replayRunId;
   return path.includes("/search-runs/") ? places.searchRunId : places.taskRunId;
