@@ -22,8 +22,8 @@ export interface RuntimeOptions {
   /** Tables whose rows to cache in memory; none by default. */
   readonly cachedTables?: readonly string[];
   /**
-   * Called once after the store has failed. By then every open ask is rejected, and the runtime takes no further
-   * message. The process should exit, so that the next one starts from the state on disk.
+   * Called once after the store has failed. By then the runtime has rejected every open ask, and it takes no further
+   * message. The process should exit, so that the next process starts from the state on disk.
    */
   readonly onFatal?: (error: unknown) => void;
   /** Called with each report of a turn (`turn.report`) once its batch is durable. It must not throw. */
@@ -32,7 +32,9 @@ export interface RuntimeOptions {
   readonly tracing?: Tracing | undefined;
   /** More in-memory state that depends on rows. */
   readonly memories?: readonly RowMemory[];
-  /** Milliseconds from a fixed point. With it, a run of turns is limited by time as well as by number. */
+  /**
+   * Returns milliseconds since a fixed point. If it is given, a run of turns is limited by time as well as by number.
+   */
   readonly elapsedMs?: () => number;
   /** Whether several clients are active. If so, runs of turns and batches are short. By default always false. */
   readonly isShared?: () => boolean;
@@ -82,12 +84,12 @@ export interface RuntimeLog {
 
 export interface Runtime {
   /**
-   * Delivers a message, and resolves with the actor's reply once its turn is durable. Rejects with {@link NotAccepted},
-   * {@link Overloaded}, {@link TurnFailed}, {@link Stopping} or {@link Resting}, or with the store's error ({@link
+   * Delivers a message. Resolves with the actor's reply once the turn is durable. Rejects with {@link NotAccepted},
+   * {@link Overloaded}, {@link TurnFailed}, {@link Stopping} or {@link Resting}. Rejects with the store's error ({@link
    * isDamage}) if the turn needs a damaged row.
    *
-   * With `messageId`, the actor does not take a message again if it took one with the same id in the last 24 hours. The
-   * ask then resolves with `undefined`.
+   * With `messageId`, the actor takes the message only if it took none with this id in the last 24 hours. Otherwise the
+   * ask resolves with `undefined`.
    */
   ask<To extends Address, Type extends MessageTo<To>["type"]>(
     to: To,
@@ -103,9 +105,9 @@ export interface Runtime {
    */
   damageMet(error: unknown): void;
   /**
-   * Reports changes of another node that are now durable in the store. The runtime then drops or updates its in-memory
-   * data of the changed rows. No actor that these changes write may be active here; otherwise the runtime stops as if
-   * its store had failed.
+   * Reports changes that another node has made durable in the store. The runtime then drops or updates what it derived
+   * from the changed rows. If one of these rows belongs to an actor that is active here, the runtime stops as if its
+   * store had failed.
    */
   applied(changes: readonly Change[]): void;
   /** Reads the durable state. */
@@ -118,7 +120,7 @@ export interface Runtime {
   newId(prefix: string): string;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly deadLetters: DeadLetters;
-  /** Returns why an actor's effect has not begun yet; null if it is running or not pending. */
+  /** Returns why an effect of the actor has not begun yet; null if the effect is running or not pending. */
   lookUpWait(owner: Address, effectId: string): EffectWait | null;
   /** Returns figures for the metrics page. */
   stats(): RuntimeStats;
@@ -146,8 +148,8 @@ export interface Feed {
   /** Returns the last durable sequence number of a partition; 0 if it has no entries. */
   lastSeq(partition: string): number;
   /**
-   * Returns the entries of `topic` with a `seq` above `after`, oldest first. Returns "too-old" if some of the entries
-   * after it were trimmed or are damaged, or if `after` is above the last entry.
+   * Returns the entries of `topic` with a `seq` above `after`, oldest first. Returns "too-old" in two cases: some
+   * entries above `after` were trimmed or are damaged, or `after` is above the last entry.
    */
   since(partition: string, topic: string, after: number): readonly FeedEntry[] | "too-old";
   /** Like {@link since}, for the entries of several topics. */
@@ -196,7 +198,9 @@ export interface RuntimeStats {
   readonly mailboxDepth: number;
   readonly pendingEffects: number;
   readonly runningEffects: number;
-  /** For each lane used since the start: the taken places, and the effects that wait for one. */
+  /**
+   * For each lane used since the start: the number of taken places, and the number of effects that wait for a place.
+   */
   readonly lanes: readonly { readonly name: string; readonly taken: number; readonly waiting: number }[];
   /** Number of wake-ups in memory, which are the earliest ones. Later ones are on disk. */
   readonly timers: number;

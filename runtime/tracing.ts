@@ -19,10 +19,10 @@ export interface Tracing {
   within<Result>(span: Span | null, work: () => Result): Result;
 }
 
-/** An id that the runtime made. Ids of another form may be a mail address or a text of a person. */
+/** An id that the runtime created. Any other id may be an email address or a text that a person wrote. */
 const OWN_ID = /^[a-z-]+_[0-9A-Z]{26}(?:-[0-9A-Z]+)?$/;
 
-/** Returns the attributes that name an actor. They have its id only if the runtime made it. */
+/** Returns the attributes that name an actor. The actor's id is among them only if the runtime created it. */
 export function toAttributes({ partition, kind, id }: Address): Readonly<Record<string, string>> {
   const named = { "signalbox.workspace.id": partition, "signalbox.actor.kind": kind };
   return OWN_ID.test(id) ? { ...named, "signalbox.actor.id": id } : named;

@@ -87,13 +87,13 @@ export interface Gate<Question extends GateQuestion = GateQuestion> {
 export interface GatekeeperRequest {
   readonly to: Address;
   /**
-   * The runtime adds a {@link ReplyTo} as `gate` before it sends the message. The gatekeeper repeats its key in the
-   * {@link GatekeeperAnswer}.
+   * The runtime adds a {@link ReplyTo} to the message, as `gate`, before it sends the message. The gatekeeper repeats
+   * `gate.key` in its {@link GatekeeperAnswer}.
    */
   readonly message: Message;
   /**
    * The result if the gatekeeper does not even answer {@link GatekeeperTimedOut}: the text of a refusal, or null for
-   * agreement. If omitted, a refusal that names the gatekeeper.
+   * agreement. If this is omitted, the result is a refusal that names the gatekeeper.
    */
   readonly whenSilent?: string | null;
 }
@@ -134,8 +134,8 @@ export interface EffectContext<Memo = unknown> {
   /** The request's `memo`; undefined if it is no longer in memory, for example after a restart. */
   readonly memo: Memo;
   /**
-   * Whether an earlier process may have begun the effect. If that process was killed, this is also true for an effect
-   * that only waited for preparation or for its place, unless the effect has `marksBegin`.
+   * Whether an earlier process may have begun the effect. Without `marksBegin`, this is true for every effect that was
+   * pending when that process was killed, even if it only waited for preparation or for its place.
    */
   readonly mayHaveBegun: boolean;
 }
@@ -145,8 +145,8 @@ export interface PreparedRun<Output = unknown> {
   /** The place that the run needs; null if the run does nothing outside the process. */
   readonly place: PlaceNeeded<Output> | null;
   /**
-   * Whether the run happens at most once: it is not repeated after a stop. A service that shuts down waits a short time
-   * for it.
+   * Whether the run happens at most once. Such a run is not repeated after a stop, and a service that shuts down waits
+   * a short time for its end.
    */
   readonly isMadeOnce?: boolean;
   /**
@@ -166,8 +166,8 @@ export interface PlaceNeeded<Output = unknown> {
   /** Approximate memory use of the prepared run, in bytes. */
   readonly bytes: number;
   /**
-   * The latest time to wait for a place, and the effect's result after that time. If omitted, the run waits without a
-   * limit.
+   * How long the run may wait for its place, and the effect's result if no place was free until then. If this is
+   * omitted, the run waits without a limit.
    */
   readonly patience?: { readonly untilMs: number; readonly output: Output };
 }
@@ -180,8 +180,8 @@ export interface Effect<Input = unknown, Output = unknown, Memo = unknown> {
   readonly name: string;
   /**
    * Whether the runtime writes a mark to disk before a run with a place begins. After a kill, `mayHaveBegun` is then
-   * false for effects that only waited. The mark costs a flush. If a process is killed between the mark and the begin,
-   * the run counts as begun.
+   * false for effects that only waited. Each mark costs a flush. If the process is killed after the mark is written but
+   * before the run begins, the run still counts as begun.
    */
   readonly marksBegin?: boolean;
   /**

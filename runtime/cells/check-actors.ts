@@ -51,7 +51,8 @@ export function* checkActors(damageable: Reading, catalogue: Catalogue): Generat
   yield* checkDerived(reading, {
     title: "wake-ups",
     expected: listWakeUps(reading),
-    // The value is the time when the wake-up was set. It matters only after the clock goes back.
+    // The value of a wake-up's row is the time when the wake-up was set. It may differ: the runtime needs this time
+    // only after the clock goes back.
     mayDiffer: true,
     prefixes: [[GLOBAL_PARTITION, timerSpace]],
     isIncomplete: () => isIncomplete,

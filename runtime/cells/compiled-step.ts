@@ -32,9 +32,13 @@ export interface ForbiddenCalls {
 }
 
 /**
- * Compiles a machine into a lookup table. The machine must be flat and plain: one level of states without entry, exit
- * or wildcards, whose guards and actions are functions or `assign`. The result equals XState's own transition at a
- * tenth of the cost; `test/runtime/cells/compiled-step.test.ts` compares the two. Returns null for any other machine.
+ * Compiles a machine into a lookup table. Returns null if the machine is not flat and plain:
+ *
+ * - It has one level of states, without entry actions, exit actions or wildcards.
+ * - Its guards are functions, and its actions are functions or `assign`.
+ *
+ * The result equals that of XState's own transition at a tenth of the cost; `test/runtime/cells/compiled-step.test.ts`
+ * compares the two.
  */
 export function compileStep(machine: AnyStateMachine, forbidden: ForbiddenCalls): CompiledStep | null {
   const table = compileTable(machine, forbidden);

@@ -23,8 +23,8 @@ export interface DirectedWriting extends Writing {
  * ...id]`.
  *
  * 1. An entry is only a pointer. The row in the partition is authoritative.
- * 2. A turn declares entries, and the runtime writes them. While one process holds both partitions, it writes them in
- *    the turn's own batch. In any case, it writes them before it sends the turn's answer.
+ * 2. A turn declares entries, and the runtime writes them before it sends the turn's answer. While one process holds
+ *   both partitions, the runtime writes the entries in the turn's own batch.
  * 3. Entries are derived from the contents of partitions, so a directory can be rebuilt (`rebuild-directories.ts`).
  */
 export interface Directory<Row> {

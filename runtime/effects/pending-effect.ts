@@ -41,7 +41,7 @@ export class PendingEffect {
     readonly id: string,
     /** The input while it is in memory; undefined if it must be read from disk. */
     public input: { readonly value: unknown; readonly memo: unknown } | undefined,
-    /** When the effect was started. For a row without a time, this is when the current process found it. */
+    /** When the effect was started. If its row has no time, this is the time when the current process found the row. */
     readonly sinceMs: number,
   ) {}
 }

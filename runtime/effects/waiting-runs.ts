@@ -26,7 +26,7 @@ export class RunPlace implements PlaceFor {
     this.client = client;
   }
 
-  /** Whether this place matches the needed one. */
+  /** Whether this place fits the need of a run: the same lane, target and client. */
   isFor({ lane, target, client = this.pending.owner.partition }: PlaceNeeded): boolean {
     return this.lane.limits === lane && this.target === target && this.client === client;
   }
@@ -34,9 +34,9 @@ export class RunPlace implements PlaceFor {
 
 /** Callbacks for the end of a wait. */
 interface Outcome {
-  /** The effect has a place now. `run` is null if it must be prepared again. */
+  /** Called when the effect gets a place. `run` is null if the run must be prepared again. */
   granted(run: PreparedRun | null): void;
-  /** The time limit for waiting has passed. */
+  /** Called when the effect has waited too long for a place. `output` is then its result. */
   givenUp(output: unknown): void;
 }
 

@@ -32,7 +32,8 @@ export interface FeedLimits {
 }
 
 /**
- * The first and last entry of one partition's feed, including unflushed entries. A row is identified by its last entry.
+ * The ends of one partition's feed, including unflushed entries. `first` is the sequence number at which the stored
+ * entries begin, `last` that of the newest entry.
  */
 interface Ends {
   first: number;
@@ -81,9 +82,9 @@ export class ChangeFeed implements Feed, RowMemory {
   readonly #reading: Reading;
   readonly #limits: FeedLimits;
   readonly #ends = new Map<string, Ends>();
-  /** Listeners by partition, then by topic. */
+  /** The functions to call with new entries, by partition, then by topic. */
   readonly #listeners = new Map<string, Map<string, Set<(entry: FeedEntry) => void>>>();
-  /** The weight of the stored entries, by measured partition. */
+  /** The weight of the stored entries of each partition that {@link measure} measured. */
   readonly #weights = new Map<string, number>();
 
   constructor(reading: Reading, { entries, bytes }: FeedLimits) {
@@ -229,7 +230,7 @@ export class ChangeFeed implements Feed, RowMemory {
     if (this.#weights.has(partition)) this.#weights.set(partition, weightOf(ends));
   }
 
-  /** Removes the oldest rows beyond the limits. `last` is the number of the newest entry. */
+  /** Removes the oldest rows while the feed exceeds its limits. `last` is the sequence number of the newest entry. */
   #trim(partition: string, ends: Ends, { last, changes }: { readonly last: number; readonly changes: Change[] }): void {
     for (let removed = 0; removed < ROWS_REMOVED; removed++) {
       const oldest = this.#oldestRows(partition, ends);
@@ -260,7 +261,7 @@ export class ChangeFeed implements Feed, RowMemory {
       read.push({ seq: Number(key[2]), total: value.at(-1)?.total });
     }
     if (read.length > 0) return read;
-    // All remaining rows before `writtenFrom` are damaged.
+    // No row before `writtenFrom` was readable, so all of them are damaged. Continue with the written rows.
     ends.first = writtenFrom;
     return written;
   }

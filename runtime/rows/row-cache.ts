@@ -11,8 +11,8 @@ import { estimateWeight } from "./weight.js";
 /** Maximum number of cached rows. Beyond it, the oldest row of the same table, partition and group is dropped. */
 const MAX_CACHED_ROWS = 8_192;
 /**
- * Maximum number of cached ranges per table and partition, and of partitions per table. Beyond it, all of them are
- * dropped.
+ * Maximum number of cached ranges per table and partition, and of partitions with cached ranges per table. Beyond it,
+ * all ranges of that table and partition, or of that table, are dropped.
  */
 const MAX_CACHED_RANGES = 256;
 /** Rows above this weight, in bytes, are not cached; see {@link estimateWeight}. */
@@ -142,8 +142,8 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
   }
 
   /**
-   * Whether the durable row still differs from the batch being committed. A batch is durable as a whole or not at all,
-   * so if one row is not durable, no row is. Returns false if the row cannot be read.
+   * Whether the batch being committed is not durable yet: the durable row differs from the batch's change. A batch is
+   * durable as a whole or not at all, so one row is enough. Returns false if the row cannot be read.
    */
   #isUnwritten(change: Change): boolean {
     try {
@@ -227,7 +227,7 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
     if (rows?.delete(nameIn(group, key)) === true) this.#count -= 1;
   }
 
-  /** Drops the oldest of `rows`. If there is only one, drops the whole cache. */
+  /** Drops the oldest row of `rows`. If that is the only row in `rows`, drops all cached rows instead. */
   #dropOldest(rows: Map<string, unknown>): void {
     if (rows.size === 1) {
       this.#rows.clear();

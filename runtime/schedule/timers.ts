@@ -15,15 +15,19 @@ export interface Timer {
 
 /** A wake-up in memory. */
 interface Alarm extends Timer {
-  /** When the wake-up is taken. This is its due time, or earlier if it was set while the clock was ahead. */
+  /** When the wake-up is taken: at its due time, or earlier if the wake-up was set while the clock was ahead. */
   readonly takeMs: number;
 }
 
 const PREFIX: Key = [GLOBAL_PARTITION, timerSpace];
-/** The row with the latest time in this process. The next process uses it to detect that the clock was ahead. */
+/**
+ * The key of the row that stores the latest time of this process. The next process reads this row to detect that the
+ * clock was ahead.
+ */
 const LATEST_KEY: Key = [GLOBAL_PARTITION, metaSpace, "latest-time"];
 /**
- * The row with the time up to which the clock was ahead. It is written after the clock goes back, for later processes.
+ * The key of the row that stores up to which time the clock was ahead. A process writes this row after the clock goes
+ * back, for later processes.
  */
 const AHEAD_KEY: Key = [GLOBAL_PARTITION, metaSpace, "ahead-until"];
 /**
@@ -31,7 +35,7 @@ const AHEAD_KEY: Key = [GLOBAL_PARTITION, metaSpace, "ahead-until"];
  * the first wake-up of a process always writes it.
  */
 const MARK_EVERY_MS = 60_000;
-/** Maximum number of rows to read at a time, which takes about a millisecond; fewer if the window is smaller. */
+/** Maximum number of rows to read at a time; fewer if the window is smaller. Reading them takes about a millisecond. */
 const ROWS_READ = 256;
 
 /**
@@ -52,8 +56,8 @@ export class Timers {
   readonly #due: () => void;
   #heap: Alarm[] = [];
   /**
-   * Wake-ups that were set while the clock was ahead. They may also be in the heap under their original time; that
-   * entry is then stale.
+   * Wake-ups that were set while the clock was ahead. The heap may also contain such a wake-up under its original time;
+   * the heap's entry is then stale.
    */
   readonly #early: Alarm[] = [];
   /** The key of the last row that was read or is cached in memory; null before the first row. */
@@ -63,7 +67,7 @@ export class Timers {
   /** The latest time seen, by this process or the previous one. */
   #latestMs: number;
   #markedMs = Number.NEGATIVE_INFINITY;
-  /** The time up to which the clock was ahead, until a row stores it; null if there is nothing to store. */
+  /** The time up to which the clock was ahead; null if it was not ahead, or once a row stores this time. */
   #aheadMs: number | null = null;
   #cancelAlarm: (() => void) | null = null;
   #alarmMs = Number.POSITIVE_INFINITY;

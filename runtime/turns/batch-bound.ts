@@ -3,7 +3,7 @@ import type { Batch } from "./batch.js";
 import type { Overlays } from "./overlays.js";
 
 /**
- * When a batch changes this many rows, no further turn joins it. A commit encodes and writes them in a few
+ * Number of changed rows after which no further turn joins a batch. A commit encodes and writes this many rows in a few
  * milliseconds.
  */
 const MAX_ROWS = 1_024;

@@ -20,13 +20,16 @@ export class Batch {
   readonly changes: Change[] = [];
   /** Actors whose records this batch writes. */
   readonly touched: Cell[] = [];
-  /** Messages delivered to mailboxes in memory. Those not yet taken at the commit are stored as rows. */
+  /**
+   * Messages that were delivered to mailboxes in memory. Messages that are not taken when the batch closes are stored
+   * as rows.
+   */
   readonly sent: Envelope[] = [];
   readonly answers: Answer[] = [];
   readonly entries: PendingEntry[] = [];
   readonly started: PendingEffect[] = [];
   readonly cancelled: PendingEffect[] = [];
-  /** Effects with a place whose marks this batch writes. They begin after its flush. */
+  /** Effects whose marks this batch writes. Each of them has its place, and begins after the flush. */
   readonly marked: PendingEffect[] = [];
   /** Names of the counters to increment, one entry per increment. */
   readonly counted: string[] = [];

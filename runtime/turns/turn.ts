@@ -89,7 +89,10 @@ export interface EffectRequest {
   readonly id: string;
   /** Plain serializable data. */
   readonly input: unknown;
-  /** Data that saves the run a read. The runtime passes it from memory if it is still there, and never stores it. */
+  /**
+   * Data that saves the effect's run a read. The runtime keeps it in memory only, so it may be missing, for example
+   * after a restart.
+   */
   readonly memo?: unknown;
 }
 
@@ -145,20 +148,22 @@ export interface Turn<in Answer = never> extends DirectedWriting {
   /** Sends a message. It is delivered exactly once. Messages from one sender to one receiver arrive in order. */
   send<To extends Address>(to: To, message: MessageTo<To>): void;
   /**
-   * Sends the first message that an actor ever receives. It works like `send`, but does not look for stored data of the
-   * actor. The address must be new, so use a new id. No other turn may send to it until the actor has taken the
+   * Sends the first message that an actor ever receives. This works like `send`, but does not look for stored data of
+   * the actor. The address must be new, so use a new id. No other turn may send to this actor until it has taken the
    * message.
    */
   sendFirst<To extends Address>(to: To, message: MessageTo<To>): void;
-  /** Sets the wake-up `name` for `dueMs`, and replaces an earlier one with that name. It arrives as {@link Woken}. */
+  /**
+   * Sets the wake-up `name` for `dueMs`. Replaces an earlier wake-up with that name. It is delivered as {@link Woken}.
+   */
   wake(name: string, dueMs: number): void;
   /** Cancels the wake-up `name`. Has no effect if none is set. */
   cancelWake(name: string): void;
   /** Starts an effect after the commit. */
   start(effect: EffectRequest): void;
   /**
-   * Cancels a pending effect, and aborts it if it is running. Its result is not delivered. Has no effect if none is
-   * pending.
+   * Cancels the pending effect `id`, and aborts it if it is running. Its result is not delivered. Has no effect if
+   * there is no pending effect with this id.
    */
   cancelEffect(id: string): void;
   publish(fact: Fact): void;
@@ -168,8 +173,9 @@ export interface Turn<in Answer = never> extends DirectedWriting {
   publishChange<Data>(topic: Topic<Data>, data: NoInfer<Data>): void;
   /**
    * Appends the changes of a row to the change feed. A later call with the same key in the same turn replaces the
-   * entries of the earlier call. The new entries go to the end. `entriesSince` is called immediately. It receives the
-   * row's state before the turn's first call with this key, which is the `before` of that call.
+   * entries of the earlier call; its own entries go to the end.
+   *
+   * `entriesSince` is called immediately. It receives the `before` of the turn's first call with this key.
    */
   publishRow<Row>(key: Key, before: Row | null, entriesSince: (first: Row | null) => readonly ChangeEntry[]): void;
   /**

@@ -133,8 +133,8 @@ export class Turns {
   }
 
   /**
-   * Resolves an ask that the actor already took under the same message id. Rejects an ask whose deduplication row is
-   * damaged. Returns false for other messages.
+   * Answers an ask that the actor took before under the same message id: resolves it with `undefined`. Rejects an ask
+   * whose deduplication row is damaged. Returns false for all other messages.
    */
   #isAnswered(cell: Cell, { asker }: Envelope, batch: Batch): boolean {
     if (asker === null || asker.messageId === null) return false;
@@ -149,8 +149,8 @@ export class Turns {
   }
 
   /**
-   * Handles a message to an actor with a damaged record. Rejects an ask, and stores any other message as a dead letter.
-   * Drops wake-ups and effect results, but keeps their rows, so that they are delivered once the record is repaired.
+   * Handles a message to an actor with a damaged record. Rejects an ask. Drops wake-ups and effect results, but their
+   * rows stay, so that they are delivered once the record is repaired. Stores all other messages as dead letters.
    */
   #setAside(envelope: Envelope, batch: Batch, damage: StoreError): true {
     const { supervisor, undelivered, clock } = this.#parts;
