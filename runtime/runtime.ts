@@ -39,20 +39,20 @@ export interface RuntimeOptions {
   /** Whether several clients are active. If so, runs of turns and batches are short. By default always false. */
   readonly isShared?: () => boolean;
   /**
-   * Set it to start a resting runtime. It does not continue any message, wake-up or effect of earlier processes; a
-   * later process finds them unchanged. It takes asks for the actors that `takes` accepts, and rejects others with
-   * {@link Resting}.
+   * Set this to start a resting runtime. A resting runtime does not continue any message, wake-up or effect of earlier
+   * processes; a later process finds them unchanged. It takes asks for the actors that `takes` accepts, and rejects all
+   * other asks with {@link Resting}.
    */
   readonly resting?: { readonly takes: (to: Address) => boolean };
   /**
-   * Freezes contexts, messages and rows, so that a later mutation throws. It costs time; use it in tests and
-   * simulation.
+   * Freezes contexts, messages and rows, so that a later mutation throws. Freezing costs time; use this option in tests
+   * and simulation.
    */
   readonly freezes?: boolean;
 }
 
 export interface RuntimeLimits {
-  /** Number of actors in memory above which idle ones are dropped. */
+  /** Maximum number of actors in memory before idle actors are dropped. */
   readonly idleCells: number;
   /** Maximum messages in one mailbox. Beyond it, an ask is rejected with {@link Overloaded}. */
   readonly mailbox: number;

@@ -120,7 +120,10 @@ export interface CallGatekeepers extends Message {
   readonly requests: readonly GatekeeperRequest[];
 }
 
-/** Tells a gatekeeper that the time limit has passed. It must answer immediately with the information it has. */
+/**
+ * Tells a gatekeeper that the time limit has passed. The gatekeeper must answer immediately with the information that
+ * it has.
+ */
 export interface GatekeeperTimedOut extends Message, ReplyTo {
   readonly type: "keeper.late";
 }
@@ -129,7 +132,7 @@ export interface GatekeeperTimedOut extends Message, ReplyTo {
 export interface EffectContext<Memo = unknown> {
   /** The idempotency id of the effect. */
   readonly id: string;
-  /** The actor that started it. */
+  /** The actor that started the effect. */
   readonly owner: Address;
   /** The request's `memo`; undefined if it is no longer in memory, for example after a restart. */
   readonly memo: Memo;

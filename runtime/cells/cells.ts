@@ -25,7 +25,7 @@ export interface CellsParts {
   readonly behaviours: Behaviours;
   readonly effects: Pick<Effects, "mayBePending">;
   readonly rowViews: Pick<RowViews, "drop">;
-  /** Number of cells in memory above which idle ones are dropped. */
+  /** Maximum number of cells in memory before idle cells are dropped. */
   readonly idleCells: number;
   /**
    * Whether the store is read even for actors that are declared new (`Turn.sendFirst`). A record of such an actor can

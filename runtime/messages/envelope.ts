@@ -17,7 +17,7 @@ export interface WakeUp {
 
 /**
  * A message for one actor, with its origin: an asker in memory, another actor, a wake-up or an effect. All envelopes
- * have the same object shape, so that the engine runs the loop over them fast.
+ * have the same object shape, so that the JavaScript engine processes them fast.
  */
 export class Envelope {
   /** Number of turns that this message has crashed. */

@@ -11,7 +11,10 @@ const MAX_CACHED_PARTITIONS = 64;
 /** The cached view of one partition. */
 interface CachedView {
   readonly value: unknown;
-  /** The number of the batch being committed, if the view already includes it; otherwise 0 or an earlier number. */
+  /**
+   * The number of the latest batch that a read applied to this view before the commit was confirmed; 0 if there is
+   * none.
+   */
   batch: number;
 }
 
@@ -51,13 +54,16 @@ export class ReadViews {
     return cached.value as View;
   }
 
-  /** Call this when the commit of a batch begins. */
+  /** Notes that the commit of a batch begins, so that reads check whether the batch is already durable. */
   committing(changes: Overlay): void {
     this.#batches += 1;
     this.#committing = { number: this.#batches, changes };
   }
 
-  /** Call this when the batch given to {@link committing} is durable, before {@link applied} with its changes. */
+  /**
+   * Ends the checks that {@link committing} began. Call this when that batch is durable, before {@link applied} with
+   * its changes.
+   */
   flushed(): void {
     this.#committing = null;
   }

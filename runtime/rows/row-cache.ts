@@ -157,14 +157,14 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
     return this.#versions.get(partition) ?? this.#baseVersion;
   }
 
-  /** Call this when the commit of a batch begins. */
+  /** Notes that the commit of a batch begins. Until {@link flushed}, its keys are read from the underlying reading. */
   committing(batch: Overlay): void {
     this.#committing = batch;
     this.#wroteElsewhere = false;
     this.#readViews.committing(batch);
   }
 
-  /** Call this when the batch given to {@link committing} is durable. */
+  /** Caches the rows of the batch that was given to {@link committing}. Call this when that batch is durable. */
   flushed(): void {
     const batch = this.#committing;
     const isCached = batch !== null && batch.size <= MAX_WRITTEN_ROWS && !this.#wroteElsewhere;

@@ -39,15 +39,16 @@ const MARK_EVERY_MS = 60_000;
 const ROWS_READ = 256;
 
 /**
- * Durable wake-ups. Owns the timer rows, and caches a window of the earliest ones in memory. Only the cell knows which
- * wake-ups of its actor are current, so a returned timer may be stale.
+ * The durable wake-ups. This class owns the timer rows, and caches a window of the earliest wake-ups in memory. Only an
+ * actor's cell knows which of its wake-ups are current, so a returned timer may be stale.
  *
  * 1. Every row up to `#lastRead` is in the heap or was returned. Every other row is on disk or in the overlay.
  * 2. The heap holds at most twice the window. Rows are read a few at a time, even if many are due at once.
  * 3. Timers are returned in due order.
- * 4. A row's key contains the due time, which the actor's record confirms. The row's value is the time when the wake-up
- *    was set. If that time is in the future after the clock goes back, the wake-up was set while the clock was ahead,
- *    and becomes due after its originally remaining time. With a damaged value, the due time is unchanged.
+ * 4. A row's key contains the due time, which the actor's record confirms. The row's value is the time when the
+ *   wake-up was set.
+ * 5. If the value is in the future after the clock goes back, the wake-up was set while the clock was ahead. It then
+ *   becomes due after its originally remaining time. With a damaged value, the due time is unchanged.
  */
 export class Timers {
   readonly #reading: Reading;

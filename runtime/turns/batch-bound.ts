@@ -53,12 +53,12 @@ export class BatchBound {
     return Math.min(this.#limit, Math.max(SHARED_TURNS, Math.ceil(this.#flushMs * SHARED_TURNS_A_MS)));
   }
 
-  /** Call this when a flush begins. */
+  /** Starts to measure a flush. Call this when the flush begins. */
   begin(): void {
     this.#startedMs = this.#elapsedMs();
   }
 
-  /** Call this when the flush ends. Returns its duration in milliseconds. */
+  /** Ends the measurement of a flush, and returns its duration in milliseconds. Call this when the flush ends. */
   flushed(): number {
     this.#flushMs = this.#elapsedMs() - this.#startedMs;
     return this.#flushMs;

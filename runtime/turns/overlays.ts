@@ -97,7 +97,10 @@ export class Overlays implements UndoableWriting, CoveringReading, RowMemory {
     return this.#committing;
   }
 
-  /** Call this when the closed batch is durable. */
+  /**
+   * Drops the closed batch and the cached rows, because the batch is now part of the durable state. Call this when that
+   * batch is durable.
+   */
   flushed(): void {
     this.#committing = new Overlay();
     this.#read = new Overlay();

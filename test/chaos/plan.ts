@@ -16,8 +16,8 @@ export interface PlannedFault {
 const FAULTS_A_ROUND = 4;
 
 /**
- * Generates the faults of each round from the seed. No fault occurs again before every fault has occurred. The faults
- * of a round have different targets, if the faults that are left in this pass allow that.
+ * Generates the faults of each round from the seed. No fault occurs again before every other fault has occurred. The
+ * faults of a round have different targets where the faults that have not occurred yet allow that.
  */
 export function* planRounds<Fault extends PlannedFault>(faults: readonly Fault[], seed: number): Generator<Fault[]> {
   const chance = createChance(seed);

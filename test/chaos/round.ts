@@ -83,7 +83,7 @@ async function playFaults(world: World, faults: readonly Fault[], seed: number):
   await Promise.all(targets.values());
 }
 
-/** Polls `look` until it lists nothing; on timeout, returns its last list. */
+/** Calls `look` repeatedly until it returns an empty list. After the time limit, returns the last list. */
 async function rest(look: () => Promise<readonly string[]>, longestMs = LONGEST_REST_MS): Promise<readonly string[]> {
   const latest = performance.now() + longestMs;
   for (;;) {

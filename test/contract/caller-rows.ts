@@ -5,8 +5,8 @@ import type { Permission } from "../../actors/permission.js";
  *
  * - `passes`: the request reaches the route's handler.
  * - A number: the service refuses the request with this status.
- * - `has-none`: the caller can see the resource, but the service answers 404. It states what the resource lacks, for
- *   example that the integration has no poll.
+ * - `has-none`: the caller can see the resource, but the service answers 404. The answer says what the resource
+ *   lacks, for example that the integration has no poll.
  */
 export type Outcome = "passes" | "has-none" | 401 | 403 | 404;
 
@@ -24,8 +24,8 @@ export type CallerKind =
   | "nobody";
 
 /**
- * Returns what a caller's request to one route must result in. The functions below state the reference's rules, and do
- * not use the product's code.
+ * Returns the expected outcome of a caller's request to one route. Rows follow the rules of the reference
+ * documentation, and do not use the product's code.
  */
 export type Row = (caller: CallerKind) => Outcome;
 

@@ -47,8 +47,8 @@ t.test("killed before any commit, it is opened once: one branch, one commit, one
 
 t.test("the same after any commit", (t) => killAtEach(t, "commit", "after"));
 
-// A read changes nothing at the code host. So a kill at a later read finds the code host and the disk in the same state
-// as a kill directly after a write.
+// Only kills after a write are tested. Until the next write, the code host and the disk stay in the same state, because
+// reads change nothing.
 t.test("the same after any write at the code host, whose answer never comes", (t) => killAtEach(t, "write", "after"));
 
 t.test("many picks at once open it once", async (t) => {

@@ -148,8 +148,8 @@ async function started(): Promise<Harness> {
 }
 
 /**
- * Opens a task and adds a note, like a client that does not know whether its first requests arrived: with a new task id
- * each time.
+ * Opens a task and adds a note, as a client does that repeats requests without knowing whether they arrived. Each call
+ * uses a new task id.
  */
 async function openAgain({ runtime }: Pick<Harness, "runtime">) {
   const answer = await runtime.ask(taskRef(workspaceId, runtime.newId("task")), opening);
