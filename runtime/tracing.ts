@@ -15,7 +15,7 @@ export interface Tracing {
   current(): Span | null;
   /** Begins a span below another. The attributes contain ids and kinds, and no message contents. */
   begin(parent: Span, name: string, attributes: Readonly<Record<string, string>>): Span;
-  /** Runs code that belongs to a span, or to none, including what it awaits. */
+  /** Runs code that belongs to a span, or to none. Everything that the code awaits belongs to the same span. */
   within<Result>(span: Span | null, work: () => Result): Result;
 }
 

@@ -112,7 +112,7 @@ export interface GatekeeperAnswer extends Message {
   readonly refused: string | null;
 }
 
-/** A gatekeeper sends this to ask further gatekeepers. It must still send its own answer. */
+/** The message with which a gatekeeper asks further gatekeepers. The gatekeeper must still send its own answer. */
 export interface CallGatekeepers extends Message {
   readonly type: "keeper.called";
   /** The sender's own `gate.key`. */

@@ -11,8 +11,8 @@ import { defaultSupervision } from "./crash-count.js";
 export const backoffTimer = "~rest";
 
 /**
- * Delay before the runtime redelivers a wake-up whose turn read a damaged row, in milliseconds. So recurring wake-ups
- * resume once the row is repaired or removed.
+ * Delay before the runtime redelivers a wake-up whose turn read a damaged row, in milliseconds. So a recurring wake-up
+ * continues once the row is repaired or removed.
  */
 export const DAMAGED_RETRY_MS = 60 * 60 * 1_000;
 

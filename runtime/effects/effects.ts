@@ -63,7 +63,10 @@ interface Kind {
   readonly unprepared: RoundRobin<PendingEffect>;
   /** Effects that have their place and must be prepared again. */
   readonly granted: Queue<RunPlace>;
-  /** Number of effects prepared since the event loop last continued, and the time when that preparation started. */
+  /**
+   * Number of effects prepared since the event loop last continued (`prepared`), and when the first of them was
+   * prepared (`sinceMs`).
+   */
   prepared: number;
   sinceMs: number;
 }
@@ -87,16 +90,17 @@ export interface EffectsOptions {
 }
 
 /**
- * Runs effects. An effect runs once it is prepared and has a place in its lane. This class owns the running and the
- * waiting effects; the code that builds the batch writes their rows.
+ * Runs effects. An effect runs once it is prepared and has a place in its lane. This class tracks the running and the
+ * waiting effects. It does not write their rows; the code that builds the batch does.
  *
  * 1. An effect starts after its row is durable, and its result is reported once for each start.
  * 2. A cancelled effect never starts. If it is already running, its result is dropped.
- * 3. Waiting effects use little memory: inputs far back in the queue stay on disk, and so do prepared runs beyond a
- *    limit in bytes.
- * 4. If an effect has `marksBegin`, a run that needs a place begins only after its mark is durable (begin-marks.ts).
- * 5. Effects of one partition do not wait for those of another. Partitions take turns in preparation, and lanes assign
- *    places fairly (lane.ts).
+ * 3. Waiting effects use little memory. Far back in the queue, an effect's input stays on disk. Prepared runs are
+ *   dropped beyond a limit in bytes, and prepared again later.
+ * 4. If an effect has `marksBegin`, a run that needs a place begins only after its mark is durable
+ *   (`begin-marks.ts`).
+ * 5. Effects of one partition do not wait for effects of another partition. Partitions take turns in preparation, and
+ *   lanes assign places fairly (`lane.ts`).
  */
 export class Effects {
   readonly #kinds = new Map<string, Kind>();

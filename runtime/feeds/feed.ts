@@ -13,8 +13,8 @@ type FeedRow = readonly StoredEntry[];
 
 interface StoredEntry extends FeedEntry {
   /**
-   * Set in the last entry of a row: the weight of all entries of the partition up to this entry. Absent in rows from
-   * earlier releases.
+   * The weight of all entries of the partition up to this entry. Only the last entry of a row has it. Absent in rows
+   * from earlier releases.
    */
   readonly total?: number;
 }
@@ -38,7 +38,7 @@ export interface FeedLimits {
 interface Ends {
   first: number;
   last: number;
-  /** The weight of all entries so far (`total`), and of those before `first` (`trimmed`). */
+  /** `total` is the weight of all entries so far. `trimmed` is the weight of the entries before `first`. */
   total: number;
   trimmed: number;
   /** Number of the latest batch that added an entry. */

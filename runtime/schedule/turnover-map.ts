@@ -1,4 +1,4 @@
-/** Number of keys that may be added, beyond the current size, before the entries move to a new map. */
+/** Number of keys that may be added, beyond the current size, before this class copies its entries to a new map. */
 const ADDED_BEFORE_MOVE = 64;
 
 /**

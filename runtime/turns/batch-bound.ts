@@ -14,8 +14,8 @@ const MAX_ROWS = 1_024;
  */
 const SHARED_TURNS = 16;
 /**
- * While several clients are active, a batch may have this many turns for each millisecond of the last flush, and always
- * {@link SHARED_TURNS}.
+ * Number of turns per millisecond of the last flush that a batch may have while several clients are active. A batch may
+ * always have {@link SHARED_TURNS}.
  */
 const SHARED_TURNS_A_MS = 8;
 

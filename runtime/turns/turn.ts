@@ -64,8 +64,8 @@ export interface GateAnswer extends Message {
 }
 
 /**
- * An occurrence that the log and the metrics of the process show. It contains ids, keys, codes and numbers of its own,
- * and never a secret or a text that a person or another system wrote.
+ * An occurrence that the log and the metrics of the process show. It contains only ids, keys, codes and numbers. It
+ * must not contain a secret, or a text that a person or another system wrote.
  */
 export interface Report {
   /** The kind of the occurrence, such as `run.ended`. */

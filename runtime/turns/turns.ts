@@ -52,7 +52,8 @@ type Start = Extract<Intent, { readonly kind: "start" }>;
  * Takes messages one at a time: steps the actor and applies its intents to the batch.
  *
  * 1. Every check that can fail happens before any change is applied, so a turn is kept or discarded as a whole.
- * 2. The rows that made the message durable are removed in the batch that writes the message's changes.
+ * 2. A message may have rows that make it durable, for example the row of an undelivered message. The batch with the
+ *   message's changes removes these rows.
  */
 export class Turns {
   taken = 0;
@@ -177,7 +178,10 @@ export class Turns {
     return next;
   }
 
-  /** Validates every intent and addresses its messages. Throws if an intent cannot be applied. */
+  /**
+   * Validates every intent of the turn, and creates the envelopes of the messages to send. Throws if an intent cannot
+   * be applied.
+   */
   #prepare(cell: Cell): Envelope[] {
     const { recorder, router } = this.#parts;
     const envelopes: Envelope[] = [];
@@ -314,7 +318,7 @@ export class Turns {
     batch.touch(cell);
   }
 
-  /** Removes the rows that made the message durable. */
+  /** Removes the rows that made the message durable, in the batch that takes the message. */
   #consume(cell: Cell, envelope: Envelope, batch: Batch): void {
     const { undelivered, effects, overlays } = this.#parts;
     undelivered.remove(envelope);

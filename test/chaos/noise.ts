@@ -108,7 +108,8 @@ function listHosts({ hosts, isSameHost }: NoiseScene): readonly string[] {
 }
 
 /**
- * Creates the noisy workspaces with their hooks, and opens tasks that fire as many hook occurrences as the scene wants.
+ * Creates the noisy workspaces with their hooks. Opens tasks until these have fired the scene's number of hook
+ * occurrences.
  */
 async function makeNoise({ service, ada }: Site, scene: NoiseScene, urls: readonly string[]): Promise<NoiseTenant[]> {
   const hooks = Math.min(Math.max(HOOKS_OF_A_WORKSPACE, urls.length), scene.firings);

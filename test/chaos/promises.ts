@@ -86,7 +86,10 @@ function* checkSaid({ shown, spent }: FoundRun, which: string): Generator<string
   if (spent?.amount !== SPENT) yield `lost or twice: ${which} spent ${spent?.amount}`;
 }
 
-/** Checks that everything reported outside is stored: nothing leaves the service before it is on disk. */
+/**
+ * Checks that everything that the outside world received is stored. The service may send data only after the data is on
+ * disk.
+ */
 function* checkOutside({ tasks, firings, starts, streamed, arrivals }: Findings): Generator<string> {
   const known = new Set(tasks.map(({ id }) => id));
   for (const id of streamed) if (!known.has(id)) yield `left before the flush: a stream told of task ${id}`;

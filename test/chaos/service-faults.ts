@@ -84,7 +84,7 @@ async function diskFull(world: World, chance: Chance): Promise<void> {
   await service.start(home);
 }
 
-/** Prevents the service's store from growing. */
+/** Limits the size of the files that the service may write, so that its store cannot grow. */
 async function fileLimit(world: World, chance: Chance): Promise<void> {
   const { service } = world;
   const { size } = await stat(join(service.dataFolder, "data.mdb"));
@@ -97,7 +97,7 @@ async function fileLimit(world: World, chance: Chance): Promise<void> {
 }
 
 /**
- * Opens tasks with long texts until the service exits by itself, with an output line that matches `full.message`. Then
+ * Opens tasks with long texts until the service exits by itself. A line of its output must match `full.message`. Then
  * frees space and starts the service again.
  */
 async function writeUntilItEnds(world: World, chance: Chance, full: Full): Promise<void> {

@@ -49,7 +49,7 @@ export interface World {
   readonly poolToken: string;
   /** Sends a valid request for the route, about an existing or a missing resource. */
   send(client: Client, route: Route, about?: "what is there" | "what is not"): Promise<Reply>;
-  /** Closes the workspace. After that it accepts no caller. */
+  /** Closes the workspace, which then accepts no caller. */
   close(): Promise<void>;
 }
 
@@ -184,7 +184,7 @@ export async function openWorld(t: Test): Promise<World> {
 type Ids = Readonly<Record<string, string>>;
 
 /**
- * Creates a resource of every kind, a task with its run, a hook occurrence and an invite. Returns values of path
+ * Creates a resource of every kind, a task with its run, a hook occurrence and an invite. Returns the values for path
  * parameters.
  */
 async function fillWorkspace(

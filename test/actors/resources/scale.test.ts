@@ -115,7 +115,7 @@ class Fixture {
   }
 }
 
-/** Returns the number of rows that each operation on an existing workspace reads. */
+/** Returns, for each operation on an existing workspace, how many rows it reads. */
 async function readReads(fixture: Fixture, workspaceId: string, teamId: string): Promise<Record<string, number>> {
   const { counting } = fixture;
   const reads: Record<string, number> = {};
