@@ -26,7 +26,9 @@ export interface RuntimeOptions {
    * message. The process should exit, so that the next process starts from the state on disk.
    */
   readonly onFatal?: (error: unknown) => void;
-  /** Called with each report of a turn (`turn.report`) once its batch is durable. It must not throw. */
+  /**
+   * Called with each report of a turn (`turn.report`) once the turn's batch is durable. The function must not throw.
+   */
   readonly reported?: (reported: Reported) => void;
   /** Records traces of asks; none by default. */
   readonly tracing?: Tracing | undefined;
@@ -64,7 +66,9 @@ export interface RuntimeLimits {
   readonly feedEntries: number;
   /** Approximate size of the feed entries to store per partition, in bytes. */
   readonly feedBytes: number;
-  /** Number of wake-ups to keep in memory, earliest first. Later ones are read from disk when they are nearly due. */
+  /**
+   * Number of wake-ups to keep in memory, earliest first. Later wake-ups are read from disk when they are nearly due.
+   */
   readonly timersInMemory: number;
 }
 
@@ -125,7 +129,7 @@ export interface Runtime {
   /** Returns figures for the metrics page. */
   stats(): RuntimeStats;
   /**
-   * Begins no more effects. Resolves when the results of all running `isMadeOnce` runs are taken. Call it before
+   * Stops beginning effects. Resolves when the results of all running `isMadeOnce` runs are taken. Call this before
    * `stop`, and wait as long as the shutdown allows.
    */
   finishEffects(): Promise<void>;
@@ -176,8 +180,8 @@ export interface DeadLetter {
 export interface DeadLetters {
   list(partition: string, limit: number): readonly DeadLetter[];
   /**
-   * Sends the message again and removes the record. Returns false if there is no dead letter with that id, or if it is
-   * already being retried.
+   * Sends the message again and removes the dead letter. Returns false if there is no dead letter with that id, or if
+   * it is already being retried.
    */
   retry(partition: string, id: string): Promise<boolean>;
 }

@@ -18,8 +18,8 @@ export interface ActorType {
   readonly kind: string;
   readonly machine: AnyStateMachine;
   /**
-   * Converts a message to the machine's event, for messages whose type alone does not decide the transition. The
-   * runtime calls it once a turn, before the step. It may only read. If it throws, the turn crashes. The runtime
+   * Converts a message to the machine's event. Define it if a message's type alone does not decide the transition. The
+   * runtime calls it once a turn, before the step. It may only read; if it throws, the turn crashes. The runtime
    * stores, deduplicates and dead-letters the message, never the event.
    */
   classify?(message: Message, state: StoredState, turn: TurnReading): Message;
@@ -43,8 +43,8 @@ export interface Supervision {
   /** Maximum number of turns that one message may crash before the runtime moves it to the dead letters. */
   readonly attempts: number;
   /**
-   * If the actor crashes more often than this within `withinMs`, the runtime suspends it for `backoffMs`. Its messages
-   * wait.
+   * Maximum number of crashes within `withinMs`. If the actor crashes more often, the runtime suspends the actor for
+   * `backoffMs`. The actor's messages wait meanwhile.
    */
   readonly maxRestarts: number;
   readonly withinMs: number;
@@ -53,8 +53,8 @@ export interface Supervision {
 
 /**
  * Handles facts. Each fact is handled in a separate turn after the publisher's turn, in the publisher's partition. A
- * subscriber has no state, and may only read and send messages. If it throws, the runtime treats that as an actor's
- * crash. The publisher is not affected.
+ * subscriber has no state, and may only read and send messages. If a subscriber throws, the runtime treats this as an
+ * actor's crash. The publisher is not affected.
  */
 export interface Subscriber<Handled extends Fact = Fact> {
   /** Unique name, used in logs and dead letters. */
@@ -62,9 +62,10 @@ export interface Subscriber<Handled extends Fact = Fact> {
   /** Names of the facts that the subscriber handles. */
   readonly facts: readonly Handled["name"][];
   /**
-   * Returns whether the subscriber handles this fact. The runtime calls it in the publisher's turn, so it reads the
-   * rows that the turn wrote, and a throw fails that turn. A fact that is not handled costs no turn of the subscriber.
-   * If omitted, the subscriber handles every fact in `facts`.
+   * Returns whether the subscriber handles this fact. If it is omitted, the subscriber handles every fact in `facts`.
+   *
+   * The runtime calls it in the publisher's turn. So it reads the rows that this turn wrote, and if it throws, this
+   * turn fails. A fact that the subscriber does not handle costs no further turn.
    */
   hears?(fact: Handled, partition: string, reading: Reading): boolean;
   handle(fact: Handled, turn: Turn): void;
@@ -143,7 +144,7 @@ export interface EffectContext<Memo = unknown> {
   readonly mayHaveBegun: boolean;
 }
 
-/** One run of an effect. It is ready to begin as soon as it has its place. */
+/** One prepared run of an effect. The run can begin as soon as it has its place. */
 export interface PreparedRun<Output = unknown> {
   /** The place that the run needs; null if the run does nothing outside the process. */
   readonly place: PlaceNeeded<Output> | null;
@@ -153,8 +154,8 @@ export interface PreparedRun<Output = unknown> {
    */
   readonly isMadeOnce?: boolean;
   /**
-   * Runs the effect. A rejection becomes the result `{ ok: false, error: message }`, so its message must not contain a
-   * secret.
+   * Runs the effect. A rejection becomes the result `{ ok: false, error: message }`, so the message of the error must
+   * not contain a secret.
    */
   begin(signal: RunSignal): Promise<Output>;
 }
@@ -176,8 +177,8 @@ export interface PlaceNeeded<Output = unknown> {
 }
 
 /**
- * A named piece of work in the outside world. It runs after the commit, and again after a crash. It reports only
- * through its result.
+ * A named piece of work in the outside world. It runs after the commit that starts it, and again after a crash. It
+ * passes data to its actor only through its result.
  */
 export interface Effect<Input = unknown, Output = unknown, Memo = unknown> {
   readonly name: string;
@@ -188,8 +189,8 @@ export interface Effect<Input = unknown, Output = unknown, Memo = unknown> {
    */
   readonly marksBegin?: boolean;
   /**
-   * Prepares a run without beginning it. It may only read, and must be short. The runtime calls it again if the
-   * prepared run waited too long for its place, or was dropped to save memory.
+   * Prepares a run, but does not begin the run. This method may only read, and must be short. The runtime calls it
+   * again if the prepared run waited too long for its place, or was dropped to save memory.
    */
   prepare(input: Input, context: EffectContext<Memo>): PreparedRun<Output>;
 }

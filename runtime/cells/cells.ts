@@ -176,8 +176,8 @@ export class Cells implements RowMemory {
   }
 
   /**
-   * Drops idle actors that another node has written. Throws if such an actor is active here, because an actor has one
-   * writer.
+   * Drops idle actors whose records another node has written. Throws if such an actor is active here, because an actor
+   * has one writer.
    */
   applied(changes: readonly Change[], origin: Origin): void {
     if (origin === "here") return;

@@ -9,7 +9,10 @@ interface Args {
 }
 type Call = (args: unknown, params: undefined) => unknown;
 
-/** Runs one action and returns the resulting context: a new one after an assignment, otherwise the same one. */
+/**
+ * Runs one action, and returns the context after it: a new object after an assignment, otherwise the object that it
+ * received.
+ */
 type Act = (args: Args) => unknown;
 
 interface Transition {
@@ -158,8 +161,8 @@ function isWhole(update: unknown, context: unknown): boolean {
 }
 
 /**
- * Compiles an assignment: one function for the whole update, or a value or function per field. Returns null for
- * anything else.
+ * Compiles an assignment. The assignment may be one function for the whole update, or an object with a value or
+ * function per field. Returns null for any other assignment.
  */
 function compileUpdate(assignment: unknown): ((args: unknown) => unknown) | null {
   if (isCall(assignment)) return (args) => assignment(args, undefined);

@@ -10,7 +10,7 @@ export interface DirectoryEntry {
   readonly row: unknown;
 }
 
-/** The writes of a turn: rows in its own partition, and directory entries that point to them. */
+/** The writes of a turn: rows in the actor's own partition, and directory entries that point to these rows. */
 export interface DirectedWriting extends Writing {
   /** Adds or replaces an entry in its directory. */
   direct(entry: DirectoryEntry): void;

@@ -198,7 +198,7 @@ export class Effects {
     this.#lost.add(ownerName);
   }
 
-  /** Returns why the effect waits; null if it is running or not pending. */
+  /** Returns why an effect waits; null if the effect is running or not pending. */
   lookUpWait(ownerName: string, id: string): EffectWait | null {
     const pending = this.find(ownerName, id);
     if (pending === undefined || pending.abort !== null) return null;
@@ -272,7 +272,7 @@ export class Effects {
     return this.#once.ended();
   }
 
-  /** Aborts running effects and starts no more. They all stay pending on disk. */
+  /** Aborts running effects and starts no more effects. All effects stay pending on disk. */
   stop(): void {
     this.#stopped = true;
     this.#isEnding = true;

@@ -134,7 +134,8 @@ export class Lane {
     target.taken -= 1;
     this.#queue(client, target);
     this.#forget(client, target);
-    // A waiter may release its place while it is being granted. The loop below then continues, without recursion.
+    // A waiter may release its place while it is being granted the place. Return then: the outer call's loop grants the
+    // free place, without recursion.
     if (this.#granting) return;
     this.#granting = true;
     try {

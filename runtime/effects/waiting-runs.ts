@@ -5,8 +5,8 @@ import type { Lane, PlaceFor, PlaceWaiter } from "./lane.js";
 import type { PendingEffect } from "./pending-effect.js";
 
 /**
- * Maximum size of waiting prepared runs in memory, in bytes, for all partitions together. Runs beyond it are prepared
- * again.
+ * Maximum size of the prepared runs that wait in memory, in bytes, for all partitions together. Prepared runs beyond
+ * this limit are dropped and prepared again later.
  */
 const MAX_CACHED_BYTES = 32 * 1024 * 1024;
 /** Maximum age of a prepared run, in milliseconds. Older runs are prepared again, because they may contain a time. */

@@ -71,12 +71,12 @@ const ROWS_REMOVED = 32;
 /**
  * The change feed of every partition.
  *
- * 1. Sequence numbers of a partition increase by one, also across restarts. For this, the last entry is never
- *   trimmed.
+ * 1. The sequence numbers of a partition increase by one, also across restarts. The last entry is never trimmed,
+ *   because it stores the last number.
  * 2. Readers and listeners receive only durable entries.
  * 3. A row is removed when none of its entries is among the newest `entries` entries, or while the stored entries
  *   weigh more than `bytes`. The last row is never removed, so it alone may exceed the limit in bytes.
- * 4. If a row is damaged, readers get "too-old". Its sequence number is not reused.
+ * 4. If a row is damaged, readers get "too-old". The sequence numbers of its entries are not reused.
  */
 export class ChangeFeed implements Feed, RowMemory {
   readonly #reading: Reading;

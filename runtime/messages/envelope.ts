@@ -33,7 +33,7 @@ export class Envelope {
     readonly to: Address,
     readonly message: Message,
     readonly asker: Asker | null,
-    /** Increases with each message between actors; 0 for all other messages. */
+    /** The message's sequence number, which increases with each message between actors. 0 for all other messages. */
     readonly sequence: number,
     readonly wakeUp: WakeUp | null,
     readonly effect: PendingEffect | null,

@@ -18,16 +18,17 @@ const MAX_CACHED_RANGES = 256;
 /** Rows above this weight, in bytes, are not cached; see {@link estimateWeight}. */
 const MAX_CACHED_WEIGHT = 16_384;
 /**
- * Maximum weight of a cached range, and of all cached ranges of one table and partition, in bytes. Heavier ranges are
- * not cached. If the sum exceeds its limit, all ranges of that table and partition are dropped.
+ * `MAX_RANGE_WEIGHT` is the maximum weight of one cached range, in bytes; heavier ranges are not cached.
+ * `MAX_RANGES_WEIGHT` limits the sum of all cached ranges of one table and partition. If the sum would exceed it, all
+ * these ranges are dropped.
  */
 const MAX_RANGE_WEIGHT = 65_536;
 const MAX_RANGES_WEIGHT = 1_048_576;
-/** Maximum number of rows of a batch that is cached after its commit; see {@link RowCache}. */
+/** Maximum number of rows in a batch that stays cached after its commit; see {@link RowCache}. */
 const MAX_WRITTEN_ROWS = 2_048;
 /**
- * Maximum number of partitions, and of groups, with a version of their own. Beyond it, all of them share one new
- * version.
+ * Maximum number of partitions with a version of their own, and maximum number of groups with one. Beyond it, all
+ * partitions or all groups share one new version.
  */
 const MAX_VERSIONS = 8_192;
 
@@ -107,7 +108,7 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
     }
     const entries = this.#durable.range<Value>(range);
     const weight = estimateWeight(entries, MAX_RANGE_WEIGHT);
-    // If there are fewer entries than the limit, they are complete.
+    // If there are fewer entries than the limit, the range has no other entries.
     if (weight <= MAX_RANGE_WEIGHT) this.#cacheRange(range.prefix, { entries, areAll: entries.length < limit }, weight);
     return [...entries];
   }

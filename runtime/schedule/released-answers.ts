@@ -38,7 +38,7 @@ export class ReleasedAnswers {
     else this.#give();
   }
 
-  /** Sends all remaining answers at once. Use it at shutdown, when there is no other work to delay. */
+  /** Sends all remaining answers at once. Call this at shutdown, when there is no other work to delay. */
   giveAll(): void {
     this.#give(Number.POSITIVE_INFINITY);
   }

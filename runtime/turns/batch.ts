@@ -60,13 +60,13 @@ export class Batch {
     return written + answers.length + entries.length + counted.length + reports.length === 0;
   }
 
-  /** Passes the reports of all turns to the process, and ends the spans of the flush. Call it after the flush. */
+  /** Passes the reports of all turns to the process, and ends the spans of the flush. Call this after the flush. */
   released(reported: ((reported: Reported) => void) | undefined): void {
     for (const span of this.#flushSpans) span.end();
     if (reported !== undefined) for (const each of this.reports) reported(each);
   }
 
-  /** Rejects the askers. Call it if the batch cannot be committed. */
+  /** Rejects the asks of this batch. Call this if the batch cannot be committed. */
   failed(error: Error): void {
     for (const span of this.#flushSpans) span.end("failed");
     for (const { asker } of this.answers) asker.reject(error);

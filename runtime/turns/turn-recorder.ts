@@ -82,8 +82,8 @@ export class TurnRecorder implements Turn, CoveringReading {
     this.stopped = false;
     this.wrote = false;
     this.watched.length = 0;
-    // Replace the map instead of clearing it: a cleared map's old table refers to the new one and stays in memory with
-    // it.
+    // Replace the map instead of clearing it. After `clear`, the map's old table would refer to the new table, and keep
+    // it in memory.
     if (this.#firstRows.size > 0) this.#firstRows = new Map();
   }
 

@@ -5,7 +5,7 @@ import type { DirectedWriting } from "../directories/directory.js";
 import type { ChangeEntry, Topic } from "../feeds/topic.js";
 import type { RowView } from "../rows/row-view.js";
 
-/** A message to an actor: a type, and plain serializable data. It must never contain a secret. */
+/** A message to an actor: a type, and plain serializable data. A message must never contain a secret. */
 export interface Message {
   readonly type: string;
 }
@@ -44,8 +44,8 @@ export interface Fact {
 }
 
 /**
- * Asks whether the actor may take a step. Other actors can refuse it. The answer is a {@link GateAnswer} with the same
- * `id`.
+ * Asks whether the actor may take a step. Other actors can refuse the step. The answer is a {@link GateAnswer} with the
+ * same `id`.
  */
 export interface GateQuestion {
   /** The name of the gate, such as `run.starting`. */
@@ -81,7 +81,9 @@ export interface Reported {
   readonly report: Report;
 }
 
-/** Requests work in the outside world, which starts after the commit. Its result is an {@link EffectEnded}. */
+/**
+ * Requests work in the outside world. The work starts after the commit. Its result is delivered as {@link EffectEnded}.
+ */
 export interface EffectRequest {
   /** The name of a registered effect. */
   readonly name: string;
@@ -129,9 +131,10 @@ export interface Turn<in Answer = never> extends DirectedWriting {
   readonly now: number;
   readonly self: Address;
   /**
-   * Runs `work` completely or not at all. Returns false if it needs a damaged row; then its writes and intents are
-   * discarded, and the turn continues. Use it in sweeps, so that one damaged row does not end them. The work must
-   * neither reply nor stop the actor.
+   * Runs `work` completely or not at all. If `work` needs a damaged row, its writes and intents are discarded, the turn
+   * continues, and this method returns false. `work` must neither reply nor stop the actor.
+   *
+   * Use this in sweeps, so that one damaged row does not end the sweep.
    */
   attempt(work: () => void): boolean;
   /**
@@ -145,7 +148,9 @@ export interface Turn<in Answer = never> extends DirectedWriting {
   random(): number;
   /** Returns `count` random bytes, cryptographically strong outside simulation. */
   randomBytes(count: number): Uint8Array;
-  /** Sends a message. It is delivered exactly once. Messages from one sender to one receiver arrive in order. */
+  /**
+   * Sends a message. The message is delivered exactly once. Messages from one sender to one receiver arrive in order.
+   */
   send<To extends Address>(to: To, message: MessageTo<To>): void;
   /**
    * Sends the first message that an actor ever receives. This works like `send`, but does not look for stored data of

@@ -362,7 +362,7 @@ export class Turns {
     return decision.deadLetter !== null || decision.rejection !== null;
   }
 
-  /** Suspends the actor. Its messages wait, and its asks are rejected. */
+  /** Suspends the actor. The actor's messages wait, and asks to the actor are rejected. */
   #suspend(cell: Cell, crashed: Envelope, untilMs: number, batch: Batch): void {
     cell.suspendedUntilMs = untilMs;
     this.#wake(cell, backoffTimer, untilMs, batch);

@@ -25,7 +25,7 @@ export async function migratedFixture(
   return { folder, entries };
 }
 
-/** Counts of store copies, each with one flipped bit, by outcome. */
+/** Numbers of store copies, by what reading the copy showed. Each copy has one flipped bit. */
 interface Flips {
   copies: number;
   /** Copies that the store refused to open. */

@@ -61,8 +61,8 @@ async function deafClients(world: World, chance: Chance): Promise<void> {
 }
 
 /**
- * Two workspaces send requests as fast as they can. They open tasks, which fire hanging hooks, and list the hook
- * firings. If a restart interrupts a request, the workspace repeats the request to the next process.
+ * Two workspaces send requests as fast as they can. They open tasks, which fire hanging hooks, and they list the hook
+ * occurrences. If a restart of the service interrupts a request, the workspace sends the request again.
  */
 async function noisyNeighbours(world: World, chance: Chance): Promise<void> {
   const end = performance.now() + LASTS_MS;

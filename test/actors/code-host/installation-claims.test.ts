@@ -45,7 +45,7 @@ function putWorkspace(rows: DirectedWriting, workspaceId: string): void {
   putMember(rows, workspaceId, ada);
 }
 
-/** Starts a service with two workspaces. Its code host confirms every request. */
+/** Starts a service with two workspaces. The service's code host confirms every request. */
 async function twoWorkspaces(limits: { readonly turnsPerBatch?: number } = {}): Promise<Harness> {
   const effects = [
     CONFIRMATION_EFFECT.implement(plainLane(16), async () => yes),

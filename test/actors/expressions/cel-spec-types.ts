@@ -35,7 +35,9 @@ const plainFields = types.toObject({
   single_duration: types.DURATION,
 });
 
-/** Converts a type from its protobuf form. A message of the tests becomes an object with its plain fields. */
+/**
+ * Converts a type from its protobuf form. The protobuf message of the tests becomes an object with {@link plainFields}.
+ */
 export function typeFrom({ typeKind }: ProtoType): types.Type {
   const scalars = [types.DYN, types.BOOL, types.INT, types.UINT, types.DOUBLE, types.STRING, types.BYTES];
   switch (typeKind.case) {

@@ -32,7 +32,10 @@ const evaluated: Readonly<Record<string, number>> = {
   timestamps: 75,
 };
 
-/** Number of tests of the same sections that need protobuf messages, either written as literals or bound to names. */
+/**
+ * Number of tests that need protobuf messages, by section. A test may write a message as a literal, or bind a name to a
+ * message.
+ */
 const withMessages: Readonly<Record<string, number>> = { comparisons: 72, parse: 26, timestamps: 1 };
 
 const meter = new Meter();

@@ -172,7 +172,7 @@ export class HookWorld {
     await this.start();
   }
 
-  /** Publishes an event; `isAcknowledged` becomes true once its turn is on disk. */
+  /** Publishes an event. `isAcknowledged` becomes true once the turn that publishes the event is on disk. */
   happen(on: WorkEventName, more: Partial<WorkEvent> = {}): { readonly occurrence: string; isAcknowledged: boolean } {
     this.#occurrences += 1;
     const occurrence = `occ_${String(this.#occurrences).padStart(26, "0")}`;

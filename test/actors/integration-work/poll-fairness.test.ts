@@ -49,8 +49,8 @@ function listRows(flood: number) {
 }
 
 /**
- * Starts a simulated service with the polls of both workspaces. The hosts of the burst never answer, so their requests
- * time out.
+ * Starts a simulated service with the polls of both workspaces. The hosts of the burst never answer, so the requests to
+ * them time out.
  */
 async function open(flood: number) {
   const harness = new Harness({ catalogue: {} });

@@ -13,8 +13,7 @@ export interface EndedSearch {
   readonly ending: string | null;
   readonly state: string;
   /**
-   * `best` is the best candidate's name, and `mark` is its mark. They are null if there is no best candidate or no
-   * mark.
+   * `best` is the name of the best candidate, and `mark` is the mark of this candidate. Each is null if there is none.
    */
   readonly best: string | null;
   readonly mark: string | null;

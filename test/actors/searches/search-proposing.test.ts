@@ -21,7 +21,9 @@ const judge = {
   model: null,
 };
 
-/** Returns a search with a running agent, in the first iteration or in a reflecting one. */
+/**
+ * Returns a search whose agent is running. The iteration is the first one (`propose`) or a reflecting one (`reflect`).
+ */
 function proposing(kind: "propose" | "reflect" = "propose", terms: object = {}, profiles: readonly string[] = []) {
   const scene = new SteppedSearch(5);
   runners.put(scene.rows, workspaceId, "runner_1", {

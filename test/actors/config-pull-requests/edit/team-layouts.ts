@@ -159,8 +159,8 @@ export function mixedTeamLayouts(): readonly Layout[] {
 }
 
 /**
- * Layouts whose `team_id` mentions only other teams. The edit is refused: with `not-found` if it can determine the
- * team, otherwise with `ambiguous`.
+ * Layouts whose `team_id` mentions only other teams. The edit is refused with `not-found` if it can determine the team,
+ * and with `ambiguous` if it cannot.
  */
 export function otherTeamLayouts(): readonly Layout[] {
   const more = `${core}variable "k" {}

@@ -87,7 +87,7 @@ async function seeded(): Promise<Harness> {
 const start = (harness: Harness) =>
   harness.start({ actors: [judgedActor], effects: [modelEffect(slowModel(harness))] });
 
-/** Judges the whole replay, with a kill at a commit. Returns false if there are fewer commits. */
+/** Judges the whole replay, and kills the process at one commit. Returns false if the judging makes fewer commits. */
 async function judgeThrough(harness: Harness, kill: { readonly commit: number; readonly when: "before" | "after" }) {
   harness.killAt = { ...kill, commit: harness.batches.length + kill.commit };
   const last = harness.killAt.commit;

@@ -53,7 +53,7 @@ export interface Draws {
   agentAmount(iteration: number): number;
 }
 
-/** How rare each fault is: on average, it occurs once in this many opportunities. */
+/** How rare each fault is: a value of 10 means that the fault occurs in one of ten opportunities on average. */
 export interface Faults {
   readonly agentFails: number;
   readonly replayStops: number;
