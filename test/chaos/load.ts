@@ -38,7 +38,8 @@ export class Load {
   readonly #options: LoadOptions;
   #keys = 0;
   /**
-   * Tasks that were retried. A task whose runs are always refused is retried only once, so that it stays in the inbox.
+   * Tasks that this client has retried. A task whose runs are always refused is retried only once, so that the task
+   * stays in the inbox.
    */
   readonly #retried = new Set<string>();
 
@@ -151,7 +152,7 @@ export class Load {
     }
   }
 
-  /** Whether the task stays in the inbox: its runs are always refused, and it was already retried. */
+  /** Whether the task stays in the inbox: the task's runs are always refused, and it was already retried. */
   #isAtRest({ id, title }: FoundTask): boolean {
     return title.startsWith("veto") && this.#retried.has(id);
   }

@@ -123,7 +123,10 @@ async function makeNoise({ service, ada }: Site, scene: NoiseScene, urls: readon
   return tenants;
 }
 
-/** Opens tasks of the quiet workspace one after another, and waits for the requests of both hooks. */
+/**
+ * Opens tasks of the quiet workspace one after another. For each task, waits until the requests of both hooks have
+ * arrived.
+ */
 async function measure(quiet: NoiseTenant, receiver: ChildProcess, tries: number): Promise<Latencies> {
   const veto: number[] = [];
   const after: number[] = [];

@@ -35,7 +35,7 @@ export function* planRounds<Fault extends PlannedFault>(faults: readonly Fault[]
   }
 }
 
-/** Derives one seed from several numbers. Nearby numbers give distant seeds. */
+/** Derives one seed from several numbers. Numbers that differ only a little give very different seeds. */
 export function toSeed(...parts: readonly number[]): number {
   let mixed = 0x9e3779b9;
   for (const part of parts) {

@@ -52,7 +52,10 @@ function* checkNotes({ notes }: Acknowledged, found: Findings): Generator<string
   }
 }
 
-/** Checks that every run ended exactly once and had at most one agent, and that a vetoed run had no agent. */
+/**
+ * Checks that every run ended exactly once, and that at most one agent was started for it. If a task is vetoed, no
+ * agent may have been started for its runs.
+ */
 function* checkRuns(task: FoundTask, { events, hasAllEvents, starts }: Findings): Generator<string> {
   for (const run of task.runs) {
     const which = `run ${run.id} of task ${task.id} ${task.title}`;
@@ -76,7 +79,8 @@ function wasClaimed({ outcome }: FoundRun): boolean {
 }
 
 /**
- * Checks that the steps of a completed run's agent were recorded once, in order, and that its costs were added once.
+ * Checks a completed run: the steps that its agent reported were recorded once and in order, and the agent's costs were
+ * added once.
  */
 function* checkSaid({ shown, spent }: FoundRun, which: string): Generator<string> {
   if (shown === null) return;
@@ -148,11 +152,11 @@ function* checkFirings({ firings, arrivals }: Findings): Generator<string> {
 }
 
 /**
- * Checks the requests that arrived:
+ * Checks the requests that arrived at the receivers:
  *
- * - Requests with the same id are equal and signed.
- * - Each request belongs to a listed attempt.
- * - Each answered attempt arrived.
+ * - All requests are signed, and requests with the same id have the same body.
+ * - Each request belongs to an attempt that the service lists.
+ * - Each attempt with an answer has a request that arrived.
  */
 function* checkArrivals({ firings, arrivals }: Findings): Generator<string> {
   const digests = new Map<string, string>();

@@ -131,8 +131,8 @@ async function compare(world: World): Promise<readonly string[]> {
 }
 
 /**
- * Compares each follower's state with a fresh snapshot, until they are equal or the time limit expires. Returns the
- * last differences.
+ * Compares each follower's state with a fresh snapshot, until all are equal or the time limit expires. Returns the
+ * differences of the last comparison.
  */
 async function compareStreams({ service, headers, configured, followers }: World): Promise<readonly string[]> {
   const site = { baseUrl: () => service.baseUrl, headers, teamId: configured.teamId };

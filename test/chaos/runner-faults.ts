@@ -81,8 +81,8 @@ async function cutOff(world: World, chance: Chance): Promise<void> {
 }
 
 /**
- * Simulates a machine that sleeps for longer than its runner's lease: the runner is stopped, and its connection is
- * silent.
+ * Simulates a machine that sleeps for longer than its runner's lease: stops the runner, and makes the runner's
+ * connection silent.
  */
 async function asleep(world: World, chance: Chance): Promise<void> {
   const { process: runner, wire } = await hostAtWork(world, chance);

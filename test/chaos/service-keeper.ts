@@ -102,7 +102,7 @@ export class ServiceKeeper {
     writeSync(this.#clock, new Float64Array([this.#offsetMs]), 0, 8, 0);
   }
 
-  /** Sends a request to the current process; rejects if none is listening. */
+  /** Sends a request to the current process. Rejects if no process is listening. */
   request(...request: Parameters<ServiceProcess["request"]>): Promise<Reply> {
     return this.life.request(...request);
   }

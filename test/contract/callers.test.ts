@@ -7,7 +7,10 @@ import { type Asker, insiders, openWorld, outsiders, type World } from "./caller
 
 const toName = ({ method, path }: Route) => `${method} ${path}`;
 
-/** Requests that remove resources or sessions that other requests need. They run last, in this order. */
+/**
+ * Requests that remove resources or sessions that the other requests need. So these requests are sent last, in this
+ * order.
+ */
 const takesAway = [
   "DELETE /api/teams/{teamId}/replay-sets/{setId}",
   "POST /api/workspaces/{slug}/invites/{inviteId}/resend",

@@ -75,7 +75,7 @@ async function keepsKeysApart(t: Test, kind: Kind, { service, owner, create, bod
   if (kind.heldBy !== "none") t.equal((await remove(owner, one({ id: made.body?.id }), 1)).status, 204);
 }
 
-/** Values of the `Service-Client` header, each with the client that is recorded for the change. */
+/** Values of the `Service-Client` header, each with the client that the service records for the change. */
 const clients = [
   ["iac-provider/1.2.3", "iac-provider/1.2.3"],
   ["web", "web"],

@@ -36,7 +36,7 @@ t.test("every list that takes `before` or `after` declares a `next` that is a te
   t.ok(lists.length >= 24, `${lists.length} lists`);
 });
 
-/** The name of the member that holds the items, for each answer in which it is not `items`. */
+/** By route, the member of the answer that contains the items. For all other routes, this member is `items`. */
 const members: Readonly<Record<string, string>> = {
   "GET /api/teams/{teamId}/events/{occurrence}/hooks": "hooks",
   "GET /api/teams/{teamId}/replay-runs/{runId}": "steps",
