@@ -95,8 +95,8 @@ export class Recovery implements RowMemory {
   readonly #reading: Writing;
   readonly #rests: boolean;
   /**
-   * Names of the effects that an earlier process may have begun, out of those that have no mark. True if it may have
-   * begun every pending effect.
+   * Names of the effects that an earlier process may have begun, out of those that have no mark. True if every pending
+   * effect may have begun.
    */
   readonly #started: ReadonlySet<string> | true;
   readonly #cells: Cells;

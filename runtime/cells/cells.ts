@@ -43,8 +43,8 @@ export class Cells implements RowMemory {
   #flushed = 0;
   #latest: { readonly to: Address; readonly cell: Cell } | null = null;
   /**
-   * True while recovery still searches the store for undelivered messages. Until it has ended, each new cell must look
-   * for its own undelivered messages first.
+   * True while recovery still searches the store for undelivered messages. Each new cell must then look for its own
+   * undelivered messages first.
    */
   mayHaveUndelivered = true;
 

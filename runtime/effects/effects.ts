@@ -78,9 +78,12 @@ export interface EffectsOptions {
   readonly clock: Clock;
   /** The `defer` method of the scheduler. */
   readonly defer: (work: () => void) => void;
-  /** Returns milliseconds since a fixed point. If it is omitted, preparation is limited by number only, not by time. */
+  /**
+   * Returns milliseconds since a fixed point. Without this function, preparation is limited by number only, not by
+   * time.
+   */
   readonly elapsedMs?: (() => number) | undefined;
-  /** Puts an effect's mark into the open batch (`begin-marks.ts`). If it is omitted, runs begin without a mark. */
+  /** Puts an effect's mark into the open batch (`begin-marks.ts`). Without this function, runs begin without a mark. */
   readonly mark?: (pending: PendingEffect) => void;
   /** Receives the result of an effect that was not cancelled. Called once for each start. */
   readonly ended: (pending: PendingEffect, message: EffectEnded) => void;

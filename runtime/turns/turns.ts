@@ -52,8 +52,8 @@ type Start = Extract<Intent, { readonly kind: "start" }>;
  * Takes messages one at a time: steps the actor and applies its intents to the batch.
  *
  * 1. Every check that can fail happens before any change is applied, so a turn is kept or discarded as a whole.
- * 2. A message may have rows that make it durable, for example the row of an undelivered message. The batch with the
- *   message's changes removes these rows.
+ * 2. A durable message has rows, for example the row of an undelivered message. The batch with the message's changes
+ *   also removes these rows.
  */
 export class Turns {
   taken = 0;
