@@ -1,10 +1,12 @@
 /** The runtime's source of time. Tests use a manual clock. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. It goes back only when the machine's clock was ahead and is corrected. */
+  /**
+   * Milliseconds since the Unix epoch. This time goes back only when the machine's clock was ahead and is corrected.
+   */
   now(): number;
   /**
-   * Calls `wake` once, at or soon after `atMs`, however distant that is. If the clock goes back meanwhile, `wake` is
-   * called after the originally remaining time. Returns a function that cancels the call.
+   * Calls `wake` once, at or soon after `atMs`. `atMs` may be any time in the future. If the clock goes back meanwhile,
+   * the call still comes after the time that originally remained. Returns a function that cancels the call.
    */
   at(atMs: number, wake: () => void): () => void;
 }

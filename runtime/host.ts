@@ -45,15 +45,16 @@ import { TURNS_PER_RUN, TurnRun } from "./turns/turn-run.js";
 import { suspendedError, Turns } from "./turns/turns.js";
 
 /**
- * With this many ready actors, the host fetches no more work from disk and takes no wake-up. It also sets no alarm,
- * because an alarm for a due wake-up would fire immediately, again and again.
+ * With this many ready actors, the host reads no more undelivered messages from disk, takes no wake-up, and sets no
+ * alarm for one. An alarm for a wake-up that is already due would fire again and again.
  */
 const ENOUGH_READY = 1_024;
-/** Maximum number of due wake-ups to take before turns continue. Each may load its actor. */
+/** Maximum number of due wake-ups to take before turns continue. Each wake-up may load an actor from disk. */
 const WOKEN_AT_ONCE = 64;
 
 /**
- * Starts a runtime on an open store. It continues the work that an earlier process left unfinished. See SEMANTICS.md.
+ * Starts a runtime on an open store. The runtime continues the work that an earlier process did not finish. See
+ * SEMANTICS.md.
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   return new Host(options);
@@ -259,8 +260,8 @@ class Host implements Runtime {
   }
 
   /**
-   * Runs `work`, and stops the runtime if `work` throws. A failure outside a turn comes from the store or is a bug, so
-   * the state is unknown then.
+   * Runs `work`, and stops the runtime if `work` throws. The error comes from the store or from a bug, so the runtime's
+   * state is then unknown.
    */
   #guarded(work: () => void): void {
     try {
@@ -284,7 +285,7 @@ class Host implements Runtime {
     if (this.#hasMore) this.#poke();
   }
 
-  /** Whether the runtime is stopping and every ask is answered. No further turn begins then. */
+  /** Whether the runtime is stopping and has answered every ask. It then begins no more turns. */
   get #draining(): boolean {
     return this.#stopping !== null && this.#openAsks === 0;
   }
@@ -360,8 +361,8 @@ class Host implements Runtime {
   }
 
   /**
-   * Commits changes. Async, so that a throw of the store also becomes a rejection. Requests short parts
-   * (`inShortParts`) only while several clients are active.
+   * Commits changes. The method is async, so that an error that the store throws also becomes a rejection. While
+   * several clients are active, asks the store to work in short parts (`inShortParts`).
    */
   async #write(changes: readonly Change[]): Promise<void> {
     return this.#options.store.commit(changes, { inShortParts: this.#options.isShared?.() === true });
@@ -377,8 +378,8 @@ class Host implements Runtime {
   }
 
   /**
-   * Notifies all in-memory state (`RowMemory`) of durable changes, so that it drops or updates its data of the changed
-   * rows.
+   * Passes durable changes to all in-memory state (`RowMemory`). That state then drops or updates what it derived from
+   * the changed rows.
    */
   #applied(changes: readonly Change[], origin: Origin): void {
     for (const memory of this.#memories) memory.applied(changes, origin);

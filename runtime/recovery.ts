@@ -22,26 +22,26 @@ import type { Origin, RowMemory } from "./rows/row-memory.js";
  * process was killed, or the store is new.
  */
 const STOPPED_KEY: Key = [GLOBAL_PARTITION, metaSpace, "stopped"];
-/** The information that a stopping process leaves for the next one. Earlier releases stored only `true`. */
+/** The information that a stopping process leaves for the next process. Earlier releases stored only `true`. */
 interface StoppedMark {
   /** The partitions with undelivered messages or pending effects; null if they are unknown or too many. */
   readonly left: readonly string[] | null;
   /**
-   * The names of effects without marks that may have begun; true if they are unknown or too many, false if there are
-   * none.
+   * Names of effects that may have begun and have no mark (`begin-marks.ts`). True if these effects are unknown or too
+   * many to list; false if there are none.
    */
   readonly begun: boolean | readonly string[];
 }
 
-/** Maximum number of partitions, and of effects, that the mark names. */
+/** Maximum number of partitions, and maximum number of effects, that the stop mark names. */
 const MAX_NAMED = 1_000;
 
 /** Number of rows to examine in one step. */
 const SLICE = 128;
 
 /**
- * Returns the change that makes the next process search this partition too. Returns no change if it will search the
- * partition anyway. Only the caller may be using the store.
+ * Returns the change that makes the next process search this partition, too. Returns no change if that process will
+ * search it anyway. Call it only while nobody else uses the store.
  */
 export function markLeft(reading: Reading, partition: string): Change[] {
   const { left = null, begun = true } = readMark(reading) ?? {};
@@ -56,7 +56,7 @@ function toChange({ left, begun }: StoppedMark): Change {
   return { op: "put", key: STOPPED_KEY, value: mark };
 }
 
-/** Reads the mark; null if there is none. A damaged mark counts as one without details. */
+/** Reads the stop mark; null if there is none. A damaged mark is read as a mark without details. */
 function readMark(reading: Reading): StoppedMark | null {
   try {
     const mark = reading.get<StoppedMark | true>(STOPPED_KEY);
@@ -74,23 +74,30 @@ interface RecoveryParts {
   readonly clock: Clock;
   readonly damage: DamageLog;
   /**
-   * Whether the runtime is resting. A resting runtime continues no work of earlier processes, and leaves the mark of
-   * the last one for the next process.
+   * Whether the runtime is resting. A resting runtime does not continue the work of earlier processes, and leaves the
+   * last process's stop mark in the store for the next process.
    */
   readonly rests: boolean;
 }
 
 /**
- * Finds the undelivered messages and pending effects of earlier processes, in bounded steps while the runtime already
- * serves requests. It searches the partitions that the earlier process named when it stopped, otherwise all partitions.
- * It begins once that process's mark is removed from the store. Wake-ups need no search, because their rows are in due
- * order. Damaged rows are reported and skipped. If a part of the store cannot be scanned at all, the search continues
- * after it.
+ * Finds the undelivered messages and pending effects of earlier processes. It works in bounded steps, while the runtime
+ * already serves requests.
+ *
+ * 1. It searches the partitions that the earlier process named when it stopped. If that process named none, it
+ *   searches all partitions.
+ * 2. It starts when the earlier process's stop mark is removed from the store.
+ * 3. It does not search for wake-ups, because their rows are in due order.
+ * 4. It reports and skips damaged rows. If a part of the store cannot be scanned at all, it continues after this
+ *   part.
  */
 export class Recovery implements RowMemory {
   readonly #reading: Writing;
   readonly #rests: boolean;
-  /** The names of effects without marks that an earlier process may have begun; true for all pending effects. */
+  /**
+   * Names of the effects that an earlier process may have begun, out of those that have no mark. True if every pending
+   * effect may have begun.
+   */
   readonly #started: ReadonlySet<string> | true;
   readonly #cells: Cells;
   readonly #effects: Effects;
@@ -130,26 +137,30 @@ export class Recovery implements RowMemory {
   }
 
   /**
-   * Whether there is more to search and the search may run. While the mark is in the store, the search must not begin
-   * effects: if this process were killed, the next one would assume that they had not begun.
+   * Whether there is more to search and the search may run. While the earlier stop mark is in the store, the search
+   * must not begin effects. If this process were killed then, the next process would read that mark, and assume that
+   * these effects had not begun.
    */
   get mayStep(): boolean {
     return !this.#rests && !this.over && !this.#isMarked;
   }
 
-  /** Makes the next process search this partition too. A resting runtime calls it before it takes a message there. */
+  /**
+   * Makes the next process search this partition, too. A resting runtime calls this before it takes a message for an
+   * actor of the partition.
+   */
   markForSearch(partition: string): void {
     for (const change of markLeft(this.#reading, partition)) {
       if (change.op === "put") this.#reading.put(change.key, change.value);
     }
   }
 
-  /** The first batch of this process removes the mark. */
+  /** Notes that the earlier stop mark is gone: the first batch of this process removes it. */
   applied(_changes: readonly Change[], origin: Origin): void {
     if (origin === "here") this.#isMarked = false;
   }
 
-  /** Returns the change that writes the stop mark. It is the last change of a stopping process. */
+  /** Returns the change that writes the stop mark. A stopping process writes it as its last change. */
   stoppedMark(): Change {
     const begun = new Set(this.#effects.listStarted());
     if (!this.over || !this.#isWhole) {
@@ -175,7 +186,8 @@ export class Recovery implements RowMemory {
   }
 
   /**
-   * Skips the rows of a stage that cannot be scanned. If the partitions cannot be listed, the search ends incomplete.
+   * Skips the rest of the current stage, because it cannot be scanned. If that stage lists the partitions, the search
+   * ends, although it is incomplete.
    */
   #skipStage(): void {
     this.#isWhole = false;
@@ -220,7 +232,8 @@ export class Recovery implements RowMemory {
       const pending = toPendingEffect(row, this.#clock.now());
       if (this.#effects.find(pending.ownerName, pending.id) !== undefined) continue;
       pending.isMarked = this.#isMarkedStarted(pending);
-      // An effect from an earlier release gets a mark when this release begins it, so check the mark first.
+      // A row of an earlier release may have a mark although it does not announce marks: this release writes one when
+      // it begins the effect. So check for a mark first.
       pending.mayHaveBegun = pending.isMarked || (row.value.marks !== true && this.#mayHaveBegun(row.value, pending));
       this.#effects.register(pending);
       this.#effects.enqueue(pending);
@@ -229,7 +242,7 @@ export class Recovery implements RowMemory {
     return rows.length;
   }
 
-  /** Returns whether the effect has a mark. An unreadable mark counts as one. */
+  /** Returns whether the effect has a mark. A mark that cannot be read also counts. */
   #isMarkedStarted({ owner, id }: PendingEffect): boolean {
     try {
       return this.#reading.get(startedKey(owner, id)) !== undefined;
@@ -240,8 +253,8 @@ export class Recovery implements RowMemory {
   }
 
   /**
-   * Whether an effect without marks may have begun. A row without a time is from an earlier release. The stop mark of
-   * those releases does not name begun effects, so an effect of such a row counts as not begun.
+   * Whether an effect that has no mark may have begun. A row without a time is from an earlier release. The stop marks
+   * of those releases do not name begun effects, so the effect of such a row counts as not begun.
    */
   #mayHaveBegun({ atMs }: EffectRow, pending: PendingEffect): boolean {
     return atMs !== undefined && (this.#started === true || this.#started.has(pendingName(pending)));

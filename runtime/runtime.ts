@@ -22,35 +22,39 @@ export interface RuntimeOptions {
   /** Tables whose rows to cache in memory; none by default. */
   readonly cachedTables?: readonly string[];
   /**
-   * Called once after the store has failed. By then every open ask is rejected, and the runtime takes no further
-   * message. The process should exit, so that the next one starts from the state on disk.
+   * Called once after the store has failed. By then the runtime has rejected every open ask, and it takes no further
+   * message. The process should exit, so that the next process starts from the state on disk.
    */
   readonly onFatal?: (error: unknown) => void;
-  /** Called with each report of a turn (`turn.report`) once its batch is durable. It must not throw. */
+  /**
+   * Called with each report of a turn (`turn.report`) once the turn's batch is durable. The function must not throw.
+   */
   readonly reported?: (reported: Reported) => void;
   /** Records traces of asks; none by default. */
   readonly tracing?: Tracing | undefined;
   /** More in-memory state that depends on rows. */
   readonly memories?: readonly RowMemory[];
-  /** Milliseconds from a fixed point. With it, a run of turns is limited by time as well as by number. */
+  /**
+   * Returns milliseconds since a fixed point. If it is given, a run of turns is limited by time as well as by number.
+   */
   readonly elapsedMs?: () => number;
   /** Whether several clients are active. If so, runs of turns and batches are short. By default always false. */
   readonly isShared?: () => boolean;
   /**
-   * Set it to start a resting runtime. It does not continue any message, wake-up or effect of earlier processes; a
-   * later process finds them unchanged. It takes asks for the actors that `takes` accepts, and rejects others with
-   * {@link Resting}.
+   * Set this to start a resting runtime. A resting runtime does not continue any message, wake-up or effect of earlier
+   * processes; a later process finds them unchanged. It takes asks for the actors that `takes` accepts, and rejects all
+   * other asks with {@link Resting}.
    */
   readonly resting?: { readonly takes: (to: Address) => boolean };
   /**
-   * Freezes contexts, messages and rows, so that a later mutation throws. It costs time; use it in tests and
-   * simulation.
+   * Freezes contexts, messages and rows, so that a later mutation throws. Freezing costs time; use this option in tests
+   * and simulation.
    */
   readonly freezes?: boolean;
 }
 
 export interface RuntimeLimits {
-  /** Number of actors in memory above which idle ones are dropped. */
+  /** Maximum number of actors in memory before idle actors are dropped. */
   readonly idleCells: number;
   /** Maximum messages in one mailbox. Beyond it, an ask is rejected with {@link Overloaded}. */
   readonly mailbox: number;
@@ -62,7 +66,9 @@ export interface RuntimeLimits {
   readonly feedEntries: number;
   /** Approximate size of the feed entries to store per partition, in bytes. */
   readonly feedBytes: number;
-  /** Number of wake-ups to keep in memory, earliest first. Later ones are read from disk when they are nearly due. */
+  /**
+   * Number of wake-ups to keep in memory, earliest first. Later wake-ups are read from disk when they are nearly due.
+   */
   readonly timersInMemory: number;
 }
 
@@ -82,12 +88,12 @@ export interface RuntimeLog {
 
 export interface Runtime {
   /**
-   * Delivers a message, and resolves with the actor's reply once its turn is durable. Rejects with {@link NotAccepted},
-   * {@link Overloaded}, {@link TurnFailed}, {@link Stopping} or {@link Resting}, or with the store's error ({@link
+   * Delivers a message. Resolves with the actor's reply once the turn is durable. Rejects with {@link NotAccepted},
+   * {@link Overloaded}, {@link TurnFailed}, {@link Stopping} or {@link Resting}. Rejects with the store's error ({@link
    * isDamage}) if the turn needs a damaged row.
    *
-   * With `messageId`, the actor does not take a message again if it took one with the same id in the last 24 hours. The
-   * ask then resolves with `undefined`.
+   * With `messageId`, the actor takes the message only if it took none with this id in the last 24 hours. Otherwise the
+   * ask resolves with `undefined`.
    */
   ask<To extends Address, Type extends MessageTo<To>["type"]>(
     to: To,
@@ -103,9 +109,9 @@ export interface Runtime {
    */
   damageMet(error: unknown): void;
   /**
-   * Reports changes of another node that are now durable in the store. The runtime then drops or updates its in-memory
-   * data of the changed rows. No actor that these changes write may be active here; otherwise the runtime stops as if
-   * its store had failed.
+   * Reports changes that another node has made durable in the store. The runtime then drops or updates what it derived
+   * from the changed rows. If one of these rows belongs to an actor that is active here, the runtime stops as if its
+   * store had failed.
    */
   applied(changes: readonly Change[]): void;
   /** Reads the durable state. */
@@ -118,12 +124,12 @@ export interface Runtime {
   newId(prefix: string): string;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly deadLetters: DeadLetters;
-  /** Returns why an actor's effect has not begun yet; null if it is running or not pending. */
+  /** Returns why an effect of the actor has not begun yet; null if the effect is running or not pending. */
   lookUpWait(owner: Address, effectId: string): EffectWait | null;
   /** Returns figures for the metrics page. */
   stats(): RuntimeStats;
   /**
-   * Begins no more effects. Resolves when the results of all running `isMadeOnce` runs are taken. Call it before
+   * Stops beginning effects. Resolves when the results of all running `isMadeOnce` runs are taken. Call this before
    * `stop`, and wait as long as the shutdown allows.
    */
   finishEffects(): Promise<void>;
@@ -179,8 +185,8 @@ export interface DeadLetter {
 export interface DeadLetters {
   list(partition: string, limit: number): readonly DeadLetter[];
   /**
-   * Sends the message again and removes the record. Returns false if there is no dead letter with that id, or if it is
-   * already being retried.
+   * Sends the message again and removes the dead letter. Returns false if there is no dead letter with that id, or if
+   * it is already being retried.
    */
   retry(partition: string, id: string): Promise<boolean>;
 }
@@ -201,7 +207,9 @@ export interface RuntimeStats {
   readonly mailboxDepth: number;
   readonly pendingEffects: number;
   readonly runningEffects: number;
-  /** For each lane used since the start: the taken places, and the effects that wait for one. */
+  /**
+   * For each lane used since the start: the number of taken places, and the number of effects that wait for a place.
+   */
   readonly lanes: readonly { readonly name: string; readonly taken: number; readonly waiting: number }[];
   /** Number of wake-ups in memory, which are the earliest ones. Later ones are on disk. */
   readonly timers: number;

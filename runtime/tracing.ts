@@ -15,14 +15,14 @@ export interface Tracing {
   current(): Span | null;
   /** Begins a span below another. The attributes contain ids and kinds, and no message contents. */
   begin(parent: Span, name: string, attributes: Readonly<Record<string, string>>): Span;
-  /** Runs code that belongs to a span, or to none, including what it awaits. */
+  /** Runs code that belongs to a span, or to none. Everything that the code awaits belongs to the same span. */
   within<Result>(span: Span | null, work: () => Result): Result;
 }
 
-/** An id that the runtime made. Ids of another form may be a mail address or a text of a person. */
+/** An id that the runtime created. Any other id may be an email address or a text that a person wrote. */
 const OWN_ID = /^[a-z-]+_[0-9A-Z]{26}(?:-[0-9A-Z]+)?$/;
 
-/** Returns the attributes that name an actor. They have its id only if the runtime made it. */
+/** Returns the attributes that name an actor. The actor's id is among them only if the runtime created it. */
 export function toAttributes({ partition, kind, id }: Address): Readonly<Record<string, string>> {
   const named = { "signalbox.workspace.id": partition, "signalbox.actor.kind": kind };
   return OWN_ID.test(id) ? { ...named, "signalbox.actor.id": id } : named;

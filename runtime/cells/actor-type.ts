@@ -18,8 +18,8 @@ export interface ActorType {
   readonly kind: string;
   readonly machine: AnyStateMachine;
   /**
-   * Converts a message to the machine's event, for messages whose type alone does not decide the transition. The
-   * runtime calls it once a turn, before the step. It may only read. If it throws, the turn crashes. The runtime
+   * Converts a message to the machine's event. Define it if a message's type alone does not decide the transition. The
+   * runtime calls it once a turn, before the step. It may only read; if it throws, the turn crashes. The runtime
    * stores, deduplicates and dead-letters the message, never the event.
    */
   classify?(message: Message, state: StoredState, turn: TurnReading): Message;
@@ -43,8 +43,8 @@ export interface Supervision {
   /** Maximum number of turns that one message may crash before the runtime moves it to the dead letters. */
   readonly attempts: number;
   /**
-   * If the actor crashes more often than this within `withinMs`, the runtime suspends it for `backoffMs`. Its messages
-   * wait.
+   * Maximum number of crashes within `withinMs`. If the actor crashes more often, the runtime suspends the actor for
+   * `backoffMs`. The actor's messages wait meanwhile.
    */
   readonly maxRestarts: number;
   readonly withinMs: number;
@@ -53,8 +53,8 @@ export interface Supervision {
 
 /**
  * Handles facts. Each fact is handled in a separate turn after the publisher's turn, in the publisher's partition. A
- * subscriber has no state, and may only read and send messages. If it throws, the runtime treats that as an actor's
- * crash. The publisher is not affected.
+ * subscriber has no state, and may only read and send messages. If a subscriber throws, the runtime treats this as an
+ * actor's crash. The publisher is not affected.
  */
 export interface Subscriber<Handled extends Fact = Fact> {
   /** Unique name, used in logs and dead letters. */
@@ -62,9 +62,10 @@ export interface Subscriber<Handled extends Fact = Fact> {
   /** Names of the facts that the subscriber handles. */
   readonly facts: readonly Handled["name"][];
   /**
-   * Returns whether the subscriber handles this fact. The runtime calls it in the publisher's turn, so it reads the
-   * rows that the turn wrote, and a throw fails that turn. A fact that is not handled costs no turn of the subscriber.
-   * If omitted, the subscriber handles every fact in `facts`.
+   * Returns whether the subscriber handles this fact. If it is omitted, the subscriber handles every fact in `facts`.
+   *
+   * The runtime calls it in the publisher's turn. So it reads the rows that this turn wrote, and if it throws, this
+   * turn fails. A fact that the subscriber does not handle costs no further turn.
    */
   hears?(fact: Handled, partition: string, reading: Reading): boolean;
   handle(fact: Handled, turn: Turn): void;
@@ -87,13 +88,13 @@ export interface Gate<Question extends GateQuestion = GateQuestion> {
 export interface GatekeeperRequest {
   readonly to: Address;
   /**
-   * The runtime adds a {@link ReplyTo} as `gate` before it sends the message. The gatekeeper repeats its key in the
-   * {@link GatekeeperAnswer}.
+   * The runtime adds a {@link ReplyTo} to the message, as `gate`, before it sends the message. The gatekeeper repeats
+   * `gate.key` in its {@link GatekeeperAnswer}.
    */
   readonly message: Message;
   /**
    * The result if the gatekeeper does not even answer {@link GatekeeperTimedOut}: the text of a refusal, or null for
-   * agreement. If omitted, a refusal that names the gatekeeper.
+   * agreement. If this is omitted, the result is a refusal that names the gatekeeper.
    */
   readonly whenSilent?: string | null;
 }
@@ -112,7 +113,7 @@ export interface GatekeeperAnswer extends Message {
   readonly refused: string | null;
 }
 
-/** A gatekeeper sends this to ask further gatekeepers. It must still send its own answer. */
+/** The message with which a gatekeeper asks further gatekeepers. The gatekeeper must still send its own answer. */
 export interface CallGatekeepers extends Message {
   readonly type: "keeper.called";
   /** The sender's own `gate.key`. */
@@ -120,7 +121,10 @@ export interface CallGatekeepers extends Message {
   readonly requests: readonly GatekeeperRequest[];
 }
 
-/** Tells a gatekeeper that the time limit has passed. It must answer immediately with the information it has. */
+/**
+ * Tells a gatekeeper that the time limit has passed. The gatekeeper must answer immediately with the information that
+ * it has.
+ */
 export interface GatekeeperTimedOut extends Message, ReplyTo {
   readonly type: "keeper.late";
 }
@@ -129,29 +133,29 @@ export interface GatekeeperTimedOut extends Message, ReplyTo {
 export interface EffectContext<Memo = unknown> {
   /** The idempotency id of the effect. */
   readonly id: string;
-  /** The actor that started it. */
+  /** The actor that started the effect. */
   readonly owner: Address;
   /** The request's `memo`; undefined if it is no longer in memory, for example after a restart. */
   readonly memo: Memo;
   /**
-   * Whether an earlier process may have begun the effect. If that process was killed, this is also true for an effect
-   * that only waited for preparation or for its place, unless the effect has `marksBegin`.
+   * Whether an earlier process may have begun the effect. Without `marksBegin`, this is true for every effect that was
+   * pending when that process was killed, even if it only waited for preparation or for its place.
    */
   readonly mayHaveBegun: boolean;
 }
 
-/** One run of an effect. It is ready to begin as soon as it has its place. */
+/** One prepared run of an effect. The run can begin as soon as it has its place. */
 export interface PreparedRun<Output = unknown> {
   /** The place that the run needs; null if the run does nothing outside the process. */
   readonly place: PlaceNeeded<Output> | null;
   /**
-   * Whether the run happens at most once: it is not repeated after a stop. A service that shuts down waits a short time
-   * for it.
+   * Whether the run happens at most once. Such a run is not repeated after a stop, and a service that shuts down waits
+   * a short time for its end.
    */
   readonly isMadeOnce?: boolean;
   /**
-   * Runs the effect. A rejection becomes the result `{ ok: false, error: message }`, so its message must not contain a
-   * secret.
+   * Runs the effect. A rejection becomes the result `{ ok: false, error: message }`, so the message of the error must
+   * not contain a secret.
    */
   begin(signal: RunSignal): Promise<Output>;
 }
@@ -166,27 +170,27 @@ export interface PlaceNeeded<Output = unknown> {
   /** Approximate memory use of the prepared run, in bytes. */
   readonly bytes: number;
   /**
-   * The latest time to wait for a place, and the effect's result after that time. If omitted, the run waits without a
-   * limit.
+   * How long the run may wait for its place, and the effect's result if no place was free until then. If this is
+   * omitted, the run waits without a limit.
    */
   readonly patience?: { readonly untilMs: number; readonly output: Output };
 }
 
 /**
- * A named piece of work in the outside world. It runs after the commit, and again after a crash. It reports only
- * through its result.
+ * A named piece of work in the outside world. It runs after the commit that starts it, and again after a crash. It
+ * passes data to its actor only through its result.
  */
 export interface Effect<Input = unknown, Output = unknown, Memo = unknown> {
   readonly name: string;
   /**
    * Whether the runtime writes a mark to disk before a run with a place begins. After a kill, `mayHaveBegun` is then
-   * false for effects that only waited. The mark costs a flush. If a process is killed between the mark and the begin,
-   * the run counts as begun.
+   * false for effects that only waited. Each mark costs a flush. If the process is killed after the mark is written but
+   * before the run begins, the run still counts as begun.
    */
   readonly marksBegin?: boolean;
   /**
-   * Prepares a run without beginning it. It may only read, and must be short. The runtime calls it again if the
-   * prepared run waited too long for its place, or was dropped to save memory.
+   * Prepares a run, but does not begin the run. This method may only read, and must be short. The runtime calls it
+   * again if the prepared run waited too long for its place, or was dropped to save memory.
    */
   prepare(input: Input, context: EffectContext<Memo>): PreparedRun<Output>;
 }

@@ -6,7 +6,10 @@ import { defaultSupervision } from "./crash-count.js";
 import { gateActor, gateKind } from "./gate.machine.js";
 import { createActorStepper, type MachineState, type Stepper } from "./step.js";
 
-/** The kind in subscriber addresses; their id is the subscriber's name. No actor type may use this kind. */
+/**
+ * The kind in the addresses of subscribers. The id in such an address is the subscriber's name. No actor type may use
+ * this kind.
+ */
 export const subscriberKind = "hearing";
 
 /** Carries a fact to one subscriber. */

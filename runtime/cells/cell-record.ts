@@ -9,9 +9,12 @@ export interface CellRecord {
   readonly state?: { readonly value: unknown; readonly context: unknown };
   /** Wake-ups: due time in milliseconds since the epoch, by name. */
   readonly timers?: Readonly<Record<string, number>>;
-  /** Ids of pending effects, except the one whose row contains this record. */
+  /** Ids of the actor's pending effects. If this record is stored in an effect's row, that effect is not listed. */
   readonly effects?: readonly string[];
-  /** Set when the actor crashed too often: it takes no message before this time, in milliseconds since the epoch. */
+  /**
+   * When the actor's suspension ends, in milliseconds since the epoch. Set if the actor crashed too often; it then
+   * takes no message before this time.
+   */
   readonly restingUntilMs?: number;
 }
 

@@ -40,7 +40,7 @@ export class Cell {
   suspendedUntilMs = 0;
   /** Why the record cannot be read; null if it is readable. */
   damage: StoreError | null = null;
-  /** The last effect started since the last commit. */
+  /** The latest effect that was started since the last commit. */
   #started: Started | null = null;
   /** Whether a record is stored under the actor's own key, or will be after the current batch is flushed. */
   #hasOwnRecord = false;

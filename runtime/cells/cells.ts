@@ -17,16 +17,19 @@ const SWEEP_SLICE = 4096;
 
 /** The dependencies of {@link Cells}. */
 export interface CellsParts {
-  /** Reads durable state. An actor with unflushed state always has a cell in memory, so it is not read from here. */
+  /**
+   * Reads durable state. An actor with unflushed state always has a cell in memory, so its state is never read from
+   * here.
+   */
   readonly reading: Reading;
   readonly behaviours: Behaviours;
   readonly effects: Pick<Effects, "mayBePending">;
   readonly rowViews: Pick<RowViews, "drop">;
-  /** Number of cells in memory above which idle ones are dropped. */
+  /** Maximum number of cells in memory before idle cells are dropped. */
   readonly idleCells: number;
   /**
-   * Whether to read the store also for actors that are declared new (`Turn.sendFirst`). Finding a record of such an
-   * actor is a bug, and throws.
+   * Whether the store is read even for actors that are declared new (`Turn.sendFirst`). A record of such an actor can
+   * only be there because of a bug, so it makes the read throw.
    */
   readonly checksNew: boolean;
 }
@@ -40,8 +43,8 @@ export class Cells implements RowMemory {
   #flushed = 0;
   #latest: { readonly to: Address; readonly cell: Cell } | null = null;
   /**
-   * True while recovery still searches the store for undelivered messages. While it is true, each new cell first looks
-   * for its own undelivered messages.
+   * True while recovery still searches the store for undelivered messages. Each new cell must then look for its own
+   * undelivered messages first.
    */
   mayHaveUndelivered = true;
 
@@ -66,7 +69,7 @@ export class Cells implements RowMemory {
    * it. Throws if the address is not a valid key.
    */
   activate(to: Address, name?: string): Cell {
-    // The router activates an address, and delivery then activates the same address again.
+    // The router and then the delivery activate the same address object. Save the second lookup.
     if (this.#latest?.to === to) return this.#latest.cell;
     const cell = this.#find(to, name ?? cellName(to));
     this.#latest = { to, cell };
@@ -173,8 +176,8 @@ export class Cells implements RowMemory {
   }
 
   /**
-   * Drops idle actors that another node has written. Throws if such an actor is active here, because an actor has one
-   * writer.
+   * Drops idle actors whose records another node has written. Throws if such an actor is active here, because an actor
+   * has one writer.
    */
   applied(changes: readonly Change[], origin: Origin): void {
     if (origin === "here") return;

@@ -51,7 +51,8 @@ export function* checkActors(damageable: Reading, catalogue: Catalogue): Generat
   yield* checkDerived(reading, {
     title: "wake-ups",
     expected: listWakeUps(reading),
-    // The value is the time when the wake-up was set. It matters only after the clock goes back.
+    // The value of a wake-up's row is the time when the wake-up was set. It may differ: the runtime needs this time
+    // only after the clock goes back.
     mayDiffer: true,
     prefixes: [[GLOBAL_PARTITION, timerSpace]],
     isIncomplete: () => isIncomplete,
@@ -100,7 +101,8 @@ function* listWakeUps(reading: Reading): Generator<Entry> {
     for (const { key, value } of listEntries<CellRecord>(reading, [partition, actorSpace])) {
       for (const [name, dueMs] of Object.entries(value.timers ?? {})) {
         const at = timerKey({ to: toAddress(key), name, dueMs });
-        // Only the row holds the time when the wake-up was set. A wake-up also works without it.
+        // Only the wake-up's row contains the time when the wake-up was set. If the row is missing, write null: a
+        // wake-up also works without this time.
         yield { key: at, value: reading.get<number | null>(at) ?? null };
       }
     }

@@ -13,7 +13,7 @@ export class CrashCount {
     return this.#atMs.length === 0;
   }
 
-  /** Counts a crash. Returns true if it exceeds the limit; the count then restarts at zero. */
+  /** Counts a crash. Returns true if the actor has now crashed too often; the count then restarts at zero. */
   exceeds(supervision: Supervision, nowMs: number): boolean {
     this.#atMs = this.#atMs.filter((atMs) => atMs > nowMs - supervision.withinMs && atMs <= nowMs);
     this.#atMs.push(nowMs);

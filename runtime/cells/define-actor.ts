@@ -36,14 +36,17 @@ type Classified<Of extends (message: never, ...more: never[]) => unknown> = Deli
   Extract<Parameters<Of>[0], Message>
 >;
 
-/** Defines the actor type for a reference. It fails to compile if the machine does not accept every offered message. */
+/**
+ * Defines the actor type for a reference. The call does not compile if the machine does not accept every message that
+ * the reference offers.
+ */
 export function defineActor<Offered extends Message, Place extends readonly unknown[], Machine extends AnyStateMachine>(
   to: ReferenceTo<Offered, Place>,
   definition: Rest & { readonly machine: Machine; readonly classify?: never } & Taking<Offered, EventFrom<Machine>>,
 ): ActorType;
 /**
- * Defines an actor type with `classify`. `classify` must accept every offered message, and the machine must accept
- * every event that `classify` returns.
+ * Defines an actor type with `classify`. `classify` must accept every message that the reference offers, and the
+ * machine must accept every event that `classify` returns.
  */
 export function defineActor<
   Offered extends Message,

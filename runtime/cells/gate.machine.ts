@@ -151,8 +151,8 @@ function sendRequest(
 }
 
 /**
- * Sends the requests of a gatekeeper that asks further gatekeepers. The time limit of that gatekeeper also applies to
- * them.
+ * Sends the requests to the further gatekeepers that a gatekeeper named. They get the same time limit as that
+ * gatekeeper.
  */
 function callGatekeepers(
   { waiting }: GateContext,
@@ -197,7 +197,7 @@ function findSilent(context: GateContext, { name }: Woken): GateContext["waiting
   return name.startsWith(SILENCE) ? findUnanswered(context, name.slice(SILENCE.length)) : {};
 }
 
-/** Whether the only gatekeepers that are still pending are those that did not answer {@link GatekeeperTimedOut}. */
+/** Whether all gatekeepers that are still pending have left {@link GatekeeperTimedOut} unanswered. */
 function isAgreedBySilence(event: Delivered<Woken>, context: GateContext): boolean {
   const count = Object.keys(findSilent(context, event)).length;
   return count > 0 && count === Object.keys(context.waiting).length;

@@ -19,8 +19,9 @@ export interface ReferenceTo<in out Messages extends Typed, Place extends readon
   (...place: Place): Reference<Messages>;
   readonly kind: string;
   /**
-   * Returns the same references for a higher area that sends further messages. Define the actor type with the widest
-   * reference, so that the compiler checks that the machine accepts all messages.
+   * Returns the same references, typed for more messages. A higher area uses this to send its own messages to the
+   * actors. Define the actor type with the widest reference, so that the compiler checks that the machine accepts all
+   * messages.
    */
   widen<More extends Typed>(): ReferenceTo<Messages | More, Place>;
 }

@@ -56,7 +56,10 @@ export function createStepper(machine: AnyStateMachine): Stepper {
   };
 }
 
-/** Prepares an actor type for stepping: `classify` first, then the stepper that `create` returns for its machine. */
+/**
+ * Prepares an actor type for stepping: its `classify` runs first, then the stepper that `create` returns for its
+ * machine.
+ */
 export function createActorStepper(
   { machine, classify }: Pick<ActorType, "machine" | "classify">,
   create: (machine: AnyStateMachine) => Stepper = createStepper,

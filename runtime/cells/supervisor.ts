@@ -11,8 +11,8 @@ import { defaultSupervision } from "./crash-count.js";
 export const backoffTimer = "~rest";
 
 /**
- * Delay before the runtime redelivers a wake-up whose turn read a damaged row, in milliseconds. So recurring wake-ups
- * resume once the row is repaired or removed.
+ * Delay before the runtime redelivers a wake-up whose turn read a damaged row, in milliseconds. So a recurring wake-up
+ * continues once the row is repaired or removed.
  */
 export const DAMAGED_RETRY_MS = 60 * 60 * 1_000;
 
@@ -21,7 +21,8 @@ const NEEDS_DAMAGED = "a required row is damaged in the store";
 /** What to do with a message that crashed its actor, and with the actor. */
 export interface CrashDecision {
   /**
-   * The rejection of an ask; null for any other message. The asker may repeat the ask, unless it needs damaged data.
+   * The error that rejects an ask; null for any other message. The asker may repeat the ask, unless the turn needs
+   * damaged data.
    */
   readonly rejection: Error | null;
   /** Stores the message as a dead letter; null if the message is retried or was an ask. */

@@ -7,8 +7,8 @@ import type { CellRecord } from "../cells/cell-record.js";
 import type { DirectoryEntry } from "./directory.js";
 
 /**
- * A source for rebuilding directories: store entries under a prefix of each partition, and the directory entries that
- * follow from each.
+ * A source for rebuilding directories. `prefix` says where a partition's store entries are, and `toEntries` derives
+ * directory entries from one of them.
  */
 export interface DirectorySource {
   prefix(partition: string): Key;

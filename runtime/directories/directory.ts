@@ -10,7 +10,7 @@ export interface DirectoryEntry {
   readonly row: unknown;
 }
 
-/** The writes of a turn: rows in its own partition, and directory entries that point to them. */
+/** The writes of a turn: rows in the actor's own partition, and directory entries that point to these rows. */
 export interface DirectedWriting extends Writing {
   /** Adds or replaces an entry in its directory. */
   direct(entry: DirectoryEntry): void;
@@ -23,8 +23,8 @@ export interface DirectedWriting extends Writing {
  * ...id]`.
  *
  * 1. An entry is only a pointer. The row in the partition is authoritative.
- * 2. A turn declares entries, and the runtime writes them. While one process holds both partitions, it writes them in
- *    the turn's own batch. In any case, it writes them before it sends the turn's answer.
+ * 2. A turn declares entries, and the runtime writes them before it sends the turn's answer. While one process holds
+ *   both partitions, the runtime writes the entries in the turn's own batch.
  * 3. Entries are derived from the contents of partitions, so a directory can be rebuilt (`rebuild-directories.ts`).
  */
 export interface Directory<Row> {

@@ -10,15 +10,17 @@ export interface DirectoryCatalogue {
   readonly sources: readonly DirectorySource[];
 }
 
-/** Number of store entries read at a time. The directory entries that follow from them are written in one batch. */
+/**
+ * Number of store entries to read at a time. The directory entries that are derived from them are written in one batch.
+ */
 const SLICE = 1_000;
 /** The key of the mark that is present while a rebuild is running or was interrupted. */
 const MARK: Key = [GLOBAL_PARTITION, metaSpace, "directories-rebuilding"];
 
 /**
- * Rebuilds the directories from the contents of all partitions and returns the number of entries. No runtime may be
- * running on the store. Works in slices: an interrupted rebuild leaves incomplete directories, and
- * {@link isRebuildCutShort} then returns true until a rebuild completes.
+ * Rebuilds the directories from the contents of all partitions, and returns the number of entries. Stop the store's
+ * runtime first. The rebuild works in slices. If it is interrupted, the directories are incomplete, and {@link
+ * isRebuildCutShort} returns true until a rebuild completes.
  */
 export async function rebuildDirectories(store: Store, { names, sources }: DirectoryCatalogue): Promise<number> {
   const { reading } = store;

@@ -2,11 +2,11 @@ import type { Change } from "../../storage/store.js";
 import { TurnoverMap } from "../schedule/turnover-map.js";
 import { type PendingEffect, startedKey } from "./pending-effect.js";
 
-/** A run that has its place and waits until its mark is flushed. Exactly one of the two methods is called. */
+/** A run that has its place and waits until its effect's mark is flushed. Exactly one of the two methods is called. */
 interface WaitingBegin {
-  /** Called when the mark is on disk. */
+  /** Begins the run. Called when the effect's mark is on disk. */
   begin(): void;
-  /** Called when the effect is cancelled. Releases the place. */
+  /** Releases the run's place. Called when the effect is cancelled. */
   drop(): void;
 }
 
@@ -22,14 +22,17 @@ export class BeginMarks {
   readonly #write: ((pending: PendingEffect) => void) | undefined;
 
   /**
-   * `write` puts the mark into the open batch and ensures that {@link flushed} is called after its flush. Without
-   * `write`, no effect is marked.
+   * `write` puts an effect's mark into the open batch. {@link flushed} must then be called after that batch is flushed.
+   * Without `write`, no effect is marked.
    */
   constructor(write: ((pending: PendingEffect) => void) | undefined) {
     this.#write = write;
   }
 
-  /** Marks the effect. If the effect is already marked, or this process writes no marks, its run begins immediately. */
+  /**
+   * Marks the effect. Its run begins when the mark is flushed, or immediately if the effect is already marked or this
+   * process writes no marks.
+   */
   mark(pending: PendingEffect, waiting: WaitingBegin): void {
     if (pending.isMarked || this.#write === undefined) {
       waiting.begin();
@@ -40,13 +43,16 @@ export class BeginMarks {
     this.#write(pending);
   }
 
-  /** Call this when the mark is on disk. */
+  /** Begins the effect's waiting run. Call this when the effect's mark is on disk. */
   flushed(pending: PendingEffect): void {
     if (pending.cancelled) this.cancel(pending);
     else this.#take(pending)?.begin();
   }
 
-  /** Call this when the effect is cancelled. The cancellation itself removes the effect's mark. */
+  /**
+   * Drops the effect's waiting run. Call this when the effect is cancelled. The batch that cancels the effect also
+   * removes its mark.
+   */
   cancel(pending: PendingEffect): void {
     this.#take(pending)?.drop();
   }

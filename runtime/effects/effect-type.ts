@@ -40,14 +40,17 @@ export function effect<Input, Output, Memo = undefined>(name: string): EffectTyp
   };
 }
 
-/** Returns the effect with runs that are not repeated after a stop; the shutdown waits for them if there is time. */
+/**
+ * Returns the effect, but its runs are not repeated after a stop. A service that shuts down waits for them as long as
+ * it can.
+ */
 export function madeOnce(made: Effect): Effect {
   return { ...made, prepare: (input, context) => ({ ...made.prepare(input, context), isMadeOnce: true }) };
 }
 
 /**
- * Returns the effect with runs that begin only after a mark is on disk. The mark shows which runs a killed process had
- * begun.
+ * Returns the effect, but its runs begin only after a mark is on disk. The marks show which runs had begun when a
+ * process was killed.
  */
 export function withBeginMarked(made: Effect): Effect {
   return { ...made, marksBegin: true };

@@ -22,12 +22,12 @@ class OnceRuns {
     this.#underWay.add(pending);
   }
 
-  /** Call this when the run's result is taken or no longer needed. */
+  /** Stops tracking the run. Call this when its result is taken or no longer needed. */
   delete(pending: PendingEffect): void {
     if (this.#underWay.delete(pending) && this.#underWay.size === 0) this.clear();
   }
 
-  /** Forgets all runs, so that their waiters stop waiting. */
+  /** Stops tracking all runs, so that the callers that wait for them continue. */
   clear(): void {
     this.#underWay.clear();
     for (const resolve of this.#waiting.splice(0)) resolve();
@@ -44,8 +44,8 @@ class OnceRuns {
 
 /**
  * Maximum number of effects of one name to prepare before the event loop continues with other work. Without this limit,
- * effects released together would all start, then all be answered, then all wait for the same flush, and the process
- * would be idle meanwhile.
+ * effects that are released together would start together and end together. They would then all wait for the same
+ * flush, and the process would have nothing to do.
  */
 const PREPARED_AT_ONCE = 16;
 /**
@@ -63,7 +63,10 @@ interface Kind {
   readonly unprepared: RoundRobin<PendingEffect>;
   /** Effects that have their place and must be prepared again. */
   readonly granted: Queue<RunPlace>;
-  /** Number of effects prepared since the event loop last continued, and the time when that preparation started. */
+  /**
+   * Number of effects prepared since the event loop last continued (`prepared`), and when the first of them was
+   * prepared (`sinceMs`).
+   */
   prepared: number;
   sinceMs: number;
 }
@@ -75,9 +78,12 @@ export interface EffectsOptions {
   readonly clock: Clock;
   /** The `defer` method of the scheduler. */
   readonly defer: (work: () => void) => void;
-  /** Milliseconds from a fixed point. Without it, preparation is limited by count only, not by time. */
+  /**
+   * Returns milliseconds since a fixed point. Without this function, preparation is limited by number only, not by
+   * time.
+   */
   readonly elapsedMs?: (() => number) | undefined;
-  /** Puts the mark that an effect may have begun into the open batch. Without it, runs begin immediately. */
+  /** Puts an effect's mark into the open batch (`begin-marks.ts`). Without this function, runs begin without a mark. */
   readonly mark?: (pending: PendingEffect) => void;
   /** Receives the result of an effect that was not cancelled. Called once for each start. */
   readonly ended: (pending: PendingEffect, message: EffectEnded) => void;
@@ -87,16 +93,17 @@ export interface EffectsOptions {
 }
 
 /**
- * Runs effects. An effect runs once it is prepared and has a place in its lane. This class owns the running and the
- * waiting effects; the code that builds the batch writes their rows.
+ * Runs effects. An effect runs once it is prepared and has a place in its lane. This class tracks the running and the
+ * waiting effects. It does not write their rows; the code that builds the batch does.
  *
  * 1. An effect starts after its row is durable, and its result is reported once for each start.
  * 2. A cancelled effect never starts. If it is already running, its result is dropped.
- * 3. Waiting effects use little memory: inputs far back in the queue stay on disk, and so do prepared runs beyond a
- *    limit in bytes.
- * 4. If an effect has `marksBegin`, a run that needs a place begins only after its mark is durable (begin-marks.ts).
- * 5. Effects of one partition do not wait for those of another. Partitions take turns in preparation, and lanes assign
- *    places fairly (lane.ts).
+ * 3. Waiting effects use little memory. Far back in the queue, an effect's input stays on disk. Prepared runs are
+ *   dropped beyond a limit in bytes, and prepared again later.
+ * 4. If an effect has `marksBegin`, a run that needs a place begins only after its mark is durable
+ *   (`begin-marks.ts`).
+ * 5. Effects of one partition do not wait for effects of another partition. Partitions take turns in preparation, and
+ *   lanes assign places fairly (`lane.ts`).
  */
 export class Effects {
   readonly #kinds = new Map<string, Kind>();
@@ -115,7 +122,7 @@ export class Effects {
   #running = 0;
   readonly #once = new OnceRuns();
   readonly #marks: BeginMarks;
-  /** When true, no more effects begin. They stay pending on disk. */
+  /** True while the runtime shuts down. No more effects begin then; they stay pending on disk. */
   #isEnding = false;
   #stopped = false;
 
@@ -146,7 +153,10 @@ export class Effects {
     }
   }
 
-  /** Yields the names of pending effects without marks whose runs may have begun, including aborted runs. */
+  /**
+   * Yields the names of pending effects that may have begun, out of the effects that get no mark. Includes effects
+   * whose runs were aborted.
+   */
   *listStarted(): Generator<string> {
     for (const known of this.#pending.values()) {
       for (const pending of known.values()) {
@@ -169,7 +179,7 @@ export class Effects {
     return this.#kinds.has(name);
   }
 
-  /** Whether runs of this effect begin only after a mark. */
+  /** Whether runs of the effects with this name begin only after a mark. */
   marks(name: string): boolean {
     return this.#kinds.get(name)?.effect.marksBegin === true;
   }
@@ -184,14 +194,14 @@ export class Effects {
   }
 
   /**
-   * Call this if a row of the owner is damaged. The row's effect is not started, and the row may hold the owner's
-   * record.
+   * Notes that an effect of this owner is lost. Call this if the effect's row is damaged: the effect is then not
+   * started. The row may also have held the owner's record.
    */
   loseEffects(ownerName: string): void {
     this.#lost.add(ownerName);
   }
 
-  /** Returns why the effect waits; null if it is running or not pending. */
+  /** Returns why an effect waits; null if the effect is running or not pending. */
   lookUpWait(ownerName: string, id: string): EffectWait | null {
     const pending = this.find(ownerName, id);
     if (pending === undefined || pending.abort !== null) return null;
@@ -232,8 +242,8 @@ export class Effects {
   }
 
   /**
-   * Aborts the effects that the batch cancelled, begins those that it marked, and starts or queues those that it
-   * started. Call it after the batch's flush.
+   * Call this after the flush of a batch. Aborts the effects that the batch cancelled, begins the runs that it marked,
+   * and starts or queues the effects that it started.
    */
   flushed({ cancelled, marked, started }: Pick<Batch, "cancelled" | "marked" | "started">): void {
     for (const pending of cancelled) this.#abort(pending);
@@ -244,14 +254,14 @@ export class Effects {
   }
 
   /**
-   * Returns the changes that remove the marks of effects that did not begin. Used in the last batch of a stopping
-   * process.
+   * Returns the changes that remove the marks of effects that did not begin. A stopping process writes them in its last
+   * batch.
    */
   unmarked(): Change[] {
     return this.#marks.removals();
   }
 
-  /** Aborts a cancelled effect if it is running, and ends its wait. */
+  /** Cancels a pending effect: aborts its run if it is running, and ends its wait for a place. */
   #abort(pending: PendingEffect): void {
     this.#waiting.endWait(pending);
     this.#marks.cancel(pending);
@@ -265,7 +275,7 @@ export class Effects {
     return this.#once.ended();
   }
 
-  /** Aborts running effects and starts no more. They all stay pending on disk. */
+  /** Aborts running effects and starts no more effects. All effects stay pending on disk. */
   stop(): void {
     this.#stopped = true;
     this.#isEnding = true;
@@ -295,7 +305,7 @@ export class Effects {
     return prepared === 0 || (prepared < PREPARED_AT_ONCE && this.#elapsedMs() - sinceMs < PREPARING_MS);
   }
 
-  /** Records when preparation started, and lets it continue in the next turn of the event loop. */
+  /** Notes when a series of preparations started. The next turn of the event loop starts another series. */
   #beginPreparing(kind: Kind): void {
     kind.sinceMs = this.#elapsedMs();
     this.#options.defer(() => {
@@ -308,7 +318,10 @@ export class Effects {
     return this.#options.elapsedMs?.() ?? 0;
   }
 
-  /** Begins the effect at its place, or at a free one. If no place is free, the effect waits. */
+  /**
+   * Prepares the effect's run, and begins it. Uses the place `at` if it fits the run, and otherwise a free place. If no
+   * place is free, the effect waits.
+   */
   #place(kind: Kind, pending: PendingEffect, at: RunPlace | null): void {
     const run = this.#prepare(kind, pending);
     const isLate = run !== null && this.#isLate(run.place);
@@ -332,7 +345,7 @@ export class Effects {
     else this.#wait(kind, waiting, run);
   }
 
-  /** Whether the time limit for waiting has passed. The effect then ends without a run. */
+  /** Whether a run has waited for its place longer than it may. Its effect then ends without a run. */
   #isLate(place: PlaceNeeded | null): boolean {
     return place?.patience !== undefined && place.patience.untilMs <= this.#options.clock.now();
   }
@@ -433,7 +446,7 @@ export class Effects {
   }
 }
 
-/** Begins a run. If `begin` throws, that counts as a rejection. */
+/** Begins a run. An error that `begin` throws becomes a rejection. */
 function begin(run: PreparedRun, signal: RunAbort): Promise<unknown> {
   try {
     return run.begin(signal);

@@ -6,7 +6,7 @@ export interface LaneLimits {
   readonly name: string;
   /** Places of the whole process. */
   readonly places: number;
-  /** Number of places that only a client without a place can take. */
+  /** Number of places that are reserved for clients without a place. */
   readonly kept: number;
   /** Maximum places of one client at a time. */
   readonly perClient: number;
@@ -14,7 +14,7 @@ export interface LaneLimits {
   readonly perTarget: number;
 }
 
-/** The client and target of a place: whose work it is, usually a workspace, and the destination of its request. */
+/** What a place is used for: the client whose work is done, usually a workspace, and the target of the request. */
 export interface PlaceFor {
   readonly client: string;
   readonly target: string;
@@ -24,7 +24,7 @@ export interface PlaceFor {
 export interface PlaceWaiter extends PlaceFor {
   /** Whether the request is waiting. For the lane's use only. */
   isWaiting: boolean;
-  /** Called once, after the place is taken. */
+  /** Called once, when the lane has granted the place. */
   granted(): void;
 }
 
@@ -57,7 +57,9 @@ interface Client {
   readonly queue: Queue<Target>;
   /** The queue that currently serves this client; null for none. The client's entries in other queues are outdated. */
   standsIn: Queue<Client> | null;
-  /** All queues that contain this client, including outdated entries. A queue contains it at most once. */
+  /**
+   * All queues that contain this client, even if the entry is outdated. No queue contains the client more than once.
+   */
   readonly heldBy: Set<Queue<Client>>;
 }
 
@@ -74,13 +76,14 @@ interface Client {
 export class Lane {
   readonly #clients = new TurnoverMap<string, Client>();
   /**
-   * The clients that have a queued target. Clients without a place have a queue of their own, which is served first.
+   * The clients with a queued target, in two queues: clients without a place, which are served first, and clients with
+   * a place.
    */
   readonly #without = new Queue<Client>();
   readonly #with = new Queue<Client>();
   #waiting = 0;
   #taken = 0;
-  /** Number of taken places, without the first place of each client. */
+  /** Number of taken places, except the first place of each client. */
   #further = 0;
   /** Whether the lane is currently granting free places. */
   #granting = false;
@@ -99,7 +102,7 @@ export class Lane {
 
   /** Takes a place if one is available, and returns whether it did. Call `release` to return the place. */
   take(place: PlaceFor): boolean {
-    // While the lane grants free places, new requests must wait their turn.
+    // While the lane grants free places to waiters, a new request may not take a place before them.
     if (this.#granting || this.findBound(place) !== null) return false;
     const client = this.#getClient(place.client);
     this.#occupy(client, getTarget(client, place.target));
@@ -131,7 +134,8 @@ export class Lane {
     target.taken -= 1;
     this.#queue(client, target);
     this.#forget(client, target);
-    // A waiter may release its place while it is being granted. The loop below then continues, without recursion.
+    // A waiter may release its place while it is being granted the place. Return then: the outer call's loop grants the
+    // free place, without recursion.
     if (this.#granting) return;
     this.#granting = true;
     try {
@@ -186,7 +190,7 @@ export class Lane {
     return undefined;
   }
 
-  /** Ends a wait. Returns whether the waiter was still waiting. */
+  /** Ends a waiter's wait. Returns false if it was already over. */
   #endWait(waiter: PlaceWaiter): boolean {
     const { isWaiting } = waiter;
     if (isWaiting) this.#waiting -= 1;

@@ -12,7 +12,10 @@ export interface EffectRow {
   readonly input: unknown;
   /** When the effect was started, in milliseconds since the epoch; absent in rows from earlier releases. */
   readonly atMs?: number;
-  /** Set if a mark under `startedKey` shows whether the effect may have begun; absent for effects without marks. */
+  /**
+   * Set if runs of the effect begin only after its mark under `startedKey` is on disk. Absent for effects without
+   * marks.
+   */
   readonly marks?: true;
   /** The actor's record, if the actor started with this effect and waits for nothing else; see `Cell`. */
   readonly actor?: CellRecord;
@@ -24,8 +27,7 @@ export class PendingEffect {
   /** Whether an earlier process may have begun the effect. */
   mayHaveBegun = false;
   /**
-   * Whether the store has a mark that the effect may have begun, or will have the mark after the flush of the open
-   * batch.
+   * Whether the effect's mark (`begin-marks.ts`) is in the store, or will be there after the flush of the open batch.
    */
   isMarked = false;
   /** Aborts the run; null until a run exists. */
@@ -41,7 +43,7 @@ export class PendingEffect {
     readonly id: string,
     /** The input while it is in memory; undefined if it must be read from disk. */
     public input: { readonly value: unknown; readonly memo: unknown } | undefined,
-    /** When the effect was started. For a row without a time, this is when the current process found it. */
+    /** When the effect was started. If its row has no time, this is the time when the current process found the row. */
     readonly sinceMs: number,
   ) {}
 }
@@ -56,7 +58,7 @@ export function effectKey(owner: Address, id: string): Key {
   return [owner.partition, effectSpace, owner.kind, owner.id, id];
 }
 
-/** Returns the key of the mark that a pending effect may have begun. */
+/** Returns the key of a pending effect's mark (`begin-marks.ts`). */
 export function startedKey(owner: Address, id: string): Key {
   return [owner.partition, startedSpace, owner.kind, owner.id, id];
 }

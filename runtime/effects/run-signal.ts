@@ -1,6 +1,6 @@
 /**
- * Tells an effect's run to end early. It is a small subset of `AbortSignal` at a fraction of the cost, because every
- * run has one.
+ * Tells an effect's run to end early. This is a small subset of `AbortSignal`. It costs a fraction of an `AbortSignal`,
+ * which matters because every run has one.
  */
 export interface RunSignal {
   readonly aborted: boolean;

@@ -5,8 +5,8 @@ import type { Lane, PlaceFor, PlaceWaiter } from "./lane.js";
 import type { PendingEffect } from "./pending-effect.js";
 
 /**
- * Maximum size of waiting prepared runs in memory, in bytes, for all partitions together. Runs beyond it are prepared
- * again.
+ * Maximum size of the prepared runs that wait in memory, in bytes, for all partitions together. Prepared runs beyond
+ * this limit are dropped and prepared again later.
  */
 const MAX_CACHED_BYTES = 32 * 1024 * 1024;
 /** Maximum age of a prepared run, in milliseconds. Older runs are prepared again, because they may contain a time. */
@@ -26,7 +26,7 @@ export class RunPlace implements PlaceFor {
     this.client = client;
   }
 
-  /** Whether this place matches the needed one. */
+  /** Whether this place fits the need of a run: the same lane, target and client. */
   isFor({ lane, target, client = this.pending.owner.partition }: PlaceNeeded): boolean {
     return this.lane.limits === lane && this.target === target && this.client === client;
   }
@@ -34,9 +34,9 @@ export class RunPlace implements PlaceFor {
 
 /** Callbacks for the end of a wait. */
 interface Outcome {
-  /** The effect has a place now. `run` is null if it must be prepared again. */
+  /** Called when the effect gets a place. `run` is null if the run must be prepared again. */
   granted(run: PreparedRun | null): void;
-  /** The time limit for waiting has passed. */
+  /** Called when the effect has waited too long for a place. `output` is then its result. */
   givenUp(output: unknown): void;
 }
 

@@ -13,8 +13,8 @@ type FeedRow = readonly StoredEntry[];
 
 interface StoredEntry extends FeedEntry {
   /**
-   * Set in the last entry of a row: the weight of all entries of the partition up to this entry. Absent in rows from
-   * earlier releases.
+   * The weight of all entries of the partition up to this entry. Only the last entry of a row has it. Absent in rows
+   * from earlier releases.
    */
   readonly total?: number;
 }
@@ -32,12 +32,13 @@ export interface FeedLimits {
 }
 
 /**
- * The first and last entry of one partition's feed, including unflushed entries. A row is identified by its last entry.
+ * The ends of one partition's feed, including unflushed entries. `first` is the sequence number at which the stored
+ * entries begin, `last` that of the newest entry.
  */
 interface Ends {
   first: number;
   last: number;
-  /** The weight of all entries so far (`total`), and of those before `first` (`trimmed`). */
+  /** `total` is the weight of all entries so far. `trimmed` is the weight of the entries before `first`. */
   total: number;
   trimmed: number;
   /** Number of the latest batch that added an entry. */
@@ -70,18 +71,18 @@ const ROWS_REMOVED = 32;
 /**
  * The change feed of every partition.
  *
- * 1. Sequence numbers of a partition increase by one, also across restarts. For this, the last entry is never
- *   trimmed.
+ * 1. The sequence numbers of a partition increase by one, also across restarts. The last entry is never trimmed,
+ *   because it stores the last number.
  * 2. Readers and listeners receive only durable entries.
  * 3. A row is removed when none of its entries is among the newest `entries` entries, or while the stored entries
  *   weigh more than `bytes`. The last row is never removed, so it alone may exceed the limit in bytes.
- * 4. If a row is damaged, readers get "too-old". Its sequence number is not reused.
+ * 4. If a row is damaged, readers get "too-old". The sequence numbers of its entries are not reused.
  */
 export class ChangeFeed implements Feed, RowMemory {
   readonly #reading: Reading;
   readonly #limits: FeedLimits;
   readonly #ends = new Map<string, Ends>();
-  /** Listeners by partition, then by topic. */
+  /** The functions to call with new entries, by partition, then by topic. */
   readonly #listeners = new Map<string, Map<string, Set<(entry: FeedEntry) => void>>>();
   /** The last released sequence number of each partition that has unreleased entries. */
   readonly #released = new Map<string, number>();
@@ -239,7 +240,7 @@ export class ChangeFeed implements Feed, RowMemory {
     if (this.#weights.has(partition)) this.#weights.set(partition, weightOf(ends));
   }
 
-  /** Removes the oldest rows beyond the limits. `last` is the number of the newest entry. */
+  /** Removes the oldest rows while the feed exceeds its limits. `last` is the sequence number of the newest entry. */
   #trim(partition: string, ends: Ends, { last, changes }: { readonly last: number; readonly changes: Change[] }): void {
     for (let removed = 0; removed < ROWS_REMOVED; removed++) {
       const oldest = this.#oldestRows(partition, ends);
@@ -270,7 +271,7 @@ export class ChangeFeed implements Feed, RowMemory {
       read.push({ seq: Number(key[2]), total: value.at(-1)?.total });
     }
     if (read.length > 0) return read;
-    // All remaining rows before `writtenFrom` are damaged.
+    // No row before `writtenFrom` was readable, so all of them are damaged. Continue with the written rows.
     ends.first = writtenFrom;
     return written;
   }

@@ -35,7 +35,8 @@ interface Listenable {
 
 /**
  * Calls `listener` with the data of each entry of a topic, as `Feed.listen` does. Returns a function that ends the
- * subscription. All entries under the topic's name must be `Data`, so use it only for a kind with one data type.
+ * subscription. All entries under the topic's name must contain `Data`. So use this function only for topic kinds with
+ * one data type.
  */
 export function listenTo<Data>(
   feed: Listenable,

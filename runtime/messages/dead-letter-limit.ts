@@ -18,7 +18,9 @@ export class DeadLetterLimit {
     this.#reading = reading;
   }
 
-  /** Returns the changes that remove old dead letters, if needed, before one more is added. */
+  /**
+   * Returns the changes that make space for one more dead letter: they remove the oldest ones if the limit is reached.
+   */
   evictOldest({ partition }: Pick<Address, "partition">): Change[] {
     const known = this.#counts.get(partition);
     if (known !== undefined && known < MAX_DEAD_LETTERS) {

@@ -33,8 +33,8 @@ export function findDeadLetter(reading: Reading, partition: string, id: string):
 }
 
 /**
- * Returns the functions that list and retry dead letters. They list from `durable` rows. A retry reads `current` rows
- * and sends with `sendAgain`. The same dead letter is never retried twice at a time.
+ * Returns functions that list and retry dead letters. `list` reads `durable` rows. `retry` reads `current` rows and
+ * sends the message with `sendAgain`. It returns false if the same dead letter is already being retried.
  */
 export function createDeadLetters(
   durable: Reading,

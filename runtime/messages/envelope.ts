@@ -17,7 +17,7 @@ export interface WakeUp {
 
 /**
  * A message for one actor, with its origin: an asker in memory, another actor, a wake-up or an effect. All envelopes
- * have the same object shape, so that the engine runs the loop over them fast.
+ * have the same object shape, so that the JavaScript engine processes them fast.
  */
 export class Envelope {
   /** Number of turns that this message has crashed. */
@@ -33,7 +33,7 @@ export class Envelope {
     readonly to: Address,
     readonly message: Message,
     readonly asker: Asker | null,
-    /** Increases with each message between actors; 0 for all other messages. */
+    /** The message's sequence number, which increases with each message between actors. 0 for all other messages. */
     readonly sequence: number,
     readonly wakeUp: WakeUp | null,
     readonly effect: PendingEffect | null,

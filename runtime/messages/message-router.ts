@@ -47,8 +47,8 @@ export class MessageRouter {
   }
 
   /**
-   * Addresses a message and loads its receiver into memory. Throws if the kind is unknown or the address is not a valid
-   * key.
+   * Creates the envelope of a message, and loads the receiver into memory. Throws if the catalogue does not have the
+   * receiver's kind, or if the address is not a valid key.
    */
   createEnvelope(to: Address, message: Message): Envelope {
     if (this.#cells.activate(to).behaviour === undefined) throw new Error(`there is no actor kind ${to.kind}`);

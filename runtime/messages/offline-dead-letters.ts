@@ -10,9 +10,9 @@ export function listAllDeadLetters(reading: Reading, limit: number): DeadLetter[
 }
 
 /**
- * Turns a dead letter of any partition back into an undelivered message. The next runtime on the store delivers it.
- * Returns false if there is no dead letter with that id. No runtime may be running on the store, because it would not
- * notice the message.
+ * Turns a dead letter of any partition back into an undelivered message. The next runtime on the store delivers this
+ * message. Returns false if there is no dead letter with that id. Stop the store's runtime first: a running runtime
+ * would not notice the message.
  */
 export async function retryOffline(store: Store, id: string): Promise<boolean> {
   const letter = listPartitions(store.reading)

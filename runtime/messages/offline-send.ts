@@ -9,8 +9,8 @@ import { Envelope } from "./envelope.js";
 import { UndeliveredMessages } from "./undelivered.js";
 
 /**
- * Returns the changes that store an undelivered message. The next runtime on the store delivers it. No runtime may be
- * running on the store, because it would not notice the message.
+ * Returns the changes that store an undelivered message. The next runtime on the store delivers the message. Stop the
+ * store's runtime first: a running runtime would not notice the message.
  */
 export function offlineSend(reading: Reading, to: Address, message: Message): Change[] {
   const overlays = new Overlays(reading);

@@ -19,10 +19,10 @@ const BLOCK = 1_000_000;
 const READ_BACK = 64;
 
 /**
- * Numbers messages between actors, and stores those that are not taken in the batch that sends them.
+ * Numbers the messages between actors. Stores a message if its receiver does not take it in the batch that sends it.
  *
  * 1. Numbers increase, also across restarts. The block that contains a stored number is reserved in the same batch or
- *    an earlier one.
+ *   an earlier one.
  */
 export class UndeliveredMessages {
   readonly #writing: Writing;

@@ -5,9 +5,11 @@ export interface CoveringReading extends Reading {
   /** Whether the key belongs to a cached table. */
   covers(key: Key): boolean;
   /**
-   * Returns a number that changes whenever a cached row of the partition changes. With `group`, it tracks only the rows
-   * of that group: rows whose ids have several parts, the first being `group`. Returns null while a batch that writes
-   * cached rows of the partition is being committed, because those rows may or may not be durable.
+   * Returns a number that changes whenever a cached row of the partition changes. Returns null while a batch with
+   * cached rows of the partition is being committed, because these rows may or may not be durable.
+   *
+   * With `group`, only rows of that group count. A row is in the group if its id has several parts and the first part
+   * is `group`.
    */
   coveredVersion(partition: string, group?: KeyPart): number | null;
 }
@@ -15,24 +17,23 @@ export interface CoveringReading extends Reading {
 /** A covering reading of durable state. */
 interface DurableReading extends CoveringReading {
   /**
-   * Returns the version number of the partition's currently durable rows. While a batch is being committed, this is the
-   * earlier number as long as no row of the batch is durable. Returns null once a row may be durable, until the commit
-   * is confirmed.
+   * Returns a number that changes whenever a durable row of the partition changes. During a commit, this is the
+   * previous number until a row of the batch may be durable. From then until the commit is confirmed, returns null.
    */
   durableVersion(partition: string): number | null;
 }
 
 /**
- * Returns the version of the partition's cached rows, or of one group, as the reading currently sees them; null if
- * unknown.
+ * Returns the reading's current version of the partition's cached rows, or of one group of them. Returns null if the
+ * version is unknown.
  */
 export function coveredVersion(reading: Reading, partition: string, group?: KeyPart): number | null {
   return isCovering(reading) ? reading.coveredVersion(partition, group) : null;
 }
 
 /**
- * Returns the version of the partition's cached rows in durable state. If the reading has no durable version, returns
- * {@link coveredVersion} instead. Null if unknown.
+ * Returns the durable version of the partition's cached rows. If the reading does not provide one, returns its {@link
+ * coveredVersion}. Returns null if the version is unknown.
  */
 export function durableVersion(reading: Reading, partition: string): number | null {
   return isDurable(reading) ? reading.durableVersion(partition) : coveredVersion(reading, partition);
@@ -43,7 +44,7 @@ export function covers(reading: Reading, key: Key): boolean {
   return isCovering(reading) && reading.covers(key);
 }
 
-/** Records whether all keys read through it belong to cached tables of one partition. */
+/** A reading that records whether all keys that its caller has read belong to cached tables of one partition. */
 export class CoverTrace implements Reading {
   isCovered = true;
   readonly #reading: Reading;

@@ -1,9 +1,9 @@
 import { type Entry, isDamage, type Key, type Range, type Reading, type View } from "../../storage/store.js";
 import type { RuntimeLog } from "../runtime.js";
 
-/** Maximum number of rows that are logged and counted individually. The doctor finds all of them. */
+/** Maximum number of damaged rows that are logged and counted individually. The doctor finds all damaged rows. */
 const MAX_REPORTED = 1_000;
-/** Matches this product's own ids. They reveal nothing to a reader without access to the store. */
+/** Matches ids that this product creates. Such an id reveals nothing to a reader without access to the store. */
 const SHOWN = /^([a-z]+_[0-9A-Z]{26}|~)$/;
 
 /** Logs each damaged row once, when a read finds it. The rows stay in the store. */

@@ -5,13 +5,16 @@ import type { Change, Key, Reading } from "../../storage/store.js";
 import type { Overlay } from "../turns/overlay.js";
 import type { ReadView } from "./read-view.js";
 
-/** Maximum number of partitions to cache per view. Beyond it, the least recently read one is dropped. */
+/** Maximum number of cached partitions per view. Beyond it, the partition that was read least recently is dropped. */
 const MAX_CACHED_PARTITIONS = 64;
 
 /** The cached view of one partition. */
 interface CachedView {
   readonly value: unknown;
-  /** The number of the batch being committed, if the view already includes it; otherwise 0 or an earlier number. */
+  /**
+   * The number of the latest batch that a read applied to this view before the commit was confirmed; 0 if there is
+   * none.
+   */
   batch: number;
 }
 
@@ -26,9 +29,8 @@ interface Committing {
  * committing} and {@link flushed}.
  *
  * 1. A cached view equals the result of `build` for the rows that are durable now. A batch may be durable before its
- *   commit
- * resolves. The next read detects this by comparing the batch's rows with the store, and applies the batch.
- * 2. Caches a limited number of views, and only for partitions that were read.
+ *   commit resolves. The next read detects this: it compares the batch's rows with the store, and applies the batch.
+ * 2. The number of cached views is limited. A partition is cached only after it was read.
  */
 export class ReadViews {
   readonly #durable: Reading;
@@ -52,13 +54,16 @@ export class ReadViews {
     return cached.value as View;
   }
 
-  /** Call this when the commit of a batch begins. */
+  /** Notes that the commit of a batch begins, so that reads check whether the batch is already durable. */
   committing(changes: Overlay): void {
     this.#batches += 1;
     this.#committing = { number: this.#batches, changes };
   }
 
-  /** Call this when the batch given to {@link committing} is durable, before {@link applied} with its changes. */
+  /**
+   * Ends the checks that {@link committing} began. Call this when that batch is durable, before {@link applied} with
+   * its changes.
+   */
   flushed(): void {
     this.#committing = null;
   }
@@ -105,8 +110,8 @@ function isBuiltFrom({ rows }: ReadView<unknown>, key: Key): boolean {
 }
 
 /**
- * Applies a change. Returns false if that is not possible or throws. In that case the next read rebuilds the view and
- * reports the error.
+ * Applies a change. Returns false if the view cannot apply it, or throws. The next read then rebuilds the view; if that
+ * fails too, the read reports the error.
  */
 function applyChange(view: ReadView<unknown>, { value }: CachedView, change: Change): boolean {
   try {

@@ -11,23 +11,24 @@ import { estimateWeight } from "./weight.js";
 /** Maximum number of cached rows. Beyond it, the oldest row of the same table, partition and group is dropped. */
 const MAX_CACHED_ROWS = 8_192;
 /**
- * Maximum number of cached ranges per table and partition, and of partitions per table. Beyond it, all of them are
- * dropped.
+ * Maximum number of cached ranges per table and partition, and of partitions with cached ranges per table. Beyond it,
+ * all ranges of that table and partition, or of that table, are dropped.
  */
 const MAX_CACHED_RANGES = 256;
 /** Rows above this weight, in bytes, are not cached; see {@link estimateWeight}. */
 const MAX_CACHED_WEIGHT = 16_384;
 /**
- * Maximum weight of a cached range, and of all cached ranges of one table and partition, in bytes. Heavier ranges are
- * not cached. If the sum exceeds its limit, all ranges of that table and partition are dropped.
+ * `MAX_RANGE_WEIGHT` is the maximum weight of one cached range, in bytes; heavier ranges are not cached.
+ * `MAX_RANGES_WEIGHT` limits the sum of all cached ranges of one table and partition. If the sum would exceed it, all
+ * these ranges are dropped.
  */
 const MAX_RANGE_WEIGHT = 65_536;
 const MAX_RANGES_WEIGHT = 1_048_576;
-/** Maximum number of rows of a batch that is cached after its commit; see {@link RowCache}. */
+/** Maximum number of rows in a batch that stays cached after its commit; see {@link RowCache}. */
 const MAX_WRITTEN_ROWS = 2_048;
 /**
- * Maximum number of partitions, and of groups, with a version of their own. Beyond it, all of them share one new
- * version.
+ * Maximum number of partitions with a version of their own, and maximum number of groups with one. Beyond it, all
+ * partitions or all groups share one new version.
  */
 const MAX_VERSIONS = 8_192;
 
@@ -107,7 +108,7 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
     }
     const entries = this.#durable.range<Value>(range);
     const weight = estimateWeight(entries, MAX_RANGE_WEIGHT);
-    // If there are fewer entries than the limit, they are complete.
+    // If there are fewer entries than the limit, the range has no other entries.
     if (weight <= MAX_RANGE_WEIGHT) this.#cacheRange(range.prefix, { entries, areAll: entries.length < limit }, weight);
     return [...entries];
   }
@@ -142,8 +143,8 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
   }
 
   /**
-   * Whether the durable row still differs from the batch being committed. A batch is durable as a whole or not at all,
-   * so if one row is not durable, no row is. Returns false if the row cannot be read.
+   * Whether the batch being committed is not durable yet: the durable row differs from the batch's change. A batch is
+   * durable as a whole or not at all, so one row is enough. Returns false if the row cannot be read.
    */
   #isUnwritten(change: Change): boolean {
     try {
@@ -157,14 +158,14 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
     return this.#versions.get(partition) ?? this.#baseVersion;
   }
 
-  /** Call this when the commit of a batch begins. */
+  /** Notes that the commit of a batch begins. Until {@link flushed}, its keys are read from the underlying reading. */
   committing(batch: Overlay): void {
     this.#committing = batch;
     this.#wroteElsewhere = false;
     this.#readViews.committing(batch);
   }
 
-  /** Call this when the batch given to {@link committing} is durable. */
+  /** Caches the rows of the batch that was given to {@link committing}. Call this when that batch is durable. */
   flushed(): void {
     const batch = this.#committing;
     const isCached = batch !== null && batch.size <= MAX_WRITTEN_ROWS && !this.#wroteElsewhere;
@@ -227,7 +228,7 @@ export class RowCache implements ViewReading, CoveringReading, RowMemory {
     if (rows?.delete(nameIn(group, key)) === true) this.#count -= 1;
   }
 
-  /** Drops the oldest of `rows`. If there is only one, drops the whole cache. */
+  /** Drops the oldest row of `rows`. If that is the only row in `rows`, drops all cached rows instead. */
   #dropOldest(rows: Map<string, unknown>): void {
     if (rows.size === 1) {
       this.#rows.clear();

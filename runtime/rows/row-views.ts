@@ -59,8 +59,8 @@ export class RowViews implements RowMemory {
   }
 
   /**
-   * Drops the cached views that are built from the rows with these keys, except those of `writer`, which wrote the
-   * rows.
+   * Drops the cached views that are built from the rows with these keys. Keeps the views of `writer`, the actor that
+   * wrote the rows.
    */
   written(keys: Iterable<Key>, writer: Address | null): void {
     for (const key of keys) {

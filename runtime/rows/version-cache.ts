@@ -22,7 +22,10 @@ type Partitions<Value> = Map<string, CachedPartition<Value>>;
  */
 export class VersionCache<Value> {
   readonly #byReading = new WeakMap<Reading, Partitions<Value>>();
-  /** All cached partitions in creation order, each with the map of its reading that contains it. */
+  /**
+   * All cached partitions in the order of their creation. The value is the map in which the partition is cached for its
+   * reading.
+   */
   readonly #byAge = new Map<CachedPartition<Value>, Partitions<Value>>();
   #bytes = 0;
 
@@ -57,8 +60,8 @@ export class VersionCache<Value> {
   }
 
   /**
-   * Drops the oldest partitions. Frees {@link MAX_PARTITION_BYTES} more than needed, so that it runs rarely: each run
-   * first scans past the entries that earlier runs deleted from the `Map`.
+   * Drops the oldest partitions. Frees {@link MAX_PARTITION_BYTES} more than needed, so that this method runs rarely.
+   * It is slow, because it first scans the entries that earlier calls deleted from the `Map`.
    */
   #dropOldest(): void {
     for (const [oldest, partitions] of this.#byAge) {

@@ -1,4 +1,4 @@
-/** The base weight of every value, in bytes. Text and bytes add their length to it. */
+/** The base weight of every value, in bytes. The length of a text or of bytes is added to it. */
 const PART_WEIGHT = 16;
 
 /**

@@ -36,7 +36,7 @@ export class LoopRounds implements Scheduler {
   defer(work: () => void): void {
     const { loop, roundMs } = this.#options;
     if (this.#waiting.length === 0 && roundMs() === Number.POSITIVE_INFINITY) {
-      // No deferred work is waiting, and there is no limit to enforce, so skip the bookkeeping.
+      // No deferred work is waiting, and rounds have no limit, so the work needs no queue.
       loop.defer(work);
       return;
     }
@@ -49,7 +49,7 @@ export class LoopRounds implements Scheduler {
     const { loop, elapsedMs, roundMs } = this.#options;
     if (this.#begunMs === null) {
       this.#begunMs = elapsedMs();
-      // The event loop runs this before any work that is deferred during this round.
+      // Ends the round. The event loop calls this before it runs work that is deferred during the round.
       loop.defer(() => {
         this.#begunMs = null;
       });

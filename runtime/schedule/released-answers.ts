@@ -5,8 +5,8 @@ import { Queue } from "./queue.js";
 /** Number of answers to send before the event loop continues. Handling an answer costs its asker about 20 µs. */
 const AT_ONCE = 2;
 /**
- * Number of answers to send before the event loop continues, while only one client is active. It is higher than {@link
- * AT_ONCE}, because each round of the event loop costs as much as one answer.
+ * Number of answers to send before the event loop continues, while only one client is active. This number is higher
+ * than {@link AT_ONCE}, because one round of the event loop costs as much as one answer.
  */
 const AT_ONCE_ALONE = 16;
 
@@ -28,7 +28,7 @@ export class ReleasedAnswers {
 
   /**
    * Queues answers and sends them. With `isLater`, sends them after the work that is already deferred, such as the
-   * commit of the next batch. Their askers then work while that batch is flushed, which raises the throughput of a
+   * commit of the next batch. The askers then work during the flush of that batch, which raises the throughput of a
    * single client.
    */
   release(answers: readonly Answer[], { isLater = false } = {}): void {
@@ -38,7 +38,7 @@ export class ReleasedAnswers {
     else this.#give();
   }
 
-  /** Sends all remaining answers at once. Use it at shutdown, when there is no other work to delay. */
+  /** Sends all remaining answers at once. Call this at shutdown, when there is no other work to delay. */
   giveAll(): void {
     this.#give(Number.POSITIVE_INFINITY);
   }

@@ -1,6 +1,6 @@
 import { Queue } from "./queue.js";
 
-/** Number of clients that keep their empty queues, because most clients soon add items again. */
+/** Number of clients whose empty queues are kept. Most clients soon add items again. */
 const MAX_IDLE = 64;
 
 /** Waiting items by client. Clients take turns; within a client, items are served in order of arrival. */

@@ -15,15 +15,19 @@ export interface Timer {
 
 /** A wake-up in memory. */
 interface Alarm extends Timer {
-  /** When the wake-up is taken. This is its due time, or earlier if it was set while the clock was ahead. */
+  /** When the wake-up is taken: at its due time, or earlier if the wake-up was set while the clock was ahead. */
   readonly takeMs: number;
 }
 
 const PREFIX: Key = [GLOBAL_PARTITION, timerSpace];
-/** The row with the latest time in this process. The next process uses it to detect that the clock was ahead. */
+/**
+ * The key of the row that stores the latest time of this process. The next process reads this row to detect that the
+ * clock was ahead.
+ */
 const LATEST_KEY: Key = [GLOBAL_PARTITION, metaSpace, "latest-time"];
 /**
- * The row with the time up to which the clock was ahead. It is written after the clock goes back, for later processes.
+ * The key of the row that stores up to which time the clock was ahead. A process writes this row after the clock goes
+ * back, for later processes.
  */
 const AHEAD_KEY: Key = [GLOBAL_PARTITION, metaSpace, "ahead-until"];
 /**
@@ -31,19 +35,20 @@ const AHEAD_KEY: Key = [GLOBAL_PARTITION, metaSpace, "ahead-until"];
  * the first wake-up of a process always writes it.
  */
 const MARK_EVERY_MS = 60_000;
-/** Maximum number of rows to read at a time, which takes about a millisecond; fewer if the window is smaller. */
+/** Maximum number of rows to read at a time; fewer if the window is smaller. Reading them takes about a millisecond. */
 const ROWS_READ = 256;
 
 /**
- * Durable wake-ups. Owns the timer rows, and caches a window of the earliest ones in memory. Only the cell knows which
- * wake-ups of its actor are current, so a returned timer may be stale.
+ * The durable wake-ups. This class owns the timer rows, and caches a window of the earliest wake-ups in memory. Only an
+ * actor's cell knows which of its wake-ups are current, so a returned timer may be stale.
  *
  * 1. Every row up to `#lastRead` is in the heap or was returned. Every other row is on disk or in the overlay.
  * 2. The heap holds at most twice the window. Rows are read a few at a time, even if many are due at once.
  * 3. Timers are returned in due order.
- * 4. A row's key contains the due time, which the actor's record confirms. The row's value is the time when the wake-up
- *    was set. If that time is in the future after the clock goes back, the wake-up was set while the clock was ahead,
- *    and becomes due after its originally remaining time. With a damaged value, the due time is unchanged.
+ * 4. A row's key contains the due time, which the actor's record confirms. The row's value is the time when the
+ *   wake-up was set.
+ * 5. If the value is in the future after the clock goes back, the wake-up was set while the clock was ahead. It then
+ *   becomes due after its originally remaining time. With a damaged value, the due time is unchanged.
  */
 export class Timers {
   readonly #reading: Reading;
@@ -52,8 +57,8 @@ export class Timers {
   readonly #due: () => void;
   #heap: Alarm[] = [];
   /**
-   * Wake-ups that were set while the clock was ahead. They may also be in the heap under their original time; that
-   * entry is then stale.
+   * Wake-ups that were set while the clock was ahead. The heap may also contain such a wake-up under its original time;
+   * the heap's entry is then stale.
    */
   readonly #early: Alarm[] = [];
   /** The key of the last row that was read or is cached in memory; null before the first row. */
@@ -63,7 +68,7 @@ export class Timers {
   /** The latest time seen, by this process or the previous one. */
   #latestMs: number;
   #markedMs = Number.NEGATIVE_INFINITY;
-  /** The time up to which the clock was ahead, until a row stores it; null if there is nothing to store. */
+  /** The time up to which the clock was ahead; null if it was not ahead, or once a row stores this time. */
   #aheadMs: number | null = null;
   #cancelAlarm: (() => void) | null = null;
   #alarmMs = Number.POSITIVE_INFINITY;

@@ -1,11 +1,13 @@
-/** Number of keys that may be added, beyond the current size, before the entries move to a new map. */
+/** Number of keys that may be added, beyond the current size, before this class copies its entries to a new map. */
 const ADDED_BEFORE_MOVE = 64;
 
 /**
  * A map for entries that are added and deleted frequently. When V8 grows or shrinks a `Map`, the old table refers to
- * the new one. Once such a table reaches the old generation, minor garbage collections retain every later table with
- * its entries, until the next major collection. To limit this, this class regularly copies its entries to a new map. An
- * iteration continues over the map from which it started.
+ * the new one. Once an old table is in V8's old generation, it keeps every later table and its entries in memory until
+ * the next major garbage collection.
+ *
+ * To limit this, this class regularly copies its entries to a new map. An iteration continues over the map from which
+ * it started.
  */
 export class TurnoverMap<Name, Value> {
   #entries = new Map<Name, Value>();

@@ -3,7 +3,7 @@ import type { Batch } from "./batch.js";
 import type { Overlays } from "./overlays.js";
 
 /**
- * When a batch changes this many rows, no further turn joins it. A commit encodes and writes them in a few
+ * Number of changed rows after which no further turn joins a batch. A commit encodes and writes this many rows in a few
  * milliseconds.
  */
 const MAX_ROWS = 1_024;
@@ -14,8 +14,8 @@ const MAX_ROWS = 1_024;
  */
 const SHARED_TURNS = 16;
 /**
- * While several clients are active, a batch may have this many turns for each millisecond of the last flush, and always
- * {@link SHARED_TURNS}.
+ * Number of turns per millisecond of the last flush that a batch may have while several clients are active. A batch may
+ * always have {@link SHARED_TURNS}.
  */
 const SHARED_TURNS_A_MS = 8;
 
@@ -53,12 +53,12 @@ export class BatchBound {
     return Math.min(this.#limit, Math.max(SHARED_TURNS, Math.ceil(this.#flushMs * SHARED_TURNS_A_MS)));
   }
 
-  /** Call this when a flush begins. */
+  /** Starts to measure a flush. Call this when the flush begins. */
   begin(): void {
     this.#startedMs = this.#elapsedMs();
   }
 
-  /** Call this when the flush ends. Returns its duration in milliseconds. */
+  /** Ends the measurement of a flush, and returns its duration in milliseconds. Call this when the flush ends. */
   flushed(): number {
     this.#flushMs = this.#elapsedMs() - this.#startedMs;
     return this.#flushMs;

@@ -20,13 +20,16 @@ export class Batch {
   readonly changes: Change[] = [];
   /** Actors whose records this batch writes. */
   readonly touched: Cell[] = [];
-  /** Messages delivered to mailboxes in memory. Those not yet taken at the commit are stored as rows. */
+  /**
+   * Messages that were delivered to mailboxes in memory. Messages that are not taken when the batch closes are stored
+   * as rows.
+   */
   readonly sent: Envelope[] = [];
   readonly answers: Answer[] = [];
   readonly entries: PendingEntry[] = [];
   readonly started: PendingEffect[] = [];
   readonly cancelled: PendingEffect[] = [];
-  /** Effects with a place whose marks this batch writes. They begin after its flush. */
+  /** Effects whose marks this batch writes. Each of them has its place, and begins after the flush. */
   readonly marked: PendingEffect[] = [];
   /** Names of the counters to increment, one entry per increment. */
   readonly counted: string[] = [];
@@ -57,13 +60,13 @@ export class Batch {
     return written + answers.length + entries.length + counted.length + reports.length === 0;
   }
 
-  /** Passes the reports of all turns to the process, and ends the spans of the flush. Call it after the flush. */
+  /** Passes the reports of all turns to the process, and ends the spans of the flush. Call this after the flush. */
   released(reported: ((reported: Reported) => void) | undefined): void {
     for (const span of this.#flushSpans) span.end();
     if (reported !== undefined) for (const each of this.reports) reported(each);
   }
 
-  /** Rejects the askers. Call it if the batch cannot be committed. */
+  /** Rejects the asks of this batch. Call this if the batch cannot be committed. */
   failed(error: Error): void {
     for (const span of this.#flushSpans) span.end("failed");
     for (const { asker } of this.answers) asker.reject(error);

@@ -29,9 +29,9 @@ export interface UndoableWriting extends Writing {
  * 1. Reads see all three. Writes go to the open batch.
  * 2. The writes of a turn are kept or discarded as a whole.
  * 3. At most one batch is being committed.
- * 4. A partition has no version of its covered rows while one of these batches changes any of them.
- * 5. Some durable rows are cached until the next flush or until another node's batch is applied, because only these
- * change durable rows. Bodies are not cached.
+ * 4. While one of the two batches changes covered rows of a partition, the partition has no version.
+ * 5. Some durable rows are cached. The cache is emptied after each flush and when another node's batch is applied,
+ *   because nothing else changes durable rows. Bodies are not cached.
  */
 export class Overlays implements UndoableWriting, CoveringReading, RowMemory {
   readonly #durable: Reading;
@@ -97,7 +97,10 @@ export class Overlays implements UndoableWriting, CoveringReading, RowMemory {
     return this.#committing;
   }
 
-  /** Call this when the closed batch is durable. */
+  /**
+   * Drops the closed batch and the cached rows, because the batch is now part of the durable state. Call this when that
+   * batch is durable.
+   */
   flushed(): void {
     this.#committing = new Overlay();
     this.#read = new Overlay();
@@ -131,7 +134,8 @@ export class Overlays implements UndoableWriting, CoveringReading, RowMemory {
     for (const { op } of changed.values()) if (op === "remove") removed += 1;
     const wider: Range = {
       ...range,
-      // The filter below drops changed entries. Read extra entries for the removed ones; puts are added again below.
+      // The filter below drops all changed entries, and the loop after it adds those that were put. So read one more
+      // entry for each removed one.
       limit: limit === undefined ? undefined : limit + removed,
       onDamaged: onDamaged && ((key) => changed.has(fullKeyName(key)) || onDamaged(key)),
     };
@@ -157,8 +161,8 @@ export class Overlays implements UndoableWriting, CoveringReading, RowMemory {
   }
 
   /**
-   * Returns null if a turn of the open batch has written covered rows of the partition. Otherwise the durable reading
-   * decides, and accounts for the batch being committed.
+   * Returns null if a turn of the open batch has written covered rows of the partition. Otherwise returns the version
+   * of the durable reading, which considers the batch being committed.
    */
   coveredVersion(partition: string): number | null {
     return this.#openCovered.has(partition) ? null : coveredVersion(this.#durable, partition);

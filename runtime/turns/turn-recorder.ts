@@ -38,12 +38,12 @@ export interface TurnRecorderOptions {
 const NOWHERE: Address = { partition: "", kind: "", id: "" };
 
 /**
- * Records the intents of one turn after another. Row writes go directly to the given `writing`, whose owner keeps or
- * discards them.
+ * Records the intents of one turn after another. Row writes go directly to the `writing` of the turn. The owner of
+ * `writing` keeps or discards them.
  *
  * 1. Every call outside `begin` and `end` throws, so code that uses a turn after its step cannot do harm.
- * 2. Rows are read and written only in the partition of `self`, and written only in the row space. Directory entries,
- * which are in the global partition, are declared with {@link direct}.
+ * 2. Rows are read and written only in the partition of `self`, and written only in the row space. Directory entries
+ *   are in the global partition; they are declared with {@link direct}.
  */
 export class TurnRecorder implements Turn, CoveringReading {
   now = 0;
@@ -82,8 +82,8 @@ export class TurnRecorder implements Turn, CoveringReading {
     this.stopped = false;
     this.wrote = false;
     this.watched.length = 0;
-    // Replace the map instead of clearing it: a cleared map's old table refers to the new one and stays in memory with
-    // it.
+    // Replace the map instead of clearing it. After `clear`, the map's old table would refer to the new table, and keep
+    // it in memory.
     if (this.#firstRows.size > 0) this.#firstRows = new Map();
   }
 
@@ -163,7 +163,8 @@ export class TurnRecorder implements Turn, CoveringReading {
       writing.undoTo(writes);
       this.intents.splice(0, this.intents.length, ...intents);
       this.watched.length = watched;
-      // The failed work may have changed the cached view. Drop it, so that its next use rebuilds it from the rows.
+      // `work` may have changed the cached view before it failed. Drop the view, so that its next use rebuilds it from
+      // the rows.
       this.#rowViews.drop(this.self);
       return false;
     }

@@ -5,7 +5,7 @@ import type { DirectedWriting } from "../directories/directory.js";
 import type { ChangeEntry, Topic } from "../feeds/topic.js";
 import type { RowView } from "../rows/row-view.js";
 
-/** A message to an actor: a type, and plain serializable data. It must never contain a secret. */
+/** A message to an actor: a type, and plain serializable data. A message must never contain a secret. */
 export interface Message {
   readonly type: string;
 }
@@ -44,8 +44,8 @@ export interface Fact {
 }
 
 /**
- * Asks whether the actor may take a step. Other actors can refuse it. The answer is a {@link GateAnswer} with the same
- * `id`.
+ * Asks whether the actor may take a step. Other actors can refuse the step. The answer is a {@link GateAnswer} with the
+ * same `id`.
  */
 export interface GateQuestion {
   /** The name of the gate, such as `run.starting`. */
@@ -64,8 +64,8 @@ export interface GateAnswer extends Message {
 }
 
 /**
- * An occurrence that the log and the metrics of the process show. It contains ids, keys, codes and numbers of its own,
- * and never a secret or a text that a person or another system wrote.
+ * An occurrence that the log and the metrics of the process show. It contains only ids, keys, codes and numbers. It
+ * must not contain a secret, or a text that a person or another system wrote.
  */
 export interface Report {
   /** The kind of the occurrence, such as `run.ended`. */
@@ -81,7 +81,9 @@ export interface Reported {
   readonly report: Report;
 }
 
-/** Requests work in the outside world, which starts after the commit. Its result is an {@link EffectEnded}. */
+/**
+ * Requests work in the outside world. The work starts after the commit. Its result is delivered as {@link EffectEnded}.
+ */
 export interface EffectRequest {
   /** The name of a registered effect. */
   readonly name: string;
@@ -89,7 +91,10 @@ export interface EffectRequest {
   readonly id: string;
   /** Plain serializable data. */
   readonly input: unknown;
-  /** Data that saves the run a read. The runtime passes it from memory if it is still there, and never stores it. */
+  /**
+   * Data that saves the effect's run a read. The runtime keeps it in memory only, so it may be missing, for example
+   * after a restart.
+   */
   readonly memo?: unknown;
 }
 
@@ -126,9 +131,10 @@ export interface Turn<in Answer = never> extends DirectedWriting {
   readonly now: number;
   readonly self: Address;
   /**
-   * Runs `work` completely or not at all. Returns false if it needs a damaged row; then its writes and intents are
-   * discarded, and the turn continues. Use it in sweeps, so that one damaged row does not end them. The work must
-   * neither reply nor stop the actor.
+   * Runs `work` completely or not at all. If `work` needs a damaged row, its writes and intents are discarded, the turn
+   * continues, and this method returns false. `work` must neither reply nor stop the actor.
+   *
+   * Use this in sweeps, so that one damaged row does not end the sweep.
    */
   attempt(work: () => void): boolean;
   /**
@@ -142,23 +148,27 @@ export interface Turn<in Answer = never> extends DirectedWriting {
   random(): number;
   /** Returns `count` random bytes, cryptographically strong outside simulation. */
   randomBytes(count: number): Uint8Array;
-  /** Sends a message. It is delivered exactly once. Messages from one sender to one receiver arrive in order. */
+  /**
+   * Sends a message. The message is delivered exactly once. Messages from one sender to one receiver arrive in order.
+   */
   send<To extends Address>(to: To, message: MessageTo<To>): void;
   /**
-   * Sends the first message that an actor ever receives. It works like `send`, but does not look for stored data of the
-   * actor. The address must be new, so use a new id. No other turn may send to it until the actor has taken the
+   * Sends the first message that an actor ever receives. This works like `send`, but does not look for stored data of
+   * the actor. The address must be new, so use a new id. No other turn may send to this actor until it has taken the
    * message.
    */
   sendFirst<To extends Address>(to: To, message: MessageTo<To>): void;
-  /** Sets the wake-up `name` for `dueMs`, and replaces an earlier one with that name. It arrives as {@link Woken}. */
+  /**
+   * Sets the wake-up `name` for `dueMs`. Replaces an earlier wake-up with that name. It is delivered as {@link Woken}.
+   */
   wake(name: string, dueMs: number): void;
   /** Cancels the wake-up `name`. Has no effect if none is set. */
   cancelWake(name: string): void;
   /** Starts an effect after the commit. */
   start(effect: EffectRequest): void;
   /**
-   * Cancels a pending effect, and aborts it if it is running. Its result is not delivered. Has no effect if none is
-   * pending.
+   * Cancels the pending effect `id`, and aborts it if it is running. Its result is not delivered. Has no effect if
+   * there is no pending effect with this id.
    */
   cancelEffect(id: string): void;
   publish(fact: Fact): void;
@@ -168,8 +178,9 @@ export interface Turn<in Answer = never> extends DirectedWriting {
   publishChange<Data>(topic: Topic<Data>, data: NoInfer<Data>): void;
   /**
    * Appends the changes of a row to the change feed. A later call with the same key in the same turn replaces the
-   * entries of the earlier call. The new entries go to the end. `entriesSince` is called immediately. It receives the
-   * row's state before the turn's first call with this key, which is the `before` of that call.
+   * entries of the earlier call; its own entries go to the end.
+   *
+   * `entriesSince` is called immediately. It receives the `before` of the turn's first call with this key.
    */
   publishRow<Row>(key: Key, before: Row | null, entriesSince: (first: Row | null) => readonly ChangeEntry[]): void;
   /**

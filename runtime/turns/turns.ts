@@ -52,7 +52,8 @@ type Start = Extract<Intent, { readonly kind: "start" }>;
  * Takes messages one at a time: steps the actor and applies its intents to the batch.
  *
  * 1. Every check that can fail happens before any change is applied, so a turn is kept or discarded as a whole.
- * 2. The rows that made the message durable are removed in the batch that writes the message's changes.
+ * 2. A durable message has rows, for example the row of an undelivered message. The batch with the message's changes
+ *   also removes these rows.
  */
 export class Turns {
   taken = 0;
@@ -133,8 +134,8 @@ export class Turns {
   }
 
   /**
-   * Resolves an ask that the actor already took under the same message id. Rejects an ask whose deduplication row is
-   * damaged. Returns false for other messages.
+   * Answers an ask that the actor took before under the same message id: resolves it with `undefined`. Rejects an ask
+   * whose deduplication row is damaged. Returns false for all other messages.
    */
   #isAnswered(cell: Cell, { asker }: Envelope, batch: Batch): boolean {
     if (asker === null || asker.messageId === null) return false;
@@ -149,8 +150,8 @@ export class Turns {
   }
 
   /**
-   * Handles a message to an actor with a damaged record. Rejects an ask, and stores any other message as a dead letter.
-   * Drops wake-ups and effect results, but keeps their rows, so that they are delivered once the record is repaired.
+   * Handles a message to an actor with a damaged record. Rejects an ask. Drops wake-ups and effect results, but their
+   * rows stay, so that they are delivered once the record is repaired. Stores all other messages as dead letters.
    */
   #setAside(envelope: Envelope, batch: Batch, damage: StoreError): true {
     const { supervisor, undelivered, clock } = this.#parts;
@@ -177,7 +178,10 @@ export class Turns {
     return next;
   }
 
-  /** Validates every intent and addresses its messages. Throws if an intent cannot be applied. */
+  /**
+   * Validates every intent of the turn, and creates the envelopes of the messages to send. Throws if an intent cannot
+   * be applied.
+   */
   #prepare(cell: Cell): Envelope[] {
     const { recorder, router } = this.#parts;
     const envelopes: Envelope[] = [];
@@ -314,7 +318,7 @@ export class Turns {
     batch.touch(cell);
   }
 
-  /** Removes the rows that made the message durable. */
+  /** Removes the rows that made the message durable, in the batch that takes the message. */
   #consume(cell: Cell, envelope: Envelope, batch: Batch): void {
     const { undelivered, effects, overlays } = this.#parts;
     undelivered.remove(envelope);
@@ -358,7 +362,7 @@ export class Turns {
     return decision.deadLetter !== null || decision.rejection !== null;
   }
 
-  /** Suspends the actor. Its messages wait, and its asks are rejected. */
+  /** Suspends the actor. The actor's messages wait, and asks to the actor are rejected. */
   #suspend(cell: Cell, crashed: Envelope, untilMs: number, batch: Batch): void {
     cell.suspendedUntilMs = untilMs;
     this.#wake(cell, backoffTimer, untilMs, batch);

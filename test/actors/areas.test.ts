@@ -17,7 +17,7 @@ import { addFirstEndpoint, addNextEndpoint, addToyArea, copySource, type SourceC
 
 const formatBefore = migrations.length + 1;
 
-/** A program that runs a build with the toy area on a store of the previous format. */
+/** A program for a build that contains the test's area (`toy`). It runs the build on a store of the previous format. */
 const play = `
 import { randomBytes } from "node:crypto";
 import {

@@ -27,8 +27,8 @@ const ada = { kind: "person", userId: "usr_ada", email: "ada@example.com", sessi
 const bob = { userId: "usr_bob", email: "bob@example.com" };
 
 /**
- * A request to the service. Requests run one after another. The service refuses a repeated request, or the repeated
- * request changes nothing.
+ * Sends a request to the service. Requests are sent one after another, and each may be sent again. The service refuses
+ * a repeated request, or handles it without a change.
  */
 type Deed = (harness: Harness, workspaceId: string) => Promise<unknown>;
 

@@ -25,10 +25,10 @@ export async function migratedFixture(
   return { folder, entries };
 }
 
-/** Counts of store copies, each with one flipped bit, by outcome. */
+/** Numbers of store copies, by what reading the copy showed. Each copy has one flipped bit. */
 interface Flips {
   copies: number;
-  /** Copies that could not be opened. */
+  /** Copies that the store refused to open. */
   refused: number;
   /** Copies in which no read failed and no row was missing. */
   whole: number;
@@ -36,14 +36,18 @@ interface Flips {
   damaged: number;
   /** Copies in which a row was missing, but no read of it failed. */
   lacking: number;
-  /** Reads that returned a value that was never written, each as the flipped byte's position and the key. */
+  /**
+   * Reads that returned a value that was never written. Each entry names the position of the flipped byte and the row's
+   * key.
+   */
   wrong: string[];
-  /** Byte positions of copies with missing rows in which the doctor finds nothing. */
+  /** Byte positions of the flipped bits after which a row is missing, but the doctor finds nothing. */
   unnoticed: number[];
 }
 
 /**
- * Flips one bit in each of `copies` copies of the data file `bytes`, which contains `entries`, and reads everything.
+ * Makes `copies` copies of the data file `bytes`, which contains `entries`. Flips one bit in each copy, and then reads
+ * every row of the copy.
  */
 export async function flipBytes(
   folder: string,

@@ -14,7 +14,10 @@ import { unpackFixture } from "../fixtures/unpack.js";
 import { bringUp, bringUpThroughKills, collectEntries, stepped, storeWith } from "../support/migrating.js";
 import { memoryRows } from "../support/turn.js";
 
-/** The migration catalogue on the first release's store; the tests do not depend on its steps. */
+/**
+ * Tests the migration catalogue with the first release's store. The tests do not depend on what the single migrations
+ * do.
+ */
 
 type Rows = ReturnType<typeof memoryRows>;
 

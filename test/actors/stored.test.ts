@@ -32,8 +32,8 @@ const rows = new Map(
 const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
 const sources = createDependentSources(kinds);
 /**
- * Derived rows that `stored.md` names together with their table. Index entries are not among them: the document states
- * once that they are removed with their rows.
+ * Names of the derived rows that `stored.md` lists together with their table. Index entries are not included: the
+ * document says in one place that they are removed with the rows that they index.
  */
 const derived = sources.flatMap(({ dependentTables }) => dependentTables).filter((name) => rows.has(name));
 const spaces = Object.values(keys).filter((space) => space !== keys.GLOBAL_PARTITION && space !== keys.rowSpace);

@@ -1,17 +1,18 @@
 /**
- * The kinds of tasks. `work` is three times as likely as any other kind. A task's title starts with the kind, which
- * tells the agent and the test's people what to do.
+ * The kinds of tasks. `work` is three times as likely as any other kind. A task's title starts with its kind. The agent
+ * and the test's simulated people read the kind there, and act by it.
  */
 export const taskKinds = ["work", "work", "work", "ask", "leave", "hand", "long", "code", "veto"] as const;
 
-/** The amount that the agent spends per run, in euros. It reports the amount in two parts. */
+/** The amount that the agent spends per run, in euros. The agent reports this amount in two parts. */
 export const SPENT = 0.02;
 /** Number of steps that the agent reports, numbered from 1. */
 export const STEPS = 5;
 
 /**
- * Returns the agent, a shell script. It writes its process id, run and task to a file, reports numbered steps and
- * spends money. Then it acts by the kind of task in the task's title; for example, it asks a question.
+ * Returns the agent's shell script. The script writes its process id, run and task to a file. It reports numbered steps
+ * and spends money. Then it reads the kind of task in the task's title, and does what that kind requires, for example
+ * asks a question.
  */
 export function agentScript(startsFile: string, toolCaller = "exit 8"): string {
   return `

@@ -29,7 +29,7 @@ t.test("a failed call may have arrived, and may not, where nobody knows", async 
   }
 });
 
-/** A change of the findings, and the promise that it breaks. */
+/** Changes of the findings. Each change breaks a promise, and the pattern matches the complaint about it. */
 const broken: readonly (readonly [string, Partial<FoundCall>, readonly string[], RegExp])[] = [
   ["a call was made twice", {}, [...arrived, ...arrived], /^twice: the call run_1 comment was made 2 times$/],
   ["a call that is done did not arrive", {}, [], /^lost: call call_1/],

@@ -15,7 +15,9 @@ export interface CheckedCopy {
   readonly result: string | null;
 }
 
-/** Other sources about a check: its replays' copies, the verdicts read while it ran, and the list of checks. */
+/**
+ * What other sources report about a check: its replays' copies, the verdicts read while it ran, and the list of checks.
+ */
 export interface AroundCheck {
   readonly candidate: readonly CheckedCopy[];
   readonly baseline: readonly CheckedCopy[];
@@ -30,7 +32,7 @@ export function listBrokenCheck(check: FoundCheck, around: AroundCheck): readonl
   return [...checkVerdict(check, around), ...checkCourse(check, around)];
 }
 
-/** Checks the verdict against the copies of both replays. */
+/** Checks that the verdict follows from the copies of both replays. */
 function* checkVerdict(check: FoundCheck, { candidate, baseline }: AroundCheck): Generator<string> {
   const { verdict, undecidedBecause, threshold, regressions, tasks, compared } = check;
   const taskIds = [...new Set(candidate.map(({ taskId }) => taskId))];

@@ -8,7 +8,7 @@ import { untilServed } from "./until-served.js";
 import type { World } from "./world.js";
 
 const target = "clients";
-/** Duration of a fault, in milliseconds. During a fault, sockets are not read, or two other workspaces are busy. */
+/** How long sockets stay unread or other workspaces stay busy, in milliseconds. */
 const LASTS_MS = 2_500;
 const SOCKETS = 20;
 const NEIGHBOURS = 2;
@@ -23,7 +23,7 @@ export const clientFaults: readonly Fault[] = [
   { name: "noisy neighbours", target, play: noisyNeighbours },
 ];
 
-/** Opens streams of the busy team that stop reading once they are subscribed. */
+/** Opens sockets that subscribe to the configured team's stream and then stop reading. */
 async function deafStreams(world: World): Promise<void> {
   const { service, headers, configured } = world;
   const sockets = Array.from({ length: SOCKETS }, () => {
@@ -40,7 +40,9 @@ async function deafStreams(world: World): Promise<void> {
   });
 }
 
-/** Opens clients that request long answers without reading them, or do not finish their requests. */
+/**
+ * Opens sockets of two kinds: some request a long answer and do not read it, the others send only a part of a request.
+ */
 async function deafClients(world: World, chance: Chance): Promise<void> {
   const { service, headers, configured } = world;
   const head = `host: 127.0.0.1\r\ncookie: ${headers.cookie}\r\n`;
@@ -59,8 +61,8 @@ async function deafClients(world: World, chance: Chance): Promise<void> {
 }
 
 /**
- * Two workspaces send requests as fast as they can. They open tasks, which fire hanging hooks, and list the hook
- * firings. If a restart interrupts a request, the workspace repeats the request to the next process.
+ * Two workspaces send requests as fast as they can. They open tasks, which fire hanging hooks, and they list the hook
+ * occurrences. If a restart of the service interrupts a request, the workspace sends the request again.
  */
 async function noisyNeighbours(world: World, chance: Chance): Promise<void> {
   const end = performance.now() + LASTS_MS;
@@ -82,7 +84,7 @@ async function noisyNeighbours(world: World, chance: Chance): Promise<void> {
   await Promise.all(Array.from({ length: NEIGHBOURS }, () => loud().catch(notServed)));
 }
 
-/** Waits for the duration of a fault, then calls `letGo`. If the world ends first, calls `letGo` then. */
+/** Calls `letGo` after the duration of a fault. If the world ends earlier, the world calls `letGo`. */
 async function held({ onEnd }: World, letGo: () => void): Promise<void> {
   onEnd.add(letGo);
   await pause(LASTS_MS);

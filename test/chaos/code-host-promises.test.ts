@@ -23,7 +23,7 @@ t.test("nothing is broken where both ends know the same, and each merge was told
   t.same([...checkPullRequests({ ...whole, ...waiting })], []);
 });
 
-/** A change of the findings, and the promise that it breaks. */
+/** Changes of the findings. Each change breaks a promise, and the pattern matches the complaint about it. */
 const broken: readonly (readonly [string, Partial<FoundPulls>, RegExp])[] = [
   ["a push was forced", { forced: ["refs/heads/b from 1 to 2"] }, /^forced: a push of refs\/heads\/b/],
   ["two of a branch are open", { pulls: [there, ...[2, 3].map((number) => ({ ...open, number }))] }, /^twice: .* b$/],

@@ -42,8 +42,8 @@ export function* checkPullRequests(found: FoundPulls): Generator<string> {
 }
 
 /**
- * Finds pull requests of the service that do not exist at the code host, or that have another branch or state there.
- * Leaves out failed pull requests.
+ * Finds the service's pull requests that do not exist at the code host, or have another branch or state there. Skips
+ * failed pull requests.
  */
 export function* checkUnsettled({
   pullRequests,

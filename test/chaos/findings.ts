@@ -77,7 +77,7 @@ export interface Findings {
   readonly secrets: readonly { readonly name: string; readonly id: string }[];
   readonly tasks: readonly FoundTask[];
   readonly events: readonly FoundEvent[];
-  /** Whether `events` is complete: the service keeps only the latest events. */
+  /** Whether `events` is complete. It is incomplete if the service has removed old events. */
   readonly hasAllEvents: boolean;
   readonly firings: readonly FoundFiring[];
   readonly arrivals: readonly HookArrival[];

@@ -3,7 +3,7 @@ import { RunnerProcess } from "../processes/runner-process.js";
 import type { ServiceKeeper } from "./service-keeper.js";
 import { Wire } from "./wire.js";
 
-/** A runner that can be restarted, and its network. */
+/** A runner that can be restarted, and the network between this runner and the service. */
 export interface Host {
   readonly folder: string;
   readonly wire: Wire;

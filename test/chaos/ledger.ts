@@ -36,7 +36,7 @@ export class Ledger {
   readonly tasks: OpenedTask[] = [];
   readonly notes: SaidNote[] = [];
   readonly deliveries: OpenedByDelivery[] = [];
-  /** Faults observed as they happened. */
+  /** Broken promises that were observed during a round, before the checks at its end. */
   readonly complaints: string[] = [];
   #acknowledged = 0;
   #hear: () => void = () => undefined;
@@ -51,7 +51,10 @@ export class Ledger {
     this.#hear();
   }
 
-  /** Resolves when the next write succeeds, in the same turn of the event loop. */
+  /**
+   * Resolves when the next write is acknowledged, before other work runs in the event loop. Only the latest promise
+   * resolves.
+   */
   nextAcknowledged(): Promise<void> {
     return new Promise((resolve) => {
       this.#hear = resolve;

@@ -38,7 +38,8 @@ export class Load {
   readonly #options: LoadOptions;
   #keys = 0;
   /**
-   * Tasks that were retried. A task whose runs are always refused is retried only once, so that it stays in the inbox.
+   * Tasks that this client has retried. A task whose runs are always refused is retried only once, so that the task
+   * stays in the inbox.
    */
   readonly #retried = new Set<string>();
 
@@ -124,7 +125,7 @@ export class Load {
     else ledger.complaints.push(`a note answered ${answer.status} ${JSON.stringify(answer.body)}`);
   }
 
-  /** Sends a tracker delivery about an issue, which opens a task whose agent calls tools. */
+  /** Sends a delivery of the tracker about an issue. The delivery opens a task, and the task's agent calls tools. */
   async #deliver(): Promise<void> {
     const { client, ledger, deliveriesPath, tracker } = this.#options;
     const key = this.#nextKey("tools");
@@ -151,7 +152,7 @@ export class Load {
     }
   }
 
-  /** Whether the task stays in the inbox: its runs are always refused, and it was already retried. */
+  /** Whether the task stays in the inbox: the task's runs are always refused, and it was already retried. */
   #isAtRest({ id, title }: FoundTask): boolean {
     return title.startsWith("veto") && this.#retried.has(id);
   }

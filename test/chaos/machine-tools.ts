@@ -32,8 +32,8 @@ function whyNoMount(): string | null {
 }
 
 /**
- * Tests whether strace can attach to a child of this process, as the fault does. Some kernels allow only a parent to
- * attach.
+ * Returns why strace cannot attach to another child of this process, which the fault requires. Returns null if it can.
+ * On some kernels, only a process's parent can attach to it.
  */
 async function whyNoStrace(): Promise<string | null> {
   if (spawnSync("strace", ["--version"]).error !== undefined) return "strace is not installed";
@@ -45,7 +45,7 @@ async function whyNoStrace(): Promise<string | null> {
   return isAttached ? null : "strace may not attach to other processes";
 }
 
-/** Delays each flush of a process by this time. `over` resolves when the delay ends; `stop` ends it. */
+/** Delays each flush of a process by this time. `stop` ends the delays. `over` resolves when strace has ended. */
 export function slowFlushes(pid: number, ms: number) {
   const inject = `inject=${FLUSHES}:delay_enter=${ms * 1_000}`;
   const filter = ["-e", `trace=${FLUSHES}`, "-e", inject];

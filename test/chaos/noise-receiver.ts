@@ -8,8 +8,8 @@ import type { AddressInfo } from "node:net";
  * - It refuses the events of requests to `/refuse`.
  * - It accepts the events of all other requests.
  *
- * The receiver sends its port to its parent. It sends the number of hanging requests once the number is stable. For
- * each other request, it sends the path and the arrival time in milliseconds since 1970.
+ * The receiver sends messages to its parent process: its port, and the number of requests that hang, once this number
+ * no longer changes. For each other request, it sends the path and the arrival time in milliseconds since 1970.
  */
 const QUIET_MS = 2_000;
 let hanging = 0;

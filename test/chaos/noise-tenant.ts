@@ -13,7 +13,7 @@ type NoiseSite = Pick<ServiceProcess, "baseUrl" | "request">;
 
 type Event = "task.opened" | "run.starting";
 
-/** A workspace with a team and a line, whose owner adds hooks and opens tasks. */
+/** A workspace with a team and a line. The workspace's owner adds hooks and opens tasks. */
 export class NoiseTenant {
   readonly #service: NoiseSite;
   readonly #cookie: Readonly<Record<string, string>>;

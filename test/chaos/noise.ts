@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { ServiceProcess } from "../processes/service-process.js";
 import { NoiseTenant } from "./noise-tenant.js";
 
-/** One or more workspaces make noise while another workspace is quiet. */
+/** A scene in which one or more workspaces make noise while another workspace is quiet. */
 export interface NoiseScene {
   readonly name: string;
   readonly workspaces: number;
@@ -108,7 +108,8 @@ function listHosts({ hosts, isSameHost }: NoiseScene): readonly string[] {
 }
 
 /**
- * Creates the noisy workspaces with their hooks, and opens tasks that fire as many hook occurrences as the scene wants.
+ * Creates the noisy workspaces with their hooks. Opens tasks until these have fired the scene's number of hook
+ * occurrences.
  */
 async function makeNoise({ service, ada }: Site, scene: NoiseScene, urls: readonly string[]): Promise<NoiseTenant[]> {
   const hooks = Math.min(Math.max(HOOKS_OF_A_WORKSPACE, urls.length), scene.firings);
@@ -122,7 +123,10 @@ async function makeNoise({ service, ada }: Site, scene: NoiseScene, urls: readon
   return tenants;
 }
 
-/** Opens tasks of the quiet workspace one after another, and waits for the requests of both hooks. */
+/**
+ * Opens tasks of the quiet workspace one after another. For each task, waits until the requests of both hooks have
+ * arrived.
+ */
 async function measure(quiet: NoiseTenant, receiver: ChildProcess, tries: number): Promise<Latencies> {
   const veto: number[] = [];
   const after: number[] = [];

@@ -23,7 +23,10 @@ const LOST_ONCE_IN = 5;
 
 const moved = z.object({ ref: z.string(), before: z.string(), after: z.string() });
 
-/** A code host. Runners push to it, and the service opens pull requests on it. It sends its events to the service. */
+/**
+ * A code host. Runners push to it, and the service opens pull requests on it. The code host sends its events to the
+ * service.
+ */
 export class OutsideCodeHost {
   readonly #host: CodeHost;
   readonly #chance: Chance;
@@ -52,7 +55,9 @@ export class OutsideCodeHost {
     return this.#host.settings;
   }
 
-  /** Connects the workspace, and starts to send deliveries to the service. */
+  /**
+   * Connects the owner's workspace to the code host. From then on, the code host sends its deliveries to the service.
+   */
   async connect(service: ServiceKeeper, headers: Readonly<Record<string, string>>): Promise<void> {
     const request = (method: "POST", path: string, body: unknown) =>
       service.request(method, path, { body, headers: { ...headers } });
@@ -114,7 +119,7 @@ export class OutsideCodeHost {
     if (event.event === "push") this.#keep(this.#check(event));
   }
 
-  /** Checks that a push keeps all earlier commits. */
+  /** Checks that a push keeps all earlier commits of the branch. */
   async #check({ payload }: HostedEvent): Promise<void> {
     const { ref, before, after } = moved.parse(payload);
     const repository = this.#host.work.repositories.get(REPOSITORY);

@@ -15,7 +15,7 @@ const faults: Readonly<Record<Exclude<TrackerManner, "well">, ApiFault>> = {
 
 const commented = z.object({ text: z.string() });
 
-/** A system with the tasks' issues: its deliveries open tasks, agents call its tools, and bindings notify it. */
+/** A simulated issue tracker. Its deliveries open tasks, agents call its tools, and bindings notify it. */
 export class OutsideTracker {
   readonly secret = randomBytes(20).toString("hex");
   readonly #api: LoopbackApi;

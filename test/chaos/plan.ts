@@ -16,8 +16,8 @@ export interface PlannedFault {
 const FAULTS_A_ROUND = 4;
 
 /**
- * Generates the faults of each round from the seed. Each fault occurs once before any fault repeats. The faults of a
- * round have different targets as far as the remaining faults allow.
+ * Generates the faults of each round from the seed. No fault occurs again before every other fault has occurred. The
+ * faults of a round have different targets where the faults that have not occurred yet allow that.
  */
 export function* planRounds<Fault extends PlannedFault>(faults: readonly Fault[], seed: number): Generator<Fault[]> {
   const chance = createChance(seed);
@@ -27,7 +27,7 @@ export function* planRounds<Fault extends PlannedFault>(faults: readonly Fault[]
     while (round.length < Math.min(FAULTS_A_ROUND, faults.length)) {
       if (left.length === 0) left = shuffled(faults, chance);
       const at = indexOfNext(left, round);
-      // The remaining faults are already in this round, so they move to the next one.
+      // All faults that are left are already in this round. They are played in the next round.
       if (at < 0) break;
       round.push(...left.splice(at, 1));
     }
@@ -35,7 +35,7 @@ export function* planRounds<Fault extends PlannedFault>(faults: readonly Fault[]
   }
 }
 
-/** Derives one seed from several numbers. Nearby numbers give distant seeds. */
+/** Derives one seed from several numbers. Numbers that differ only a little give very different seeds. */
 export function toSeed(...parts: readonly number[]): number {
   let mixed = 0x9e3779b9;
   for (const part of parts) {
@@ -47,8 +47,8 @@ export function toSeed(...parts: readonly number[]): number {
 }
 
 /**
- * Returns the index of the first fault whose target is new in the round. If there is none, returns the index of the
- * first fault that is not in the round.
+ * Returns the index of the first fault in `left` whose target is new in the round. If there is none, returns the index
+ * of the first fault in `left` that is not in the round, or -1.
  */
 function indexOfNext(left: readonly PlannedFault[], round: readonly PlannedFault[]): number {
   const taken = new Set(round.map(({ target }) => target));

@@ -59,7 +59,7 @@ const whole: Findings = {
 const withRun = (changed: Partial<FoundRun>) => ({ tasks: [{ ...task, runs: [{ ...run, ...changed }] }] });
 const withFiring = (changed: Partial<FoundFiring>) => ({ firings: [{ ...firing, ...changed }, other] });
 
-/** A change of the findings, and the promise that it breaks. */
+/** Changes of the findings. Each change breaks a promise, and the pattern matches the complaint about it. */
 const broken: readonly (readonly [string, Partial<Findings>, RegExp])[] = [
   ["a resource is gone", { secrets: [] }, /^lost: secret secret-1/],
   ["a resource has another id", { secrets: [{ name: "secret-1", id: "sec_2" }] }, /^lost: secret secret-1/],

@@ -6,7 +6,7 @@ import type { Ledger } from "./ledger.js";
 
 type Acknowledged = Pick<Ledger, "secrets" | "tasks" | "notes" | "deliveries">;
 
-/** The hooks on these events, by event: the key of the hook that fires on every such event. */
+/** For some events, the key of a hook that fires on every event with that name. */
 export const tellers = { "task.opened": "tell-opened", "task.moved": "tell-moved", "run.ended": "tell-ended" } as const;
 
 /** Returns the broken promises; empty if all hold. Call it only when no work is in progress. */
@@ -52,7 +52,10 @@ function* checkNotes({ notes }: Acknowledged, found: Findings): Generator<string
   }
 }
 
-/** Checks that every run ended exactly once and had at most one agent, and that a vetoed run had no agent. */
+/**
+ * Checks that every run ended exactly once, and that at most one agent was started for it. If a task is vetoed, no
+ * agent may have been started for its runs.
+ */
 function* checkRuns(task: FoundTask, { events, hasAllEvents, starts }: Findings): Generator<string> {
   for (const run of task.runs) {
     const which = `run ${run.id} of task ${task.id} ${task.title}`;
@@ -76,7 +79,8 @@ function wasClaimed({ outcome }: FoundRun): boolean {
 }
 
 /**
- * Checks that the steps of a completed run's agent were recorded once, in order, and that its costs were added once.
+ * Checks a completed run: the steps that its agent reported were recorded once and in order, and the agent's costs were
+ * added once.
  */
 function* checkSaid({ shown, spent }: FoundRun, which: string): Generator<string> {
   if (shown === null) return;
@@ -86,7 +90,10 @@ function* checkSaid({ shown, spent }: FoundRun, which: string): Generator<string
   if (spent?.amount !== SPENT) yield `lost or twice: ${which} spent ${spent?.amount}`;
 }
 
-/** Checks that everything reported outside is stored: nothing leaves the service before it is on disk. */
+/**
+ * Checks that everything that the outside world received is stored. The service may send data only after the data is on
+ * disk.
+ */
 function* checkOutside({ tasks, firings, starts, streamed, arrivals }: Findings): Generator<string> {
   const known = new Set(tasks.map(({ id }) => id));
   for (const id of streamed) if (!known.has(id)) yield `left before the flush: a stream told of task ${id}`;
@@ -98,7 +105,10 @@ function* checkOutside({ tasks, firings, starts, streamed, arrivals }: Findings)
   }
 }
 
-/** Checks that each task has exactly one event of its opening, and that each event fired its hook. */
+/**
+ * Checks that each task has exactly one `task.opened` event, and that each event fired the hook that {@link tellers}
+ * names for it.
+ */
 function* checkEvents({ events, firings, tasks, hasAllEvents }: Findings): Generator<string> {
   const opened = twice(events.filter(({ on }) => on === "task.opened").map(({ taskId }) => taskId));
   if (opened.length > 0) yield `twice: opened tasks ${opened}`;
@@ -120,8 +130,11 @@ function findTeller({ on }: FoundEvent | FoundFiring): string | undefined {
 }
 
 /**
- * Checks that there is one hook occurrence per event and hook, that its attempts are numbered without gaps, and that
- * each occurrence on an event with `after` timing was delivered.
+ * Checks the hook occurrences:
+ *
+ * - Each event has at most one occurrence per hook.
+ * - The attempts of an occurrence are numbered without gaps.
+ * - Each occurrence on an event of {@link tellers} was delivered.
  */
 function* checkFirings({ firings, arrivals }: Findings): Generator<string> {
   const both = twice(firings.map(({ occurrence, hook }) => `${occurrence} ${hook}`));
@@ -139,11 +152,11 @@ function* checkFirings({ firings, arrivals }: Findings): Generator<string> {
 }
 
 /**
- * Checks the requests that arrived:
+ * Checks the requests that arrived at the receivers:
  *
- * - Requests with the same id are equal and signed.
- * - Each request belongs to a listed attempt.
- * - Each answered attempt arrived.
+ * - All requests are signed, and requests with the same id have the same body.
+ * - Each request belongs to an attempt that the service lists.
+ * - Each attempt with an answer has a request that arrived.
  */
 function* checkArrivals({ firings, arrivals }: Findings): Generator<string> {
   const digests = new Map<string, string>();

@@ -44,9 +44,9 @@ const TRICKLE_MS = 100;
 const webhook = new Webhook(hookSecret);
 
 /**
- * A hook receiver on its own port. It answers in the current manner, but never answers requests to the path `/hang`. In
- * the manner `well`, it accepts all requests with one exception: on the path `/ask`, it refuses events of tasks whose
- * title starts with `veto`.
+ * A hook receiver on its own port. It answers as `manner` says, but never answers requests to the path `/hang`. In the
+ * manner `well`, it accepts all requests with one exception: on the path `/ask`, it refuses events of tasks whose title
+ * starts with `veto`.
  */
 export class Receiver {
   readonly arrivals: HookArrival[] = [];

@@ -5,7 +5,7 @@ import type { Ledger } from "./ledger.js";
 import type { ServiceKeeper } from "./service-keeper.js";
 
 const PAUSE_MS = 40;
-/** One in this many acknowledged requests is repeated, as if its answer had been lost. */
+/** One in this many acknowledged requests is sent again, as if the client had not received the answer. */
 const REPEATED_ONCE_IN = 6;
 
 /** The request's key, or headers that replace those of the session. */
@@ -37,8 +37,8 @@ export class RepeatingClient {
   }
 
   /**
-   * Sends a write and returns the answer: a success or a refusal. Sometimes repeats a successful write. Then the second
-   * answer must have the same status and id, and be marked as a replay.
+   * Sends a write and returns the answer: a success or a refusal. Sometimes sends a successful write again. The second
+   * answer must then have the same status and id as the first answer, and be marked as a replay.
    */
   async post(path: string, body: unknown, key: string): Promise<Reply> {
     const answer = await this.#untilAnswered("POST", path, body, { key });

@@ -35,19 +35,24 @@ interface FoundVerdict {
   readonly reasons: readonly { readonly text: string }[];
 }
 
-/** Other sources about a replay: its set, the started agents, the service's list of copies, and the model. */
+/**
+ * What other sources report about a replay: its set, the started agents, the service's list of copies, and the model.
+ */
 export interface Outside {
   /** The runs in the set. */
   readonly runIds: readonly string[];
   readonly repeats: number;
   readonly starts: readonly AgentStart[];
-  /** The copy of each run that had an agent, as the service reports it. Null if the service knows no copy. */
+  /**
+   * By the id of each run for which an agent was started, the run's copy as the service reports it. Null if the service
+   * knows no such copy.
+   */
   readonly copyOf: ReadonlyMap<string, { readonly originalRunId: string; readonly repeat: number } | null>;
   /** The distinct reasons that the model gave. */
   readonly given: ReadonlySet<string>;
 }
 
-/** Maximum number of attempts per copy: it may lose its runner twice. */
+/** Maximum number of attempts per copy: a copy may lose its runner twice. */
 const MOST_ATTEMPTS = 3;
 
 /** Returns the broken promises of a replay after kills; empty if all hold. The replay must have ended and be judged. */
@@ -77,8 +82,8 @@ function* checkCopies({ state, totals, entries }: FoundReplay, { runIds, repeats
 }
 
 /**
- * Checks that no run had two agents, and that no copy exceeded its attempts. If an agent produced a copy's result, the
- * copy must have had an agent.
+ * Checks the agents: no run had two agents, and no copy had more than {@link MOST_ATTEMPTS} attempts. A copy whose
+ * result came from an agent must have had an agent.
  */
 function* checkAttempts({ entries }: FoundReplay, { starts, copyOf }: Outside): Generator<string> {
   const attempts = new Map<string, number>();
@@ -97,8 +102,8 @@ function* checkAttempts({ entries }: FoundReplay, { starts, copyOf }: Outside): 
 }
 
 /**
- * Checks that the total contains each copy's spending once. Also checks that a copy that succeeded spent at least the
- * amount that its agent reported.
+ * Checks that the total is the sum of what the copies spent. A copy that succeeded must have spent at least the amount
+ * that its agent reported.
  */
 function* checkSpending({ entries, totals }: FoundReplay): Generator<string> {
   const cents = (money: FoundMoney | null) => Math.round((money?.amount ?? 0) * 1e9);
@@ -110,10 +115,7 @@ function* checkSpending({ entries, totals }: FoundReplay): Generator<string> {
   }
 }
 
-/**
- * Checks the verdicts: each is an answer of the model, no answer counts twice, and each copy that succeeded has a
- * verdict.
- */
+/** Checks the verdicts: the model gave each of them, none occurs twice, and each copy that succeeded has one. */
 function* checkVerdicts({ entries }: FoundReplay, { given }: Outside): Generator<string> {
   const told = entries.flatMap((copy) => [copy.judge, copy.secondJudge].flatMap((verdict) => verdict?.reasons ?? []));
   const texts = told.map(({ text }) => text);

@@ -92,7 +92,7 @@ export async function openReplayWorld(folder: string, seed: number): Promise<Rep
   return { folder, service, model, hosts, client, ledger, teamId, line, given, startsFile, close, remove };
 }
 
-/** Creates a workspace with a pool and a line of one station, whose judge asks the model. */
+/** Creates a workspace with a pool, and with a line of one station. The station's judge asks the model. */
 async function configure(client: RepeatingClient) {
   const create = async (path: string, body: object) =>
     expectMade(await client.post(`/api/resources/${path}`, body, path));

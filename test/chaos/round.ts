@@ -83,7 +83,7 @@ async function playFaults(world: World, faults: readonly Fault[], seed: number):
   await Promise.all(targets.values());
 }
 
-/** Polls `look` until it lists nothing; on timeout, returns its last list. */
+/** Calls `look` repeatedly until it returns an empty list. After the time limit, returns the last list. */
 async function rest(look: () => Promise<readonly string[]>, longestMs = LONGEST_REST_MS): Promise<readonly string[]> {
   const latest = performance.now() + longestMs;
   for (;;) {
@@ -101,8 +101,8 @@ async function listUndelivered({ client, configured }: World): Promise<readonly 
 }
 
 /**
- * Lists the pull requests of the service that differ from those of the code host. They differ for a while if a delivery
- * was lost, until the service polls.
+ * Lists the service's pull requests that differ from those of the code host. After a lost delivery, they differ until
+ * the service polls the code host.
  */
 async function listUnsettled({ client, configured, codeHost }: World): Promise<readonly string[]> {
   await codeHost.settled();
@@ -131,8 +131,8 @@ async function compare(world: World): Promise<readonly string[]> {
 }
 
 /**
- * Compares each follower's state with a fresh snapshot, until they are equal or the time limit expires. Returns the
- * last differences.
+ * Compares each follower's state with a fresh snapshot, until all are equal or the time limit expires. Returns the
+ * differences of the last comparison.
  */
 async function compareStreams({ service, headers, configured, followers }: World): Promise<readonly string[]> {
   const site = { baseUrl: () => service.baseUrl, headers, teamId: configured.teamId };

@@ -29,7 +29,7 @@ if (!/^[1-9]\d{0,4}[hd]$/.test(values.retention)) {
 const runMs = Number(values.minutes) * 60_000;
 const factor = (Number(values.hours) * 60) / Number(values.minutes);
 const SAMPLES = 24;
-/** Maximum size of the last quarter relative to the one before it. */
+/** How many times as large the last quarter's figure may be as that of the quarter before it. */
 const MOST_GROWTH = 1.05;
 
 /** A clock that runs `factor` times as fast as the machine's. */

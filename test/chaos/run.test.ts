@@ -9,7 +9,7 @@ import { until } from "../support/until.js";
 
 const program = fileURLToPath(new URL("run.js", import.meta.url));
 
-/** Starts the chaos program, with a temporary folder for its own folders. */
+/** Starts the chaos program. The program creates its folders in a temporary folder of the test. */
 function start(t: Test, args: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-chaos-test-"));
   const env = { ...process.env, TMPDIR: folder };

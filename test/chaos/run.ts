@@ -45,7 +45,7 @@ const rounds = wholeNumber("rounds", values.rounds, 1);
 const seed = wholeNumber("seed", values.seed, 0);
 const totals = { passed: 0, failed: 0, acknowledged: 0, restarts: 0, stores: 0 };
 let world: World | null = null;
-/** The folder of the current or last world; null once it is removed or kept. */
+/** The folder of the current or last world. Null if that folder was removed, or must not be removed. */
 let folder: string | null = null;
 
 process.once("SIGINT", () => breakOff(130));
@@ -121,8 +121,8 @@ function wholeNumber(name: string, text: string, least: number): number {
 }
 
 /**
- * Stops every started process, and removes the folder, because there are no findings. The removal retries, because
- * processes that are stopping may still write for a moment.
+ * Stops every started process, and removes the folder of the current world. The removal retries, because processes that
+ * are stopping may still write for a moment.
  */
 function breakOff(code: number): void {
   endPrograms();

@@ -30,7 +30,7 @@ async function killed(world: World, chance: Chance): Promise<void> {
   await restart();
 }
 
-/** Returns a runner with a living agent, or any runner if there is none for some time. */
+/** Returns a runner that has a living agent. If no runner has one after several attempts, returns any runner. */
 async function hostAtWork(world: World, chance: Chance): Promise<Host> {
   for (let looks = 0; looks < MOST_LOOKS; looks++) {
     for (const { pid } of world.starts.toReversed().slice(0, LATEST_STARTS)) {
@@ -52,7 +52,7 @@ function toFolder(pid: number): string {
   }
 }
 
-/** Stops the runner for longer than its lease; its agents keep running. */
+/** Stops the runner for longer than its lease. The runner's agents keep running. */
 async function stopped(world: World, chance: Chance): Promise<void> {
   const { process: runner } = await hostAtWork(world, chance);
   runner.signal("SIGSTOP");
@@ -81,8 +81,8 @@ async function cutOff(world: World, chance: Chance): Promise<void> {
 }
 
 /**
- * Simulates a machine that sleeps for longer than its runner's lease: the runner is stopped, and its connection is
- * silent.
+ * Simulates a machine that sleeps for longer than its runner's lease: stops the runner, and makes the runner's
+ * connection silent.
  */
 async function asleep(world: World, chance: Chance): Promise<void> {
   const { process: runner, wire } = await hostAtWork(world, chance);

@@ -21,7 +21,7 @@ interface FoundCandidate {
   readonly heldOutReplayState: string | null;
 }
 
-/** Other sources about a search: its replays and the started agents. */
+/** What other sources report about a search: its replays and the started agents. */
 export interface AroundSearch {
   /** The search's replays, by id. */
   readonly replays: ReadonlyMap<string, FoundReplay>;

@@ -56,8 +56,8 @@ async function stopped({ service }: World): Promise<void> {
 }
 
 /**
- * Moves the store to a small disk, which fills up. After space is freed, the service continues there, and the store
- * moves back.
+ * Moves the store to a small disk and fills this disk. Then frees space on it, lets the service continue there, and
+ * moves the store back.
  */
 async function diskFull(world: World, chance: Chance): Promise<void> {
   const { service, folder } = world;
@@ -84,12 +84,12 @@ async function diskFull(world: World, chance: Chance): Promise<void> {
   await service.start(home);
 }
 
-/** Prevents the service's store from growing. */
+/** Limits the size of the files that the service may write, so that its store cannot grow. */
 async function fileLimit(world: World, chance: Chance): Promise<void> {
   const { service } = world;
   const { size } = await stat(join(service.dataFolder, "data.mdb"));
   limitFileSize(service.life.pid, size + LEFT_BYTES);
-  // The next process has no limit.
+  // The next process has no size limit, so no space has to be freed.
   await writeUntilItEnds(world, chance, {
     message: /has reached the file size limit/,
     makeRoom: async () => undefined,
@@ -97,7 +97,7 @@ async function fileLimit(world: World, chance: Chance): Promise<void> {
 }
 
 /**
- * Opens tasks with long texts until the service exits by itself, with an output line that matches `full.message`. Then
+ * Opens tasks with long texts until the service exits by itself. A line of its output must match `full.message`. Then
  * frees space and starts the service again.
  */
 async function writeUntilItEnds(world: World, chance: Chance, full: Full): Promise<void> {
@@ -133,7 +133,7 @@ async function clockForward({ service }: World, chance: Chance): Promise<void> {
   service.stepClock(chance.between(30, 1_200) * 1_000);
 }
 
-/** Sets the clock ahead and corrects it, or sets a correct clock back. */
+/** Either sets the clock ahead and then back to the correct time, or only sets the correct clock back. */
 async function clockBack({ service }: World, chance: Chance): Promise<void> {
   const byMs = chance.between(6, 600) * 1_000;
   if (chance.onceIn(2)) service.stepClock(byMs);

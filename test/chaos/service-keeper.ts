@@ -64,7 +64,7 @@ export class ServiceKeeper {
     return this.#logs;
   }
 
-  /** Starts the service on its store, or on another folder from now on. */
+  /** Starts the service on its store. With `dataFolder`, uses the store in that folder from now on. */
   async start(dataFolder = this.#dataFolder): Promise<void> {
     this.#dataFolder = dataFolder;
     const settings = { ...this.#options.settings, CHAOS_CLOCK: this.#options.clockFile };
@@ -102,7 +102,7 @@ export class ServiceKeeper {
     writeSync(this.#clock, new Float64Array([this.#offsetMs]), 0, 8, 0);
   }
 
-  /** Sends a request to the current process; rejects if none is listening. */
+  /** Sends a request to the current process. Rejects if no process is listening. */
   request(...request: Parameters<ServiceProcess["request"]>): Promise<Reply> {
     return this.life.request(...request);
   }

@@ -16,8 +16,8 @@ const PAUSE_MS = 50;
 const KEPT = 100;
 
 /**
- * Follows a team's topic across restarts of the service. It resumes after the last sequence number that it saw, and
- * applies the changes to its view of the team's tasks.
+ * Follows a team's topic across restarts of the service. The follower resumes after the last sequence number that it
+ * has received, and applies the changes to its own view of the team's tasks.
  */
 export class StreamFollower {
   readonly #options: FollowerOptions;

@@ -1,8 +1,8 @@
 import { ToolClient } from "../../http/demo/tool-client.js";
 
 /**
- * The calls of an agent in a run: one tool without approval, and one that a person approves. Each call has its own
- * text. A call's error does not fail the run.
+ * Makes the tool calls of an agent: one that needs no approval, and one that a person approves. Each call has its own
+ * text. If a call fails, the run does not fail.
  */
 const tracker = await ToolClient.open("tracker");
 for (const tool of ["comment", "leave"]) {

@@ -3,7 +3,8 @@ import { Refused } from "./refused.js";
 import { untilServed } from "./until-served.js";
 
 /**
- * Runs a request that fails with these errors before it is answered. Returns the number of requests and the outcome.
+ * Runs a request that first fails with each of these errors and is then answered. Returns the number of requests and
+ * the outcome.
  */
 async function ask(failures: readonly Error[]) {
   let asked = 0;

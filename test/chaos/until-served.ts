@@ -12,8 +12,9 @@ const PAUSE_MS = 250;
 const PASSING: readonly number[] = [429, 503];
 
 /**
- * Returns the answer of the current or a later process. Repeats the request after a broken connection or a temporary
- * refusal. Rejects immediately with any other refusal, and with the last error if nothing answers.
+ * Repeats a request until a process of the service answers it, and returns this answer. Repeats after a broken
+ * connection or a temporary refusal. Rejects immediately with any other refusal. If no process answers in time, rejects
+ * with the last error.
  */
 export async function untilServed<Answer>(
   ask: () => Promise<Answer>,

@@ -16,8 +16,8 @@ import { ServiceKeeper } from "./service-keeper.js";
 import { StreamFollower } from "./stream-follower.js";
 
 /**
- * The lease of a claim, in seconds. It is longer than any pause of a busy machine, and shorter than the faults that
- * must outlast it.
+ * The lease of a claim, in seconds. The lease is longer than any pause of a busy machine, and shorter than the faults
+ * during which it must expire.
  */
 const LEASE_SECONDS = 2;
 /** Duration of faults that must outlast every lease. */
@@ -191,8 +191,8 @@ export class World {
   }
 
   /**
-   * Writes a receiver's note through its callback, under the request's id as the idempotency key. Ignores refused
-   * notes, for example because the token expired.
+   * Adds a note to the task of a hook request, through the request's callback. The request's id is the idempotency key.
+   * Ignores refusals, for example because the callback's token has expired.
    */
   #noteBack({ token, taskId, id }: Callback): void {
     const text = `told by ${id}`;

@@ -5,8 +5,8 @@ import type { Permission } from "../../actors/permission.js";
  *
  * - `passes`: the request reaches the route's handler.
  * - A number: the service refuses the request with this status.
- * - `has-none`: the caller can see the resource, but the service answers 404. It states what the resource lacks, for
- *   example that the integration has no poll.
+ * - `has-none`: the caller can see the resource, but the service answers 404. The answer says what the resource
+ *   lacks, for example that the integration has no poll.
  */
 export type Outcome = "passes" | "has-none" | 401 | 403 | 404;
 
@@ -20,12 +20,12 @@ export type CallerKind =
   | "stranger"
   | { readonly scopes: readonly string[] }
   | "token of elsewhere"
-  /** A caller without a credential, or with one that is not accepted. */
+  /** A caller that has no credential, or has a credential that the service does not accept. */
   | "nobody";
 
 /**
- * Returns the expected outcome of one route for a caller. The rows state the reference's rules independently of the
- * product's code.
+ * Returns the expected outcome of a caller's request to one route. Rows follow the rules of the reference
+ * documentation, and do not use the product's code.
  */
 export type Row = (caller: CallerKind) => Outcome;
 
@@ -74,7 +74,7 @@ const needs = (permission: Permission): Row => {
 };
 /** Requires `administer`, which no token has. */
 const administers = row({ ...leads, teammate: 403, member: 403, token: 403 });
-/** Visible only to the owner and admins. All others with a credential get 404. */
+/** Visible only to the owner and admins. All other callers with a credential get 404. */
 const leadsAlone = row({ ...leads, teammate: 404, member: 404, token: 404 });
 /** Visible to the owner, admins, the team's members and tokens: the results of a team's work. */
 const outcomes = row({ ...leads, teammate: "passes", member: 404, token: "passes" });
@@ -98,7 +98,7 @@ const leadPeople = row({ ...leads, teammate: 404, member: 404, token: 401 });
 const read = needs("read");
 
 const anyone: Row = () => "passes";
-/** The handler checks its own kind of credential, and none of these callers has it. */
+/** The handler accepts only a credential of another kind, which none of these callers has. */
 const ownCredential: Row = () => 401;
 const signedIn: Row = (caller) => {
   if (caller === "nobody") return 401;
@@ -304,7 +304,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/tasks/{taskId}/runs": outcomes,
   "GET /api/find/{id}": outcomes,
   "GET /api/inbox": anyCredential,
-  // The task of the request waits for no person, so it is not in the inbox.
+  // The request names a task that waits for no person, so the task is not in the inbox.
   "GET /api/inbox/{id}": nothingThere,
   "GET /api/runs/{runId}": outcomes,
   "GET /api/runs/{runId}/diff": outcomes,
@@ -328,7 +328,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/hook-callbacks/notes": ownCredential,
   "POST /api/workspace-tokens/exchange": ownCredential,
   "POST /api/runner-trusts/exchange": ownCredential,
-  // This route belongs to no workspace. A token needs `plan` in its own workspace.
+  // This route is not about one workspace. A token must have `plan` in the workspace that it belongs to.
   "POST /api/expressions/check": (caller) =>
     caller === "nobody" ? 401 : typeof caller === "object" ? needs("plan")(caller) : "passes",
   "GET /api/expressions/positions": anyCredential,

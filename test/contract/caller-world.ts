@@ -38,7 +38,7 @@ export interface Asker {
   readonly client: Client;
 }
 
-/** A service with a workspace that holds a resource of every kind, and all callers. */
+/** A service that all callers can send requests to. Its workspace has a resource of every kind. */
 export interface World {
   readonly service: TestService;
   readonly workspaceId: string;
@@ -49,7 +49,7 @@ export interface World {
   readonly poolToken: string;
   /** Sends a valid request for the route, about an existing or a missing resource. */
   send(client: Client, route: Route, about?: "what is there" | "what is not"): Promise<Reply>;
-  /** Closes the workspace. After that it accepts no caller. */
+  /** Closes the workspace, which then accepts no caller. */
   close(): Promise<void>;
 }
 
@@ -70,8 +70,8 @@ const scopesOf: Readonly<Record<string, readonly Scope[]>> = {
   "a token to read": ["read"],
   "a token to plan": ["plan"],
   "a token to configure": ["configure"],
-  // A token with the scope `secrets`, `runners` or `trusts` requires a second scope. These tokens have `read`, the
-  // smallest scope.
+  // A token with the scope `secrets`, `runners` or `trusts` requires a second scope. The tokens below have `read` for
+  // that, because it permits least.
   "a token for secrets": ["read", "secrets"],
   "a token for runners": ["read", "runners"],
   "a token for trusts": ["read", "trusts"],
@@ -184,7 +184,7 @@ export async function openWorld(t: Test): Promise<World> {
 type Ids = Readonly<Record<string, string>>;
 
 /**
- * Creates a resource of every kind, a task with its run, a hook occurrence and an invite. Returns values of path
+ * Creates a resource of every kind, a task with its run, a hook occurrence and an invite. Returns the values for path
  * parameters.
  */
 async function fillWorkspace(
@@ -240,7 +240,7 @@ async function connectInstallation(codeHost: CodeHost, owner: Client): Promise<s
   return String(id);
 }
 
-/** Runs an action that the integration does not have, so the run fails. Returns its id after the failure. */
+/** Runs an action that the integration does not have. Waits until the run has failed, and returns the run's id. */
 async function runAction(
   { runtime }: TestService,
   { workspaceId, teamId, integrationId }: { workspaceId: string; teamId: string; integrationId: string },
@@ -253,7 +253,10 @@ async function runAction(
   return id;
 }
 
-/** Delivers to an integration without a webhook, so the delivery fails. Returns its id after the failure. */
+/**
+ * Sends a delivery to an integration without a webhook. Waits until the delivery has failed, and returns the delivery's
+ * id.
+ */
 async function takeDelivery(
   { runtime }: TestService,
   { workspaceId, teamId, integrationId }: { workspaceId: string; teamId: string; integrationId: string },
@@ -291,7 +294,7 @@ function readPath(route: Route, ids: Ids): string {
   return `${path}?address=${encodeURIComponent(known ?? absent)}`;
 }
 
-/** Cached, because the document is the same in every world. */
+/** Cached for all worlds, because the OpenAPI document is the same in each of them. */
 let examples: Promise<ReadonlyMap<string, unknown>> | null = null;
 
 /** Returns the example bodies of the OpenAPI document, by operation. */
@@ -310,7 +313,7 @@ async function requestExamples(service: TestService): Promise<ReadonlyMap<string
   );
 }
 
-/** Returns a body that refers to existing resources. An assign request gives the task to nobody. */
+/** Returns a body that refers to resources that exist. If the body assigns a task, it assigns the task to nobody. */
 function readBody(
   route: Route,
   examples: ReadonlyMap<string, unknown>,

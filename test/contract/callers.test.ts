@@ -7,7 +7,10 @@ import { type Asker, insiders, openWorld, outsiders, type World } from "./caller
 
 const toName = ({ method, path }: Route) => `${method} ${path}`;
 
-/** Requests that remove resources or sessions that other requests need. They run last, in this order. */
+/**
+ * Requests that remove resources or sessions that the other requests need. So these requests are sent last, in this
+ * order.
+ */
 const takesAway = [
   "DELETE /api/teams/{teamId}/replay-sets/{setId}",
   "POST /api/workspaces/{slug}/invites/{inviteId}/resend",
@@ -102,8 +105,8 @@ t.test("a closed workspace grants nothing to anyone, by any route", async (t) =>
 });
 
 /**
- * The expected outcome after the workspace is closed: its members are strangers, its tokens are invalid, and its
- * invites do not exist.
+ * Returns the expected outcome after the workspace was closed. Its members are then strangers, its tokens are invalid,
+ * and its invites do not exist.
  */
 function onceClosed(route: Route, caller: CallerKind): Outcome | undefined {
   const isPerson = typeof caller === "string" && caller !== "nobody" && caller !== "token of elsewhere";
@@ -130,7 +133,7 @@ t.test(
   },
 );
 
-/** The callers that each socket accepts, besides the bearer of a runner pool's token. */
+/** The callers that may open each socket. A runner with its pool's token is tested separately. */
 const socketRows: Readonly<Record<string, (caller: CallerKind) => boolean>> = {
   "/api/stream": (caller) => caller !== "nobody",
   "/api/runner": () => false,

@@ -54,7 +54,7 @@ async function recognises(t: Test, kind: Kind, { owner, create, body, one }: Kin
   t.same([gone.status, toSlug(gone)], [409, "conflict"], "it creates nothing more");
   clock.advance(1);
   const anew = await createUnder(owner, create, body(51), "a-key");
-  // A slug stays reserved after its workspace is closed.
+  // A closed workspace keeps its slug reserved, so the repeated creation fails.
   if (kind.heldBy === "none") t.same([anew.status, toSlug(anew)], [409, "already-exists"]);
   else t.same([anew.status, anew.headers["idempotent-replayed"]], [201, undefined], anew.text);
   t.not(anew.body?.id, made.body?.id);
@@ -75,7 +75,7 @@ async function keepsKeysApart(t: Test, kind: Kind, { service, owner, create, bod
   if (kind.heldBy !== "none") t.equal((await remove(owner, one({ id: made.body?.id }), 1)).status, 204);
 }
 
-/** Values of the `Service-Client` header, each with the client that is recorded for the change. */
+/** Values of the `Service-Client` header, each with the client that the service records for the change. */
 const clients = [
   ["iac-provider/1.2.3", "iac-provider/1.2.3"],
   ["web", "web"],

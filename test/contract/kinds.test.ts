@@ -118,7 +118,7 @@ function hiddenMember(path: string): RegExp {
   return new RegExp(`"${path.split(".").at(-1)}":`);
 }
 
-/** Checks that a token can read, and can write only what its scopes allow. */
+/** Checks that a token can read the resource, but can write only if its scopes allow it. */
 async function refusesTokens(
   t: Test,
   kind: Kind,

@@ -73,7 +73,10 @@ interface Candidate {
   readonly actions: readonly unknown[];
 }
 
-/** Returns the possible next states of the candidate transitions, in order, up to the first one without a guard. */
+/**
+ * Returns the possible next states if the machine tries these transitions in order. A transition without a guard is
+ * always taken, so the transitions after it are ignored.
+ */
 function listLeads(from: StateNode, candidates: readonly Candidate[]): readonly string[] {
   const last = candidates.findIndex(({ guard }) => guard === undefined);
   const tried = last === -1 ? candidates : candidates.slice(0, last + 1);

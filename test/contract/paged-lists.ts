@@ -91,7 +91,7 @@ async function openTasks(owner: Client, teamId: string): Promise<readonly Readon
 }
 
 /**
- * Returns the firings of three hooks on three tasks, once all firings have ended. They fail, because no host is
+ * Returns the occurrences of three hooks for three tasks, once all of them have failed. They fail because no host is
  * allowed.
  */
 function endedFirings(owner: Client, teamId: string) {

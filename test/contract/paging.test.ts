@@ -36,14 +36,14 @@ t.test("every list that takes `before` or `after` declares a `next` that is a te
   t.ok(lists.length >= 24, `${lists.length} lists`);
 });
 
-/** The name of the member that holds the items, for each answer in which it is not `items`. */
+/** By route, the member of the answer that contains the items. For all other routes, this member is `items`. */
 const members: Readonly<Record<string, string>> = {
   "GET /api/teams/{teamId}/events/{occurrence}/hooks": "hooks",
   "GET /api/teams/{teamId}/replay-runs/{runId}": "steps",
   "GET /api/teams/{teamId}/search-runs/{runId}": "steps",
 };
 
-/** The id of the run that each path with `{runId}` is about. */
+/** The id to use for `{runId}` in each path. */
 function toRunId({ path }: Route, places: Places): string | undefined {
   if (path.includes("/replay-runs/")) return places.replayRunId;
   return path.includes("/search-runs/") ? places.searchRunId : places.taskRunId;

@@ -49,7 +49,8 @@ export function drainConformance(t: Test, create: CreateTransport): void {
       },
     });
     const [waiting, head, get] = [await connect(), await connect(), await connect()];
-    // Send part of a request. uWebSockets.js keeps such a connection open; node:http ends it.
+    // Send only a part of a request on two connections. uWebSockets.js keeps such connections open; node:http ends
+    // them.
     head.write("HEAD / HTTP/1.1\r\n");
     get.write("GET / HTTP/1.1\r\n");
     waiting.send(["GET /waits HTTP/1.1", "Host: a"]);

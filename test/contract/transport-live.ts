@@ -32,7 +32,7 @@ class Live {
     this.answer = { status: 200, headers: { "content-type": "text/event-stream", "x-own": "1" }, open };
   }
 
-  /** The events besides `drained`, which may follow any message that the connection did not take at once. */
+  /** The events except `drained`. That event may follow each message that the connection does not take at once. */
   get ends(): readonly string[] {
     return this.events.filter((event) => event !== "drained");
   }
@@ -91,7 +91,10 @@ const opened = async (t: Test, create: CreateTransport, live = new Live()) => {
   return { live, client, port, transport };
 };
 
-/** Fills the buffers of a reader that reads nothing, with at least `bytes` beyond those of the operating systems. */
+/**
+ * Sends to a reader that reads nothing, until at least `bytes` wait in the process. The operating systems buffer more.
+ * Returns the number of sent bytes.
+ */
 async function fill({ connection }: Live, bytes: number): Promise<number> {
   const message = "x".repeat(MIB);
   let sent = 0;

@@ -19,7 +19,9 @@ async function readMessage(ws: WebSocket): Promise<string> {
 
 /** Tests that a transport handles WebSockets correctly. */
 export function socketConformance(t: Test, create: CreateTransport): void {
-  /** Connects a client to an echo endpoint, and records the messages that its handler receives. */
+  /**
+   * Connects a client to an endpoint that echoes messages. Records the messages that the endpoint's handler receives.
+   */
   const echoing = async (t: Test, protocols: string[] = []) => {
     const received: string[] = [];
     let ended: () => void = () => undefined;
@@ -285,7 +287,8 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     });
     ws.terminate();
     await gone;
-    // Complete a request on a later connection: by then the transport has seen the end of the earlier one.
+    // Complete a request on a connection that was opened later. The transport has then also noticed that the earlier
+    // connection ended.
     const after = await connect();
     after.send(["GET / HTTP/1.1", "Host: a"]);
     await after.answer();

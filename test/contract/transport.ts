@@ -13,8 +13,8 @@ import { RawConnection } from "../support/raw-connection.js";
 export type CreateTransport = (handlers: TransportHandlers) => Transport;
 
 /**
- * The handlers that a test puts behind the transport. An answer that is not a promise is sent in the same tick as its
- * request.
+ * The handlers that a test gives to the transport. If `request` returns an answer and not a promise, the answer is sent
+ * in the same tick in which the request arrives.
  */
 export interface Behind {
   readonly request?: (request: TransportRequest) => Promise<TransportAnswer> | TransportAnswer;

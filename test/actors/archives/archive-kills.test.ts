@@ -19,7 +19,9 @@ const MAX_ROUNDS = 20;
 
 type Answer = { readonly received?: number; readonly refused?: string } | undefined;
 
-/** A process that is killed at a commit, and the process that continues. Each has its own runners. */
+/**
+ * A simulated service whose process is killed at a commit and then started again. Each process serves its own runner.
+ */
 class KilledWorld {
   readonly harness = new Harness({ catalogue: { actors: [archiveActor({ bytesPerWorkspace: 100 * CHUNK_BYTES })] } });
   #runners = 1;
@@ -36,7 +38,8 @@ class KilledWorld {
   }
 
   /**
-   * Repeats `act` until `isSo` returns true. If the process is killed meanwhile, starts another process and continues.
+   * Repeats `act` until `isSo` returns true. If the process is killed during `act`, starts a new process first and then
+   * continues.
    */
   async until(isSo: () => boolean, act: () => Promise<unknown>): Promise<void> {
     const { harness } = this;
@@ -56,7 +59,7 @@ class KilledWorld {
     }
   }
 
-  /** Sends a pack like a runner, from the archive's current position. */
+  /** Sends a pack as a runner does. Starts with the first chunk that the archive has not received. */
   async send(bytes: Buffer): Promise<void> {
     const by = { runnerId: `r${this.#runners}` };
     if ((await this.ask({ type: "archive.take", ...by }))?.refused !== undefined) return;

@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CHUNK_BYTES, chainDigest, NO_CHUNKS, type Pack } from "../../../actors/archives/pack.js";
 
-/** A commit of a new git repository, and a pack with the commit and its tree. */
+/** A commit of a new git repository, and a git pack that contains the commit and its tree. */
 export interface MadePack {
   readonly commit: string;
-  /** The parent commit, which is not in the pack. */
+  /** The parent of the commit. The pack does not contain it. */
   readonly parent: string;
   readonly bytes: Buffer;
 }
 
-/** Makes a repository whose second commit has these files, and packs this commit like a runner. */
+/** Makes a repository with two commits. The second commit has these files, and is packed as a runner packs a commit. */
 export function makeCommit(files: Readonly<Record<string, string | Buffer>>): MadePack {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-pack-"));
   const run = (input: string, ...args: string[]) =>
@@ -43,7 +43,7 @@ export function listChunks(bytes: Buffer): readonly Buffer[] {
   return Array.from({ length: count }, (_, n) => bytes.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES));
 }
 
-/** Returns a runner's offer of a pack. */
+/** Returns a pack's size and digest, which a runner sends to offer the pack. */
 export function toPack(bytes: Buffer): Pack {
   return { bytes: bytes.length, digest: listChunks(bytes).reduce<string>(chainDigest, NO_CHUNKS) };
 }

@@ -19,7 +19,7 @@ const id = toArchiveId(repository, commit);
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const HOUR_MS = 60 * 60 * 1_000;
 
-/** An archive that the tests step by hand. At first, its only holder is `set_1`. */
+/** An archive that the tests step by hand. Its only holder at the start is `set_1`. */
 class SteppedArchive {
   readonly actor;
   readonly rows;

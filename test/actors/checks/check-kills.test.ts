@@ -11,7 +11,7 @@ const options = { runs: 2, slots: 2, ...checkedLine() };
 const findCheck = (world: ReplayWorld) => allChecks(world)[0];
 
 const start: Act = async (world) => void (await startCheck(world, { idempotency: idempotency("start") }));
-/** Works on all jobs; the planned change's agents fail if `isWorse`. */
+/** Returns an act that works on all jobs. If `isWorse`, the agents that work with the planned change fail. */
 const work =
   (isWorse: boolean): Act =>
   async (world) => {

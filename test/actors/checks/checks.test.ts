@@ -273,7 +273,7 @@ t.test("the chance of a false failure is known once a baseline with repeated cop
 t.test("no check starts beyond the replays that a team may have under way, or that a set keeps", async (t) => {
   const states = [
     [{ state: "running", endedAt: null, judged: false }, 100, /^100 replays of the team are under way/],
-    // Each replay is paired with the next one, so none may be removed.
+    // Each replay is paired with the next replay, so no replay can be removed to free the quota.
     [{ state: "finished", judged: true }, 200, /^The set has 200 replays, the maximum/],
   ] as const;
   for (const [more, count, detail] of states) {

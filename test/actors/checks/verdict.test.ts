@@ -29,7 +29,10 @@ function toSides(own: Code, other: Code, state: ReplayState = "running"): CheckS
   };
 }
 
-/** Whether a task regressed, by the reference documentation's definition. Does not use the product's functions. */
+/**
+ * Whether a task regressed. Follows the definition in the reference documentation, and calls no function of the
+ * product.
+ */
 function regressedIn(own: Code, other: Code, first: number): boolean {
   const [mine, theirs] = [own, other].map((code) => [resultAt(code, first), resultAt(code, first + 1)]);
   if (mine === undefined || theirs === undefined || [...mine, ...theirs].includes(null)) return false;
@@ -65,7 +68,7 @@ t.test("every state of two tasks, two copies and two sides, and every settlement
   t.end();
 });
 
-/** Returns the states that can follow: in each of them, one more copy has its result. */
+/** Returns the states that can follow the state `key`: in each of them, one more copy has its result. */
 function settledFrom(key: number): readonly number[] {
   const next: number[] = [];
   for (let index = 0; index < 8; index++) {
@@ -92,7 +95,7 @@ t.test("failed is decided while replays run, whatever ends them afterwards", (t)
   t.end();
 });
 
-/** One letter per copy: s, f, u, or - for an unsettled copy. */
+/** Reads results of copies, one letter each: `s` is succeeded, `f` failed, `u` unscored, and `-` no result yet. */
 function toCode(letters: string): Code {
   return [...letters].reduce((code, letter, index) => code + "-sfu".indexOf(letter) * 4 ** index, 0);
 }

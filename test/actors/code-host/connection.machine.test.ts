@@ -28,8 +28,8 @@ const NAME = { host: "code.example", installationId: 7 };
 const KNOWN_MS = 1_000_000;
 
 /**
- * Returns a connection that is stepped by hand together with the actor of installation claims. Each step also delivers
- * the messages between the two actors.
+ * Returns a connection that the test steps by hand. Each step also delivers the messages between the connection and the
+ * actor of installation claims.
  */
 function settling(workspaceId: string, name: InstallationKey, rows: DirectedWriting): Stepping {
   const connected = stepByHand(codeHostConnectionActor, codeHostConnectionRef(workspaceId, name), { rows });
@@ -121,7 +121,7 @@ const theirs = (isSuspended = false): Confirmation => ({
   installation: { account: { login: "acme-inc", kind: "organization" }, isSuspended, updatedAtMs: KNOWN_MS },
 });
 
-/** Steps the connection to each state, with a confirmation by Ada in progress. */
+/** Steps a connection to each state. In each, Ada's confirmation is still in progress. */
 const states: Readonly<Record<string, () => Stepping>> = {
   absent: () => {
     const stepping = connection();
@@ -145,7 +145,7 @@ function inState(confirmation: Confirmation): Stepping {
   return stepping;
 }
 
-/** All messages, by their names in the table. */
+/** Each message, by its name in {@link table}. */
 const messages: Readonly<Record<string, (stepping: Stepping) => Message>> = {
   confirm: () => confirm("attempt_2"),
   "the sixth confirm": (stepping) => {
@@ -231,8 +231,8 @@ const connectedOnes = {
 };
 
 /**
- * The next state (`same` if it does not change), by state and message, with the answer or the outcome sent to a pending
- * attempt.
+ * The expected next state (`same` if it does not change), by state and message. After it comes the answer to the
+ * sender, or the outcome that a pending confirmation attempt gets.
  */
 const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   absent: {

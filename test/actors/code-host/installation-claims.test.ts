@@ -45,7 +45,7 @@ function putWorkspace(rows: DirectedWriting, workspaceId: string): void {
   putMember(rows, workspaceId, ada);
 }
 
-/** Starts a service with two workspaces. Its code host confirms every request. */
+/** Starts a service with two workspaces. The service's code host confirms every request. */
 async function twoWorkspaces(limits: { readonly turnsPerBatch?: number } = {}): Promise<Harness> {
   const effects = [
     CONFIRMATION_EFFECT.implement(plainLane(16), async () => yes),
@@ -80,7 +80,7 @@ function listConnected({ durable }: Harness, installationId = 7): string[] {
   );
 }
 
-/** Returns the violated invariants. Call it only while nothing is in progress. */
+/** Returns the invariants that the harness violates. Call it only when no work is in progress. */
 function complaints(harness: Harness): string[] {
   const [row] = harness.durable.range<object>({ prefix: [GLOBAL_PARTITION, rowSpace, "code-host-installation"] });
   const connected = listConnected(harness);
@@ -144,7 +144,10 @@ t.test("of two workspaces that connect one installation at once, a hundred times
   t.same(harness.logged, []);
 });
 
-/** Returns a connection without the actor of installation claims, so that tests can read the messages that it sends. */
+/**
+ * Returns a connection that is not joined to the actor of installation claims. So tests can read the messages that the
+ * connection sends to that actor.
+ */
 function alone(): Stepping {
   const rows = memoryRows();
   putWorkspace(rows, OURS);
@@ -167,7 +170,7 @@ const sent = (taken: TurnTaken) => taken.sent.map(({ message }) => message.type)
 const toKey = ({ sent: all }: TurnTaken) =>
   all.flatMap(({ message }) => ("key" in message ? [String(message.key)] : [])).at(-1) ?? "";
 
-/** Returns a connection with a pending claim for `attempt_1`, and the claim's key. */
+/** Returns a connection that waits for the answer to its claim for `attempt_1`, and the key of that claim. */
 function claiming() {
   const stepping = alone();
   stepping.take(confirm("attempt_1"));

@@ -78,7 +78,7 @@ function open(isConnected = true) {
   if (isConnected) connect(rows);
   const actor = stepByHand(configPullRequestActor, self, { rows });
   const woken = () => actor.take({ type: "woken", name: "open", dueMs: actor.now } as Message);
-  /** Ends the effect that a turn started: `output` is its result; null makes it fail. */
+  /** Ends the effect that a turn started. The effect's result is `output`; if `output` is null, the effect fails. */
   const answer = ({ started: [effect] }: TurnTaken, output: object | null) => {
     const result = output === null ? { ok: false, error: "it broke" } : { ok: true, output };
     return actor.take({ type: "effect.ended", effect: effect?.name, id: effect?.id, result } as Message);

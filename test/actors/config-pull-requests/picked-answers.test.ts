@@ -4,7 +4,8 @@ import { adaThere, bobThere } from "../../support/code-host-scene.js";
 import { openPickedHost, PickedWorld } from "../../support/picked-world.js";
 
 /**
- * Tests how the service opens a pull request when the code host gives unusual answers or people act at the same time.
+ * Tests how the service opens a pull request in two cases: the code host gives unusual answers, or several people act
+ * at the same time.
  */
 
 const OPENING = /POST .*\/pulls$/;

@@ -1,7 +1,10 @@
 import t, { type Test } from "tap";
 import { openPickedHost, PickedWorld, type PickKill } from "../../support/picked-world.js";
 
-/** Returns violated invariants: the pick must have opened exactly one pull request, with one branch and one commit. */
+/**
+ * Returns the violated invariants. After the pick, there must be exactly one pull request, with one branch and one
+ * commit.
+ */
 async function complaints(world: PickedWorld): Promise<readonly string[]> {
   const { row, infra } = world;
   const { branches, pulls } = await world.there();
@@ -17,7 +20,10 @@ async function complaints(world: PickedWorld): Promise<readonly string[]> {
   ];
 }
 
-/** Opens the pull request without a kill, then with a kill at each of its commits or writes. */
+/**
+ * Opens a pull request without a kill. Then opens one per kill: a kill at each commit of the service, or at each write
+ * at the code host.
+ */
 async function killAtEach(t: Test, at: PickKill["at"], when: PickKill["when"]): Promise<void> {
   const host = await openPickedHost(t);
   const calm = await PickedWorld.open(host);
@@ -41,8 +47,8 @@ t.test("killed before any commit, it is opened once: one branch, one commit, one
 
 t.test("the same after any commit", (t) => killAtEach(t, "commit", "after"));
 
-// Reads change nothing. So after a kill between two writes, the code host and the disk are in the same state as after
-// the first write.
+// Only kills after a write are tested. Until the next write, the code host and the disk stay in the same state, because
+// reads change nothing.
 t.test("the same after any write at the code host, whose answer never comes", (t) => killAtEach(t, "write", "after"));
 
 t.test("many picks at once open it once", async (t) => {

@@ -34,7 +34,7 @@ function found({ original }: Pick<IncrementalTest, "original">, base = standard)
 }
 const describe = (test: Pick<IncrementalTest, "original">) => test.original.expr.replace(/\s+/g, " ").trim();
 
-/** Tests that cannot run because Signalbox has no protobuf messages, grouped by the part that they need. */
+/** Tests that cannot run because Signalbox has no protobuf messages, grouped by the message feature that they need. */
 const withMessages: Readonly<Record<string, readonly string[]>> = {
   "a message is written": [
     "TestAllTypes{single_int32: 1, single_int64: 2}",
@@ -71,7 +71,8 @@ t.test("the checker accepts and rejects what cel-go's own tests do, whatever the
 });
 
 /**
- * Two newer cases of cel-go, with names that start at the root. Signalbox has no namespaces, so it refuses these names.
+ * Two newer cases of cel-go with names that start with a dot, which means the root namespace. Signalbox has no
+ * namespaces, so it refuses these names.
  */
 const fromTheRoot = ["[0].exists(x, x != .x)", "[{'z': 0}].exists(y, .y.z == y.z)"];
 
@@ -84,8 +85,8 @@ t.test("a name with a leading dot is refused, with its place", async (t) => {
 });
 
 /**
- * Comparisons of numbers of different types. cel-go's checking suite contains these comparisons, but rejects them,
- * because the option that permits them is off by default.
+ * Comparisons of numbers of different types. In cel-go's checking suite these comparisons are errors, because the
+ * option that permits them is off by default.
  */
 const mixedNumbers = ["<=", "<", ">", ">="].map((operator) =>
   ["1 <= 1.0", "1u <= 1.0", "1.0 <= 1", "1.0 <= 1u", "1 <= 1u", "1u <= 1"].join(" && ").replaceAll("<=", operator),

@@ -19,7 +19,7 @@ const JSON_MESSAGES: Readonly<Record<string, types.Type>> = {
 };
 
 const nested = types.toObject({ bb: types.INT });
-/** The fields of the tests' message whose types also exist in JSON. */
+/** The fields of the tests' protobuf message that have a type of JSON, too. */
 const plainFields = types.toObject({
   single_int32: types.INT,
   single_int64: types.INT,
@@ -35,7 +35,9 @@ const plainFields = types.toObject({
   single_duration: types.DURATION,
 });
 
-/** Converts a type from its protobuf form. A message of the tests becomes an object with its plain fields. */
+/**
+ * Converts a type from its protobuf form. The protobuf message of the tests becomes an object with {@link plainFields}.
+ */
 export function typeFrom({ typeKind }: ProtoType): types.Type {
   const scalars = [types.DYN, types.BOOL, types.INT, types.UINT, types.DOUBLE, types.STRING, types.BYTES];
   switch (typeKind.case) {

@@ -22,7 +22,10 @@ interface Asked {
   readonly failed: readonly string[];
 }
 
-/** Publishes that a run is about to start, calls `disturb` meanwhile, and waits for the answer. */
+/**
+ * Publishes that a run is about to start, calls `disturb` meanwhile, and waits for the gate's answer and the end of all
+ * hook occurrences.
+ */
 async function ask(
   world: HookWorld,
   disturb: (world: HookWorld) => Promise<void> = async () => undefined,

@@ -17,7 +17,7 @@ const events = {
 type Given = keyof typeof events;
 const given = Object.keys(events) as Given[];
 
-/** A hook's conditions in addition to its event, and whether the hook fires. */
+/** The name of an event, a hook's conditions for that event, and whether the hook fires. */
 const conditions: readonly [on: Given, asks: Readonly<Record<string, unknown>>, fires: boolean][] = [
   ["tool.using", { match: { tools: ["tracker.comment"] } }, true],
   ["tool.using", { match: { tools: ["tracker.close", "tracker.comment"] } }, true],

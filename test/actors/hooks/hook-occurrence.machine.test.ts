@@ -79,7 +79,7 @@ const HOUR = 60 * 60 * 1_000;
 const listCounters = (intents: readonly Intent[]) =>
   intents.flatMap((intent) => (intent.kind === "count" ? [intent.counter] : []));
 
-/** Returns the rows, of which those of one table cannot be read. */
+/** Makes every read of a row of the table `table` fail as damaged. Returns the same rows. */
 function withDamage(rows: ReturnType<typeof memoryRows>, table: string | undefined): ReturnType<typeof memoryRows> {
   const readRow: Reading["get"] = rows.get.bind(rows);
   const get: Reading["get"] = (key) => {

@@ -18,8 +18,8 @@ const HOUR_MS = 60 * 60 * 1_000;
 const now = Date.parse("2026-01-02T00:00:00.000Z");
 
 /**
- * Starts a request about a task in this state (null: the task does not exist). Returns the tasks that the request
- * protects from retention.
+ * Starts a hook request about a task in this state (null: the task does not exist). Returns the ids of the tasks that
+ * retention must keep because of the request.
  */
 function keptFor(state: string | null, sinceEventMs: number): readonly unknown[] {
   const rows = memoryRows();

@@ -40,10 +40,10 @@ interface Happens extends Message {
   readonly work: WorkEvent;
 }
 
-/** `[occurrence]` -> the gate's answers. A null answer allows the step. */
+/** `[occurrence]` -> the gate's answers about this occurrence. A null answer allows the step. */
 const gateAnswers = table<readonly (string | null)[]>("test-gate-answer");
 
-/** An actor in the role of tasks and runs: it publishes facts, and asks the gate before it takes a step. */
+/** An actor that acts like a task or a run: it publishes facts, and asks the gate before it takes a step. */
 const source: ActorType = {
   kind: "source",
   version: 1,
@@ -76,7 +76,7 @@ export interface Received {
   readonly body: { readonly occurrence: string } & Readonly<Record<string, unknown>>;
 }
 
-/** Returns a receiver's answer; null means that it never answers. */
+/** Returns the answer of a hook's receiver. Null means that the receiver never answers. */
 export type Answers = (request: Received) => Pick<OutboundAnswer, "status" | "body"> | null;
 
 interface WorldOptions {
@@ -172,7 +172,7 @@ export class HookWorld {
     await this.start();
   }
 
-  /** Publishes an event; `isAcknowledged` becomes true once its turn is on disk. */
+  /** Publishes an event. `isAcknowledged` becomes true once the turn that publishes the event is on disk. */
   happen(on: WorkEventName, more: Partial<WorkEvent> = {}): { readonly occurrence: string; isAcknowledged: boolean } {
     this.#occurrences += 1;
     const occurrence = `occ_${String(this.#occurrences).padStart(26, "0")}`;
@@ -206,7 +206,10 @@ export class HookWorld {
     return listAttempts(this.disk.reading, this.workspaceId, this.teamId, id);
   }
 
-  /** Returns the gate's answers about an event with `before` timing: why the step is refused, or null if allowed. */
+  /**
+   * Returns the gate's answers about an event with `before` timing. An answer is the reason why the step is refused, or
+   * null if the step is allowed.
+   */
   answersTo(occurrence: string): readonly (string | null)[] {
     return gateAnswers.get(this.disk.reading, this.workspaceId, occurrence) ?? [];
   }
@@ -227,8 +230,8 @@ export class HookWorld {
   }
 
   /**
-   * Simulates the receivers. A request arrives some time after it was sent, and the answer arrives some time after the
-   * request.
+   * Sends requests to the simulated receivers. A request arrives after a delay, and its answer arrives after another
+   * delay.
    */
   #outbound(): Pick<Outbound, "post" | "send"> {
     const { world } = this;

@@ -11,7 +11,7 @@ const hooks = [
 ];
 const over = ["delivered", "failed", "refused"];
 
-/** The points between an event and its delivery record at which the process is killed. */
+/** When the process is killed: at one of these points on the way from an event to its delivery record. */
 const borders: Readonly<Record<string, (world: HookWorld, events: readonly { isAcknowledged: boolean }[]) => boolean>> =
   {
     "event committed": (_world, events) => events.some(({ isAcknowledged }) => isAcknowledged),
@@ -39,7 +39,7 @@ async function kill(border: keyof typeof borders, seed: number): Promise<string[
     return rows.every(({ state }) => over.includes(state)) && rows.length >= acknowledged.length * hooks.length;
   };
   await world.until(done);
-  // Let all remaining work finish too.
+  // Let the work that remains finish, too.
   await world.steps(50);
   await world.until(done);
 

@@ -51,8 +51,8 @@ async function open(fails: boolean) {
 type World = Awaited<ReturnType<typeof open>>;
 
 /**
- * For each n, runs a process that is killed before its n-th commit, and one that is killed after it. Stops when a
- * process ends with fewer than n commits. Returns the worlds.
+ * Starts a new world for each kill: before and after the first commit, before and after the second commit, and so on.
+ * Stops when the work ends before the commit of the kill. Returns the worlds with a kill.
  */
 async function killEverywhere(fails: boolean, begin: (world: World) => void, lives: (world: World) => Promise<void>) {
   const worlds: World[] = [];

@@ -13,7 +13,7 @@ import { expr } from "../../support/integration.js";
 
 const places = { findLine: () => ({ id: "line_1", hasStation: () => true }) };
 
-/** Evaluates a delivery from a cursor; also counts how often other work could run. */
+/** Evaluates a delivery, starting at a cursor. Also counts how often the evaluation pauses for other work. */
 function evaluate(events: unknown, body: unknown, more: object = {}): Evaluated & { readonly pauses: number } {
   const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(JSON.stringify(body));
   const { headers = {}, ...scene } = more as { headers?: Record<string, string> };

@@ -13,7 +13,7 @@ import { Harness } from "../../support/harness.js";
 import { expr } from "../../support/integration.js";
 import { INTEGRATION, integrationRows, sealer, WORKSPACE } from "../../support/integration-rows.js";
 
-/** The quiet workspace. The other workspace, {@link WORKSPACE}, makes the burst. */
+/** The quiet workspace. In the other workspace, {@link WORKSPACE}, thousands of polls start at once: the burst. */
 const QUIET = "ws_2";
 const FLOOD = 2_000;
 const ANSWER_MS = 5;
@@ -49,8 +49,8 @@ function listRows(flood: number) {
 }
 
 /**
- * Starts a simulated service with the polls of both workspaces. The hosts of the burst never answer, so their requests
- * time out.
+ * Starts a simulated service with the polls of both workspaces. The hosts of the burst never answer, so the requests to
+ * them time out.
  */
 async function open(flood: number) {
   const harness = new Harness({ catalogue: {} });
@@ -104,8 +104,8 @@ async function pollOnce({ harness, tell }: Awaited<ReturnType<typeof open>>): Pr
 }
 
 /**
- * The times at which the quiet workspace polls, in milliseconds. At the first times, the burst's polls fall due. At the
- * later times, all of them wait.
+ * The times at which the quiet workspace polls, in milliseconds. The burst's polls become due at the first of these
+ * times. From then on, they all wait for their hosts or for a slot.
  */
 const TIMES = [5_000, 15_000, 25_000, 35_000, 45_000, 55_000, 65_000, 75_000];
 

@@ -15,7 +15,7 @@ import { startTracker } from "../../support/tracker.js";
 
 interface Judged {
   readonly isSigned: boolean;
-  /** The delivery's time; null if the signature does not cover it. */
+  /** The time when the delivery was sent; null if the definition reads no signed time. */
   readonly at: unknown;
   readonly isMine: boolean;
   readonly isAnswered: boolean;
@@ -31,7 +31,7 @@ async function receiver(t: Test) {
   return sink;
 }
 
-/** Evaluates a delivery under a shipped definition, like the service. */
+/** Evaluates a delivery under a shipped definition, as the service does. */
 function judge(file: string, secret: string, request: ApiRequest | undefined): Judged {
   if (request === undefined) throw new Error("nothing was delivered");
   const { webhook } = integrationSchema.parse(shippedIntegration(file).definition);

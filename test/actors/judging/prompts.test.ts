@@ -4,7 +4,10 @@ import { pairQuestion } from "../../../actors/judging/pair-question.js";
 import { PROMPT_VERSION } from "../../../actors/judging/prompt.js";
 import type { Judge } from "../../../actors/judging/scales.js";
 
-/** The prompts word for word. Any change makes a new version; verdicts of different versions are not compared. */
+/**
+ * The prompts word for word. Each changed prompt needs a new version, because verdicts of different versions are not
+ * compared.
+ */
 
 const mark = "00112233445566778899aabbccddeeff";
 const rubric = "Is it well made?";

@@ -10,17 +10,20 @@ interface Host {
   readonly name: string;
   readonly answer: (asked: AskedModel) => ScriptedAnswer;
   /**
-   * Number of requests for the first question and for the second question. The second question uses what the service
-   * learned about the host.
+   * Number of requests that the first question needs, and number that the second question needs. For the second
+   * question, the service already knows the host's limits.
    */
   readonly requests: readonly [number, number];
-  /** The message roles and the field names of the request that the host accepts. */
+  /** The request that the host accepts in the end: its message roles, and its field names. */
   readonly taken: { readonly roles: string; readonly names: string };
 }
 
 const whole = "max_tokens messages model response_format temperature";
 
-/** A FastAPI gateway: 422 with a list of the refused positions in the body, and a quote of each. */
+/**
+ * A FastAPI gateway. It refuses with status 422; the body lists the position of each unknown part, and quotes the whole
+ * request each time.
+ */
 const validating: Host = {
   name: "a gateway that validates the body",
   answer: (asked) => {
@@ -39,7 +42,9 @@ const validating: Host = {
   taken: { roles: "system user", names: "max_completion_tokens messages model" },
 };
 
-/** A router over several hosts: 404 without the name of a part. */
+/**
+ * A router over several hosts. It answers 404 if no host supports all parts, but does not name the unsupported part.
+ */
 const routing: Host = {
   name: "a router that has no endpoint for all parts",
   answer: ({ response_format }) =>
@@ -78,14 +83,14 @@ const noSystem: Host = {
   taken: { roles: "user", names: "max_tokens messages model temperature" },
 };
 
-/** A reasoning model: it refuses parameters one by one, and token limits under either name. */
+/** A reasoning model. It refuses parameters one at a time, and refuses both names of the token limit. */
 const thinking: Host = {
   name: "a model that takes no limit of tokens",
   answer: (asked) => {
     const refused = (["max_tokens", "max_completion_tokens", "temperature"] as const).find((part) => part in asked);
     const message = `Unsupported parameter: '${refused}' is not supported with this model.`;
     const error = { message, type: "invalid_request_error", param: refused, code: "unsupported_parameter" };
-    // This host reports errors inside of answers with status 200.
+    // This host reports errors in answers with status 200.
     return refused === undefined ? { value: good } : json(200, { error, choices: null });
   },
   requests: [4, 1],

@@ -11,9 +11,9 @@ import { createOutbound, type Outbound, RequestRefused } from "../../../actors/o
 import { hookReceiver } from "../../support/hook-receiver.js";
 
 /**
- * Server-side request forgery, case by case. The allow-list has the host, without a protocol, so private addresses are
- * not allowed. The service must connect to none of these targets. `{port}` is the port of a loopback server that counts
- * its connections.
+ * Targets of server-side request forgery. The service must connect to none of them. The allow-list contains the
+ * target's host without a protocol, which does not permit private addresses. `{port}` is the port of a loopback server
+ * that counts its connections.
  */
 const literals: Readonly<Record<string, string>> = {
   "a literal loopback address": "https://127.0.0.1:{port}/",

@@ -13,8 +13,8 @@ import { adaThere, bobThere, install } from "../../support/code-host-scene.js";
 import { toClient } from "../../support/host-client.js";
 
 /**
- * Tests the requests that effects send to a code host, and how the effects handle its answers. The effects use the
- * tests' code host over the network.
+ * Tests the requests that effects send to a code host, and how the effects handle the code host's answers. The effects
+ * call the tests' code host over the network.
  */
 
 const repository = "acme-inc/app";

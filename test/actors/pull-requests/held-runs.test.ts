@@ -17,7 +17,10 @@ import { line, teamId, workspaceId } from "../../support/work.js";
 
 const repository = "acme/app";
 
-/** A task whose only station finishes it, on a repository that a connected installation can access. */
+/**
+ * A task on a line with one station: a run that finishes there ends the task. A connected installation can access the
+ * task's repository.
+ */
 class Finishing extends SteppedWork {
   constructor(pullRequestTerms: object | null = null) {
     super();
@@ -35,7 +38,8 @@ class Finishing extends SteppedWork {
         asOfMs: 0,
       }),
     );
-    // The run that was queued with the task started without an installation, so queue another.
+    // The base class queued the first run before the installation existed. Move the task to queue a run that has the
+    // installation.
     this.tell({ type: "task.move", by: "usr_1", to: "work" } as Message);
     this.claim();
     this.say({ type: "run.started" });
@@ -62,7 +66,10 @@ class Finishing extends SteppedWork {
     });
   }
 
-  /** Returns the id of the pull request that a turn asked for; empty if the turn asked for none. */
+  /**
+   * Returns the id of the pull request that received a message from the turn; empty if the turn sent none to a pull
+   * request.
+   */
   toAsked(taken: TurnTaken): string {
     return taken.sent.find(({ to }) => to.kind === "pull-request")?.to.id ?? "";
   }

@@ -338,8 +338,8 @@ t.test("a conflict with the base is a line, once, and stands until the code host
   };
   const conflicts = /conflicts with its base: the next run of the task merges the base in/;
   t.match([notes(look("dirty")), pr.row?.isDirty, findBranch(pr)?.isDirty], [[conflicts], true, true]);
-  // Deliveries nearly always contain the state `unknown`. Reads of the pull request contain it until the code host has
-  // computed the real state.
+  // Deliveries nearly always report the mergeable state as `unknown`. A read of the pull request reports `unknown`
+  // until the code host has computed the state.
   const unknown = [pr.seen({ updatedAtMs: T0 + 1_000, title: "Better" }), look("unknown"), look("dirty")];
   t.match([unknown.flatMap(notes), pr.row?.isDirty, findBranch(pr)?.isDirty], [[], true, true]);
   look("clean");

@@ -14,7 +14,7 @@ import {
 } from "../../support/pull-request-scene.js";
 import type { TurnTaken } from "../../support/turn.js";
 
-/** Tests changes of a pull request that happen while a run is about to push to it. */
+/** Tests what happens if a pull request changes while a run is about to push to it. */
 
 t.test("a merge while hooks are asked is told to the run, which goes to a person", async (t) => {
   const pr = new SteppedPullRequest();

@@ -163,7 +163,9 @@ t.test("what a code host says in `errors` is shown, whatever they are", async (t
 const news = (about: HostedNews["about"], more: object = {}): Message =>
   ({ type: "host.news", host, news: { installationId: 7, ...now, about, ...more } }) as Message;
 
-/** Returns the repository's log, found by its current name or number, to step by hand. */
+/**
+ * Returns the log actor of the repository, to step by hand. Finds the actor by the repository's current name or number.
+ */
 function stepLog(rows: SteppedLog["rows"]) {
   const log = findPullRequestLog(rows, workspaceId, { repository, host, repositoryId: NUMBER });
   return stepByHand(pullRequestLogActor, log, { rows });

@@ -9,7 +9,7 @@ const amounts = [1, 3, 100];
 
 /** A random history of replays: actions of people and of a runner, and kills, in any order. */
 class History {
-  /** Starts that a ceiling should have prevented. */
+  /** Copies that started although their replay had reached its ceiling. */
   readonly overruns: string[] = [];
   readonly #held: (GivenJob & { begun: boolean })[] = [];
 
@@ -41,9 +41,11 @@ class History {
   }
 
   /**
-   * Records an overrun if a copy started although the other copies of its replay already reached the ceiling. Without
-   * overruns, the final amount stays below the sum of two amounts: the ceiling, and the cost of the copies that ran
-   * after the last start.
+   * Records an overrun if the copy of this run started although the other copies of its replay had already reached the
+   * ceiling.
+   *
+   * Without overruns, a replay costs less than the ceiling plus the cost of the copies that were running after the last
+   * start.
    */
   #noteOverrun(runId: string): void {
     for (const replay of this.world.allReplays()) {
@@ -123,7 +125,8 @@ t.test(
         chance,
       );
       for (let step = 0; step < 25; step++) await history.step();
-      // Two rounds, because a copy that was lost earlier moves to the end of the queue.
+      // Do this twice: a copy that was lost earlier moves to the end of the queue, so the first round may not complete
+      // it.
       for (let round = 0; round < 2; round++) {
         await history.lose();
         await history.world.workAll();

@@ -81,7 +81,7 @@ t.test("a run that was taken out of its set is pinned until the replay of it has
 
 const nowMs = Date.parse("2026-03-01T00:00:00.000Z");
 
-/** Returns the ids of the replays that a retention pass removes; its cutoff is February 1. */
+/** Returns the ids of the replays that a retention pass removes. The pass keeps replays that ended after February 1. */
 function removedBy({ rows }: Pick<ReturnType<typeof liveWorld>, "rows">): readonly string[] {
   const cutoffMs = Date.parse("2026-02-01T00:00:00.000Z");
   const slice = { cutoffMs, from: null, budget: new SliceBudget({ rows: 10_000, bytes: 1e7 }) };
@@ -102,8 +102,12 @@ t.test("what a set's health names stays, until its live config is another", asyn
   put("rep_6", { candidate: { id: "cand_3", name: "Other words", kind: "proposed" }, runningFingerprint: "other" });
   put("rep_7", { state: "stopped" });
   put("rep_8", { state: "running", endedAt: null });
-  // Retention keeps the check `rep_2`, the oracle `rep_3`, and `rep_1`, which the oracle answers. It also keeps the
-  // running `rep_8` and the newest replay of the live config, `rep_4`.
+  // Retention keeps these replays:
+  //
+  // - `rep_2`, a check of the set
+  // - `rep_3`, an oracle, and `rep_1`, the replay that the oracle answers
+  // - `rep_4`, the newest replay of the live config
+  // - `rep_8`, which is still running
   t.same(removedBy(world), ["rep_5", "rep_6", "rep_7"]);
   changePrompt(rows);
   t.same(removedBy(world), ["rep_1", "rep_3", "rep_4", "rep_5", "rep_6", "rep_7"], "the check stays");

@@ -18,7 +18,7 @@ import { line, lineId, teamId, workspaceId } from "../../support/work.js";
 const caller = { kind: "person", userId: "usr_1", email: "usr_1@example.com", sessionId: "ses_1" } as const;
 const place = { lineId, stationId: "sta_work" };
 
-/** A team's sets with an ended run, stepped by hand. */
+/** The replay sets of a team, which the tests step by hand. The team has one ended run. */
 class SteppedSets {
   readonly work = new SteppedWork();
   readonly rows = this.work.rows;
@@ -39,7 +39,7 @@ class SteppedSets {
     });
   }
 
-  /** Writes another ended run of the same task. */
+  /** Writes one more ended run, for the same task. */
   putRun(id: string): string {
     if (runs.get(this.rows, workspaceId, id) === undefined) {
       runs.insert(this.rows, workspaceId, { ...this.run, id });

@@ -21,7 +21,7 @@ const watcherRef = reference<ReplayMoved>("watcher");
 const [one, two] = [watcherRef(workspaceId, "one"), watcherRef(workspaceId, "two")];
 const self = address(workspaceId, "replay", "rep_1");
 
-/** Returns a replay of two runs, stepped by hand, and functions that step it. */
+/** Returns a replay of two runs, and functions with which the test steps it by hand. */
 function open(more: Partial<ReplayRow> = {}) {
   const rows = memoryRows();
   const replay = stepByHand(replayActor(null), self, { rows });

@@ -73,7 +73,7 @@ function putCall(turn: Turn, { inputs, ...more }: Past): void {
   });
 }
 
-/** Writes the past run's tool `find` and its calls; the definitions have changed since. */
+/** Writes the tool `find` and the calls of the past run. Then changes the tools' definitions. */
 function prepare(rows: Rows, calls: readonly Past[] = []): void {
   define(rows, "then");
   const self = address(workspaceId, "run", "run_1");

@@ -100,7 +100,7 @@ async function twoWorkspaces() {
   return { harness, ours: await open("ours"), theirs: await open("theirs") };
 }
 
-/** Creates a pool with a token, like the HTTP layer. */
+/** Creates a pool with a token, as the HTTP layer does. */
 async function create({ runtime }: Harness, workspaceId: string, key: string, hash: string) {
   const hidden = { token: hash };
   if (pool === undefined) throw new Error("no kind runner-pool");

@@ -44,7 +44,7 @@ const hook = (key: string, on: string, lines: readonly string[]) => ({
   steps: [{ name: "tell", request: { url: "https://hooks.example.com/in" } }],
 });
 
-/** Workspaces in one store, written through turns. Counts every read of the store. */
+/** Workspaces in one store. The turns of a test write them, and every read of the store is counted. */
 class Fixture {
   readonly store;
   readonly counting;
@@ -115,7 +115,7 @@ class Fixture {
   }
 }
 
-/** Returns the number of rows that each operation on an existing workspace reads. */
+/** Returns, for each operation on an existing workspace, how many rows it reads. */
 async function readReads(fixture: Fixture, workspaceId: string, teamId: string): Promise<Record<string, number>> {
   const { counting } = fixture;
   const reads: Record<string, number> = {};

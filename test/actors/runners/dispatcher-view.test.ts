@@ -20,7 +20,7 @@ import { type Note, probe } from "../../support/probe.js";
 import { assignRuns, type PlacementState } from "./naive-placement.js";
 import { claimRow, laneRow, line, rules, runnerRow } from "./placement-scene.js";
 
-/** A workspace's rows as placement reads them, and its queue. */
+/** A workspace's rows that placement reads, and the workspace's queue. */
 interface Rows extends PlacementState {
   readonly queue: readonly QueuedRun[];
 }
@@ -144,7 +144,10 @@ function sorted({ runners, claims, lanes, queue }: Rows) {
   return { runners: texts(runners), claims: texts(claims), lanes: texts(lanes), queue: texts(queue) };
 }
 
-/** An event at a dispatcher. New runs, and items picked from the rows, get their ids when the event happens. */
+/**
+ * An event that happens to a dispatcher. Its new runs get their ids, and items are picked from the rows, only when the
+ * event happens.
+ */
 type Happening =
   | { readonly kind: "tell"; readonly told: readonly ((rows: Rows, n: number) => Told)[] }
   | { readonly kind: "rules"; readonly rules: Rules; readonly isTold: boolean }
@@ -243,7 +246,7 @@ interface World {
   readonly harness: Harness;
   /** Number of messages so far; runs get their ids from it. */
   queued: number;
-  /** Read results that differ from the rows. */
+  /** What reads returned, where it differs from the rows. */
   readonly wrong: unknown[];
 }
 
@@ -287,7 +290,7 @@ async function happen(world: World, happening: Happening): Promise<void> {
       return;
     case "elsewhere": {
       const changes = happening.changes(rows);
-      // Do not check reads at this commit: the runtime learns about these rows only when `applied` is called.
+      // Do not check reads at this commit. The runtime learns about these rows only when `applied` is called below.
       const check = harness.onCommit;
       harness.onCommit = null;
       const committed = harness.disk.open().commit(changes);
@@ -311,7 +314,7 @@ async function happen(world: World, happening: Happening): Promise<void> {
   }
 }
 
-/** Evicts the dispatcher from memory: messages go to twice as many other actors as fit in memory. */
+/** Evicts the dispatcher from memory: sends messages to twice as many other actors as fit in memory. */
 async function letGo(harness: Harness): Promise<void> {
   for (let round = 0; round < 2; round++) {
     for (let n = 0; n < IDLE_CELLS; n++) {
@@ -321,7 +324,7 @@ async function letGo(harness: Harness): Promise<void> {
   }
 }
 
-/** Sends messages at once, in this order, then compares the rows. */
+/** Sends messages at once, in this order. Then compares the rows with the rows that {@link after} computes. */
 async function tell(harness: Harness, before: Rows, told: readonly Told[]): Promise<void> {
   const asked = told.map((message) =>
     harness.runtime.ask(dispatcherRef(partition), message).then(

@@ -28,8 +28,8 @@ interface Assignment {
 const NAMES_SHOWN = 10;
 
 /**
- * Assigns runs: first those in the lane `work`, then those in the other lanes in turn. Within a lane, the oldest run
- * that fits comes first. The run goes to the fitting runner with the most free slots. Returns the assignments and the
+ * Assigns runs to runners. The lane `work` comes first; then the other lanes take turns. In a lane, the oldest run that
+ * fits a runner comes first. It goes to the fitting runner with the most free slots. Returns the assignments, and the
  * rows after them.
  */
 export function assignRuns(
@@ -204,8 +204,8 @@ function claimsIn(pool: PlacementPool, { runners, claims }: PlacementState): Cla
 }
 
 /**
- * Whether the runner is in the run's pool. A run without a pool can use any existing pool. A runner whose pool was
- * removed gets no more runs.
+ * Whether the runner is in the pool that the run needs. A run without a pool fits every pool that exists. A runner
+ * whose pool was removed gets no more runs.
  */
 function isInPool(run: RunNeeds, runner: RunnerRow, state: PlacementState): boolean {
   const wanted = lookUpPool(run, state);

@@ -20,7 +20,7 @@ export const runnerRow: fc.Arbitrary<RunnerRow> = plain({
   runnerId,
   poolId: fc.constantFrom("pool_a", "pool_a", "pool_b", "pool_gone"),
   name: fc.constant(""),
-  // Few variants, so that runners often repeat an offer of their own or of another runner.
+  // Only a few variants, so that a runner often offers the same labels again, or the same labels as another runner.
   labels: fc.constantFrom([], [], ["gpu"], ["gpu", "big"], ["big", "gpu", "gpu"]),
   harnesses: fc.constantFrom(["command"], ["command"], ["other", "command"], []),
   slots: fc.integer({ min: 0, max: 3 }),
@@ -71,7 +71,8 @@ export const rules = fc
   }));
 
 /**
- * A state of placement. Rows have unique ids; runners are in the order of a store, claims and lanes are in any order.
+ * Generates states of placement. Rows have unique ids. Runners are in the order of a store; claims and lanes are in any
+ * order.
  */
 export const state: fc.Arbitrary<PlacementState> = fc
   .record({

@@ -7,7 +7,7 @@ import { waitingReason as naiveReason, type PlacementState } from "./naive-place
 import { claimRow, laneRow, line, runnerRow, state } from "./placement-scene.js";
 import { toPlacement } from "./placing.js";
 
-/** An update of placement, and the rows after it. */
+/** An update of the product's placement, and the same update of the rows. */
 interface Step {
   readonly tell: (placement: Placement) => void;
   readonly rows: (state: PlacementState) => PlacementState;

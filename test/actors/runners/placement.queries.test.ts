@@ -56,7 +56,10 @@ function listRows(count: number): Change[] {
   return changes;
 }
 
-/** Returns how many rows each read of the waiting list reads, while runners and claims change. */
+/**
+ * Returns how many rows the product reads to explain why the runs wait: the first time, and again around each change of
+ * runners and claims.
+ */
 async function countReads(count: number) {
   const store = createMemoryStore();
   await store.commit(listRows(count));

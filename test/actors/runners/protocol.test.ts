@@ -2,7 +2,10 @@ import t from "tap";
 import { MAX_AMOUNT } from "../../../actors/money.js";
 import { RUNNER_PROTOCOL, runnerFrameSchema, serviceFrameSchema } from "../../../actors/runners/protocol.js";
 
-/** How runners and services of different releases interoperate; `runner-socket.test.ts` covers the service's side. */
+/**
+ * Tests how runners work with services of other releases. `runner-socket.test.ts` tests how services work with runners
+ * of other releases.
+ */
 
 const hello = {
   frame: "hello",

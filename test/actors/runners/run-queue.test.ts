@@ -23,7 +23,8 @@ function inOrder(runs: readonly QueuedRun[]): QueuedRun[] {
 }
 
 /**
- * Returns a queue with one line, and its rows. Like the dispatcher, the test writes rows before it updates the queue.
+ * Returns a queue with one line, and functions that change it. As the dispatcher does, they write rows before they
+ * update the queue.
  */
 function findLine(count: number) {
   let rows = inOrder(Array.from({ length: count }, (_, n) => run(n)));
@@ -68,7 +69,7 @@ t.test("the first of a line is its oldest run, after any changes, in memory or o
   );
 });
 
-/** Removes the first run this many times. */
+/** Removes the first run from the queue, this many times. Returns the ids of the removed runs. */
 function drain(line: ReturnType<typeof findLine>, count: number): (string | undefined)[] {
   return Array.from({ length: count }, () => {
     const first = line.first();
@@ -114,8 +115,8 @@ t.test("a lane is empty when none of its lines is left", async (t) => {
 });
 
 /**
- * A step of the test: a run arrives after `afterMs`, or the first run is placed. A negative time means that a clock
- * that was ahead is corrected. If `isRestarted`, the process restarts before the step.
+ * A step of the test: either a run arrives after `afterMs`, or the first run is placed. `afterMs` is negative if the
+ * clock was ahead and was corrected. If `isRestarted`, the process restarts before the step.
  */
 const happening = fc.record({
   afterMs: fc.oneof(fc.nat(3), fc.integer({ min: -5_000, max: 5_000 })),

@@ -63,7 +63,7 @@ const paths: Record<string, readonly string[]> = {
   away: ["hello", "assign", "left"],
 };
 
-/** State x message -> next state; missing pairs are refused. */
+/** State x message -> next state. The machine refuses each message that the table does not list for a state. */
 const table: Record<string, Record<string, string>> = {
   absent: { hello: "connected", "hello of another instance": "connected", assign: "absent", drop: "absent" },
   connected: {

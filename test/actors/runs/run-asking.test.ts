@@ -8,7 +8,7 @@ import type { Range } from "../../../storage/store.js";
 import { SteppedWork } from "../../support/stepped-work.js";
 import { workspaceId } from "../../support/work.js";
 
-/** Tests what a run records about its agent's requests, and what it checks at its end. */
+/** Tests what a run records about its agent's requests, and what the run checks when it ends. */
 
 const left = { ending: null, failure: null, checkouts: [], check: null, spent: null };
 const permission = { type: "run.permission", id: "1-1", tool: "shell", inputs: "{}", reason: "" };

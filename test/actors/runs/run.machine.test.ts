@@ -122,7 +122,9 @@ const paths: Record<string, readonly string[]> = {
   ended: ["start", "claim", "may start", "started", "completed"],
 };
 
-/** State x message -> next state and outcome; missing pairs are refused. */
+/**
+ * State x message -> next state and outcome. The machine refuses each message that the table does not list for a state.
+ */
 const table: Record<string, Record<string, string>> = {
   // A claim may arrive after the run was removed. Then the run returns the claim.
   new: { start: "queued", claim: "new" },

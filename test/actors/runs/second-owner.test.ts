@@ -51,7 +51,7 @@ const probeRef = reference<Note>("probe");
 /** The messages that each probe received, in order. The key is `[probe, n]`. */
 const told = table<Note>("test-told");
 
-/** Records a message to a probe, without its turn. */
+/** Records a message that a probe received. Omits the turn, which the message contains. */
 function keep(_context: unknown, { turn: _turn, ...message }: Note, turn: Turn): void {
   const n = told.list(turn, workspaceId, [turn.self.id]).length;
   told.put(turn, workspaceId, [turn.self.id, n], message);

@@ -13,8 +13,7 @@ export interface EndedSearch {
   readonly ending: string | null;
   readonly state: string;
   /**
-   * `best` is the best candidate's name, and `mark` is its mark. They are null if there is no best candidate or no
-   * mark.
+   * `best` is the name of the best candidate, and `mark` is the mark of this candidate. Each is null if there is none.
    */
   readonly best: string | null;
   readonly mark: string | null;
@@ -48,7 +47,7 @@ export const NO_GAIN: TrueRates = (_, place) => place;
 /** The live config always succeeds; no other config ever succeeds. */
 export const ALL_WORSE: TrueRates = (candidate) => (candidate === "seed" ? 1 : 0);
 
-/** One candidate has a success rate that is higher by 0.25 at each task. */
+/** Gives the candidate `name` a success rate that is higher by 0.25 at each task than the rate of the other configs. */
 export function plantedAt(name: string): TrueRates {
   return (candidate, place) => 0.75 * place + (candidate === name ? 0.25 : 0);
 }

@@ -19,7 +19,10 @@ function started(terms: object = {}, tasks = 5): SteppedSearch {
   return scene;
 }
 
-/** Returns the runs, replays and iterations of an ended search that have not ended, and the scene's complaints. */
+/**
+ * Returns what remains of an ended search although it should have ended: runs, replays and iterations. Also returns the
+ * scene's complaints.
+ */
 function left(scene: SteppedSearch): readonly string[] {
   const replaysNow = replays.all(scene.rows, workspaceId, { searchId: SEARCH_ID });
   return [

@@ -9,7 +9,10 @@ const terms = { budget: { ...plainTerms.budget, iterations: 1, perIteration: 1 }
 /** More rounds than any scenario needs. A scenario that never ends fails at this number. */
 const MAX_ROUNDS = 40;
 
-/** The commit at which to kill the process, counted from now, and whether its batch is on the disk. */
+/**
+ * The commit at which the process is killed, counted from now. `when` is `after` if the commit's batch reaches the disk
+ * before the kill.
+ */
 interface Kill {
   readonly after: number;
   readonly when: "before" | "after";
@@ -17,7 +20,7 @@ interface Kill {
 
 type Act = (scene: SearchWorld) => Promise<unknown>;
 
-/** A process that is killed at a commit, and the process that continues. */
+/** A search in a simulated service whose process is killed at a commit and then started again. */
 class KilledSearch {
   private constructor(readonly scene: SearchWorld) {}
 
@@ -30,8 +33,8 @@ class KilledSearch {
   }
 
   /**
-   * Repeats `act` until `isSo` returns true. After the kill, continues in another process, to which the runner connects
-   * as a new runner.
+   * Repeats `act` until `isSo` returns true. If the process is killed during `act`, starts a new process, to which the
+   * runner connects as a new runner.
    */
   readonly until = async (isSo: (scene: SearchWorld) => boolean, act: Act): Promise<void> => {
     const { scene } = this;

@@ -21,7 +21,9 @@ const judge = {
   model: null,
 };
 
-/** Returns a search with a running agent, in the first iteration or in a reflecting one. */
+/**
+ * Returns a search whose agent is running. The iteration is the first one (`propose`) or a reflecting one (`reflect`).
+ */
 function proposing(kind: "propose" | "reflect" = "propose", terms: object = {}, profiles: readonly string[] = []) {
   const scene = new SteppedSearch(5);
   runners.put(scene.rows, workspaceId, "runner_1", {
@@ -105,7 +107,7 @@ t.test(
     };
     t.match(toProfile("agent"), { station: { profile: "only", model: "m", effort: "low" }, profile: { args: ["sh"] } });
     t.match(toProfile("agent", ["second"]), { station: { profile: null }, profile: null }, "neither of two");
-    // The station's own profile, `shell`, is for its harness `command`.
+    // The station's own profile, `shell`, works only with the station's harness, `command`.
     t.match(toProfile("command"), { station: { profile: "shell" } });
   },
 );

@@ -1,8 +1,8 @@
 import type { Copy } from "../../../actors/statistics/copy.js";
 
 /**
- * The unit in which these functions count: every number up to ten divides it, so shares of up to ten copies are
- * integers.
+ * The unit of these functions: they count a whole as 2,520 units. Every number up to ten divides 2,520, so shares of up
+ * to ten copies are integers.
  *
  * The functions here implement the figures a second time, from their definitions. They enumerate all resamples with
  * nested loops, and share no code with the functions under test.

@@ -123,7 +123,7 @@ t.test("whatever became of the rows about bodies, they are made again from the r
   );
 });
 
-/** Corrupts a row about a body. All bodies became unused at `startMs`, so a recount finds the same time. */
+/** Corrupts a row about a body. All bodies became unused at `startMs`, so a recount restores exactly this time. */
 function spoil(rows: Writing, at: number, how: "gone" | "moved" | "more"): void {
   const about = ["blob-use", "blob-unused"].flatMap((table) => rows.range({ prefix: [partition, "row", table] }));
   const row = about[at % Math.max(1, about.length)];

@@ -123,7 +123,7 @@ t.test("after any writes, the index entries are exactly those of the final rows"
   );
 });
 
-/** Returns rows that count the gets and the writes. */
+/** Returns rows that count how often they are read and written. */
 function countingWrites(): Writing & { writes: number; reads: number } {
   const rows = memoryRows();
   const counting = {

@@ -254,7 +254,7 @@ t.test("where nothing is in common but all lies side by side, no slice reads man
   for (const read of reads) t.ok(read <= MAX_SLICE_COST + 100, `${read} rows were read in one slice`);
 });
 
-/** Wraps a store to count all views, and the views that are open. */
+/** Wraps a store. Counts all views of the store, and the views that are still open. */
 function watched(store: Store) {
   const seen = { opened: 0, open: 0 };
   const view = (): View => {

@@ -218,7 +218,7 @@ t.test("workspaces take turns, a slice each", async (t) => {
   await stored;
   await harness.start(catalogue);
   for (const workspace of workspaces) await harness.ask(retentionRef(workspace), { type: "retention.begin" });
-  // After the service was down for a while, all passes are due at once.
+  // Keep the service down until the passes of all workspaces are due, so that they start at once.
   harness.crash();
   await harness.advance(20 * HOUR_MS);
   harness.batches.length = 0;

@@ -4,7 +4,10 @@ import { BODY_SLICE_BYTES, readBodyInSlices } from "../../../actors/tables/text-
 import type { Reading } from "../../../storage/store.js";
 import { liveBytes } from "../../support/live-heap.js";
 
-/** Returns a reading whose only row is the body. Like a store, it returns a new copy of the bytes for each read. */
+/**
+ * Returns a reading whose only row is the body. As a store does, the reading returns a new copy of the bytes for each
+ * read.
+ */
 function storeOf(body: Uint8Array): Reading & { readonly reads: number } {
   let reads = 0;
   return {

@@ -44,8 +44,8 @@ interface Expected {
 }
 
 /**
- * Returns rows with many items of three teams, of which the caller is on two, and a list of the items of these two
- * teams.
+ * Returns rows with many items of three teams. The caller is on two of these teams; also returns a list of the items of
+ * these two.
  */
 function scene() {
   const rows = memoryRows();

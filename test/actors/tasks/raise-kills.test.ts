@@ -125,7 +125,7 @@ async function open(): Promise<Harness> {
   return harness;
 }
 
-/** Drives the scenario; after a kill, the whole scenario runs again. */
+/** Runs the scenario. After a kill, runs the whole scenario again. */
 async function drive(harness: Harness): Promise<void> {
   const tell = (id: string, keys: readonly string[]) =>
     void harness.runtime.ask(senderRef(workspaceId, id), { type: "go", keys }).catch(() => undefined);

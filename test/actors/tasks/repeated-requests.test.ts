@@ -44,7 +44,10 @@ const commands: Readonly<Record<string, { readonly in: string; readonly message:
 };
 const states = ["queued", "running", "inbox", "done", "closed"];
 
-/** Returns a task in a new workspace with a line. With `beside`, returns another task in the workspace of `beside`. */
+/**
+ * Returns a task in a new workspace with a line. With `beside`, returns the task `id` in the workspace of `beside`
+ * instead.
+ */
 function task(beside?: Stepping, id = "task_1"): Stepping {
   if (beside !== undefined) return stepByHand(taskActor, taskRef(workspaceId, id), { rows: beside.rows });
   const rows = memoryRows();
@@ -129,8 +132,8 @@ t.test("a key whose opening was refused is free, and so is one after a day", asy
 const catalogue = { actors: createActorTypes(createKinds({ allowList: parseAllowList(""), signsTokens: false })) };
 
 /**
- * Returns a service that is not started yet, with the line on its disk. The service runs one turn per batch. So if a
- * turn is killed, the messages of the previous turn are undelivered.
+ * Returns a service that is not started yet, with the line on its disk. The service commits each turn on its own. So if
+ * a turn is killed, the messages that the previous turn sent are still undelivered.
  */
 async function started(): Promise<Harness> {
   const harness = new Harness({ catalogue, limits: { turnsPerBatch: 1 } });
@@ -145,8 +148,8 @@ async function started(): Promise<Harness> {
 }
 
 /**
- * Opens a task and adds a note, like a client that does not know whether its first requests arrived: with a new task id
- * each time.
+ * Opens a task and adds a note, as a client does that repeats requests without knowing whether they arrived. Each call
+ * uses a new task id.
  */
 async function openAgain({ runtime }: Pick<Harness, "runtime">) {
   const answer = await runtime.ask(taskRef(workspaceId, runtime.newId("task")), opening);

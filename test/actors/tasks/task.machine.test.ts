@@ -168,7 +168,9 @@ const over9 = (at: string) =>
     ),
   );
 
-/** State x message -> next state and station; missing pairs are refused. */
+/**
+ * State x message -> next state and station. The machine refuses each message that the table does not list for a state.
+ */
 const table: Record<string, Record<string, string>> = {
   new: { open: "queued at work", note: "new" },
   queued: { ...working("queued"), began: "running at work" },

@@ -98,8 +98,8 @@ function readPage(reading: Reading, filter: TaskFilter, before: string | undefin
  */
 function mostRead(filter: TaskFilter): number {
   const given = Object.values(filter).filter((value) => value !== undefined).length;
-  // Any two filters are a prefix of an index. In addition to the returned rows, the read takes one or two rows of each
-  // index line with this prefix.
+  // For any two filters, there is an index that finds the matching tasks. In addition to the returned rows, the query
+  // reads one or two rows of each matching index line.
   if (given === 0 || given === 2) return 2 * 40 + 3 * 10;
   // With three filters, the read finds tasks by two filters. One in three of these tasks also matches the third filter.
   return given === 1 ? 2 * 40 + 15 * 5 : 3 * 2 * 40 + 10;

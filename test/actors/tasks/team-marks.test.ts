@@ -46,8 +46,8 @@ function raising(key: string, more: Partial<RaiseTask> = {}): RaiseTask {
 }
 
 /**
- * Creates a team's marks actor and the team's tasks. The test delivers their messages one by one, in order for each
- * pair of actors.
+ * Creates a team's marks actor and the team's tasks. The test delivers the messages between these actors one by one, in
+ * the order in which one actor sent them to another.
  */
 function createTeam() {
   const rows = memoryRows();

@@ -242,8 +242,8 @@ t.test(
 );
 
 /**
- * Writes the integration with these actions directly, because the API would reject them: an action that a tool runs is
- * missing.
+ * Writes an integration in which a tool runs a missing action. Writes the row directly, because the API would reject
+ * this integration.
  */
 function putBroken(scene: ToolCallScene, actions: object): void {
   putResource(scene.rows, "integration", "tracker", { ...integrationSchema.parse(tracker), actions });

@@ -2,7 +2,7 @@ import t from "tap";
 import { integrationCallLane } from "../../../actors/outbound/http/lanes.js";
 import { ToolCallWorld } from "../../support/tool-call-world.js";
 
-/** Runs of the workspace that makes the burst; each has the maximum number of open calls. */
+/** Number of runs in the workspace that makes many calls at once. Each run has the maximum number of open calls. */
 const RUNS = 8;
 const CALLS = 32;
 

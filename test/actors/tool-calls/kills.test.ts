@@ -4,7 +4,10 @@ import { effectSpace, undeliveredSpace } from "../../../storage/keys.js";
 import { ToolCallWorld } from "../../support/tool-call-world.js";
 import { workspaceId } from "../../support/work.js";
 
-/** Each agent's call, and its assignee's action. After a kill, both are repeated unchanged. */
+/**
+ * For each scene, the call of the agent and the action of the run's assignee. After a kill, both are repeated
+ * unchanged.
+ */
 const scenes: Readonly<Record<string, { readonly tool: string; readonly inputs: object; readonly edited?: string }>> = {
   "a call that nobody approves": { tool: "note", inputs: { text: "Hi" } },
   "a call that is approved": { tool: "comment", inputs: { text: "Hi" } },

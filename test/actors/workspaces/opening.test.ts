@@ -54,7 +54,7 @@ function listWorkspaces({ durable }: Harness, slug = "acme"): ResourceRow[] {
   );
 }
 
-/** Returns the violated invariants of a slug's claim. Call it only while nothing is in progress. */
+/** Returns the violated invariants of the claim on a slug. Call it only when no request or message is in progress. */
 function complaints(harness: Harness): string[] {
   const [row] = harness.durable.range<object>({ prefix: [GLOBAL_PARTITION, rowSpace, "workspace-slug"] });
   const found = listWorkspaces(harness).map(({ id }) => id);
@@ -78,8 +78,8 @@ t.test("a workspace is opened under its slug, and a repeat returns it", async (t
 });
 
 /**
- * When the two processes are killed: the first process during the first request, the second process during the
- * follow-up.
+ * When the first and the second process are killed. The first process is killed while it handles the first requests,
+ * the second process while it finishes their work.
  */
 interface Kills {
   /** The commit at which each process is killed, counted from its start. */
@@ -91,7 +91,9 @@ interface Kills {
   readonly comesBack: boolean;
 }
 
-/** Returns the service in its third process, and whether the kills happened. */
+/**
+ * Kills two processes and starts a third. Returns the service in the third process, and whether both kills happened.
+ */
 async function afterKills({ commits, when, downMs, comesBack }: Kills) {
   // One turn per batch, so that the messages of a turn are undelivered if the next turn is killed.
   const harness = new Harness({ catalogue, limits: { turnsPerBatch: 1 } });
@@ -161,7 +163,7 @@ t.test("killed between any two steps while two people want a slug, exactly one g
           for (const [life, commit] of [first, second].entries()) {
             harness.killAt = { commit: harness.batches.length + commit, when };
             await harness.start();
-            // The order of the clients changes with each process.
+            // The two clients send their requests in another order in each process.
             for (const key of life === 0 ? ["ours", "theirs"] : ["theirs", "ours"]) void settled(open(harness, key));
             await harness.advance(2_000);
             if (life === 0) goesOn = harness.batches.length >= commit;

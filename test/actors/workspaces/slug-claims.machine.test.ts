@@ -78,7 +78,10 @@ const messages: Readonly<Record<string, (stepping: Stepping) => Message>> = {
 
 const kept = { "release by them": "same", "lapse by them": "same", "lapse as asked before": "same" };
 
-/** State x message -> the claim (`same` if it does not change), and the answer or the sent messages. */
+/**
+ * State x message -> the claim after the message (`same` if it does not change), and the answer. If there is no answer,
+ * the sent messages instead.
+ */
 const table: Readonly<Record<keyof typeof states, Readonly<Record<string, string>>>> = {
   free: {
     "claim by us, the same key": "ws_1 pending ws_1",

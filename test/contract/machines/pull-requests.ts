@@ -1,7 +1,7 @@
 import type { MachineTable } from "../machine-tables.js";
 
 /**
- * The events that a pull request takes in every state except `none`, with the next states, which are the same in each
+ * The events that a pull request takes in every state except `none`. The next state of an event does not depend on the
  * state.
  */
 const known = {

@@ -103,7 +103,7 @@ const states: Readonly<Record<string, () => Stepping>> = {
 
 type Ask = (stepping: Stepping) => Message;
 
-/** All messages, by their names in the table. */
+/** Each message, by its name in {@link table}. */
 const messages: Readonly<Record<string, Ask>> = {
   send: () => send("new"),
   "send to a member": (stepping) => {
@@ -131,7 +131,10 @@ const messages: Readonly<Record<string, Ask>> = {
   "another mail ended": () => ended("mail_other", true),
 };
 
-/** The next state and the answer, by state and message. A missing pair is unhandled. */
+/**
+ * The expected next state and answer, by state and message. If a state has no entry for a message, the machine does not
+ * handle the message there.
+ */
 const table: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   none: { send: "open invited", "send to a member": "none member" },
   open: {

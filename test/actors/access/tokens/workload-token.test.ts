@@ -23,7 +23,10 @@ const [one, other, forger, rsa] = await Promise.all([
   readPair("RS256"),
 ]);
 
-/** Starts an issuer with these keys; returns its state, and a function that verifies a token signed by a key pair. */
+/**
+ * Starts an issuer that publishes these keys. Returns the issuer's state, and a function that signs a token with a key
+ * pair and verifies it.
+ */
 async function arrange(t: Test, published: readonly unknown[]) {
   const state = { keys: published, asked: 0 };
   const server = createServer((request, response) => {

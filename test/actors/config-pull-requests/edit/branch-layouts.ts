@@ -2,14 +2,12 @@ import type { TreeFiles } from "../../../support/station-edit.js";
 import { type Layout, line } from "./layout.js";
 import { call, idle, made } from "./module-layout.js";
 
-/**
- * Layouts in which runs do not use the branch that the edit is merged into: they use another branch or a fixed version.
- */
+/** Layouts in which runs use a fixed version, or a branch other than the one that the edit is merged into. */
 export function branchLayouts(): readonly Layout[] {
   return [...publishedLayouts(), ...workflowLayouts(), ...fluxLayouts()];
 }
 
-/** Layouts with a call of the module in a registry. The repository is `acme/infra`. */
+/** Layouts that call the module by its address in a registry. The edited repository is `acme/infra`. */
 function publishedLayouts(): readonly Layout[] {
   const version = (written: string) => `  version = ${written}\n`;
   const published = (source: string, written: string) => ({ "main.tf": call("core", source, version(written)) });

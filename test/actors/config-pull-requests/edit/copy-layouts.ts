@@ -6,7 +6,7 @@ import { beside } from "./text-layout.js";
 const resource = (type: string, body: string) => `resource "${type}" "x" {\n  ${body}\n}\n`;
 const archive = (body: string) => `data "archive_file" "x" {\n  type = "zip"\n  ${body}\n}\n`;
 
-/** Layouts in which a resource copies the source's text file, or the source with its whole folder. */
+/** Layouts in which a resource copies the source's text file, or copies a folder that contains the text file. */
 export function copyLayouts(): readonly Layout[] {
   return [...textCopies(), ...folderCopies()];
 }
@@ -34,7 +34,7 @@ function textCopies(): readonly Layout[] {
   ]);
   const folders = ["prompts", "", "prompts/"].map((name) => `${OPEN}path.module}/../lines/${name}`);
   return [
-    // Not all pairs: each resource has one of the names, and each name occurs with some of the resources.
+    // Only some pairs are tested: each resource with one of the names, and each name with some of the resources.
     ...copies.flatMap((each, index) =>
       each.filter((_, row) => row % names.length === index).map((code) => of(code, at)),
     ),

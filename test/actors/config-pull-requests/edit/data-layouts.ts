@@ -2,8 +2,8 @@ import type { TreeFiles } from "../../../support/station-edit.js";
 import { type Layout, line, OPEN } from "./layout.js";
 
 /**
- * Layouts in which code reads the stations of a data source for the line. In similar layouts, the code reads another
- * line or only the line's id.
+ * Layouts in which code reads the line's stations through a data source. In similar layouts, the code reads the
+ * stations of another line, or only the line's id.
  */
 export function dataLayouts(): readonly Layout[] {
   const data = (key = '"web"', more = "") => `data "service_line" "x" {\n  key = ${key}\n${more}}\n`;

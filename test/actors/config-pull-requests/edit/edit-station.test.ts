@@ -49,7 +49,7 @@ t.test("an edit that takes too long is refused", async (t) => {
   const tree: SourceTree = {
     ...toTree({}),
     async list() {
-      // Advances the clock after this answer, before the thread can ask again.
+      // Advances the clock after this list is returned, before the edit's thread can send its next request.
       setImmediate(() => clock.advance(180_000));
       return { entries: [{ path: EDITED_PATH, kind: "file" }], isWhole: true };
     },

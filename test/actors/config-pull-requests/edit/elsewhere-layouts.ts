@@ -2,8 +2,8 @@ import { type Layout, OPEN } from "./layout.js";
 import { beside } from "./text-layout.js";
 
 /**
- * Layouts with names and commands that read no file of the repository, and layouts with similar names and commands that
- * may read one.
+ * Layouts in which names contain a folder's path, or commands run code, but nothing reads a file of the repository.
+ * Also layouts with similar code that may read a file of the repository.
  */
 export function elsewhereLayouts(): readonly Layout[] {
   const MODULE = `${OPEN}path.module}`;

@@ -220,7 +220,7 @@ function changeLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts in which a tool may generate the source's own code, or copy it, into other modules. */
+/** Layouts in which a tool may generate or copy the source's own code into other modules. */
 function sharedLayouts(): readonly Layout[] {
   const path = "shared/main.tf";
   const shared = (says: string, files: TreeFiles, place: RegExp | null): Layout => ({

@@ -22,7 +22,7 @@ export interface Tally {
 
 interface Written {
   readonly text: string;
-  /** The attributes whose values in the source are expressions, or contain expressions. */
+  /** The station's attributes whose values in the source are or contain expressions. */
   readonly computed: readonly string[];
   readonly pieces: readonly Piece[];
   readonly comments: number;
@@ -35,11 +35,11 @@ const attributes: readonly AttributeName[] = Object.keys(toStation({}))
   .map((name) => [name, name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]);
 
 /**
- * Edits a generated workspace in three layouts that imitate hand-written files. Each edit changes all attributes of a
- * station.
+ * Writes a generated workspace in three layouts that imitate hand-written files. Edits each layout, and changes all
+ * editable attributes of a station at once.
  *
- * With `alone`, also edits the export. In the export and in one of the layouts, it then also changes each attribute
- * separately.
+ * With `alone`, also edits the workspace's export. In the export and in one of the layouts, also changes each attribute
+ * in an edit of its own.
  */
 export async function editGenerated(seed: number, alone: boolean, tally: Tally): Promise<void> {
   const module = generateModule(createChance(seed));
@@ -47,8 +47,8 @@ export async function editGenerated(seed: number, alone: boolean, tally: Tally):
   const text = module.exported.get("main.tf") ?? "";
   const exported = { text, computed: computedIn(module.blocks, module.live.key), pieces: [], comments: 0 };
   for (const [form, written] of [...layouts, ...(alone ? [exported] : [])].entries()) {
-    // An edit compares only the members of an object that differ. In `runners`, only the pool is computed. So an edit
-    // that keeps the pool is possible.
+    // An edit compares objects member by member. In `runners`, only the pool is an expression. So an edit that keeps
+    // the pool can succeed.
     const isSamePool = module.live.runners.pool === module.wanted.runners.pool;
     const isComputed = ([, attribute]: AttributeName) =>
       written.computed.includes(attribute) && !(attribute === "runners" && isSamePool);
@@ -62,8 +62,8 @@ export async function editGenerated(seed: number, alone: boolean, tally: Tally):
 }
 
 /**
- * Writes the module in one of three forms. The stations of a line are objects over several lines, blocks, or one-line
- * objects.
+ * Writes the module in the form 0, 1 or 2: each station is an object over several lines, a block, or an object on one
+ * line.
  */
 function writeByHand(module: GeneratedModule, form: number, seed: number): Written {
   const chance = createChance(seed * 8 + form);
@@ -84,7 +84,10 @@ function writeByHand(module: GeneratedModule, form: number, seed: number): Writt
   return { text: printer.text, computed, pieces: printer.pieces, comments: printer.comments };
 }
 
-/** Returns the station's attributes that are or contain expressions, except texts in files. */
+/**
+ * Returns the station's attributes that are or contain expressions. Ignores the expressions that only read a text from
+ * a file.
+ */
 function computedIn(blocks: readonly Block[], key: string): readonly string[] {
   const stations = blocks.flatMap(({ attributes: all }) =>
     all.flatMap(([name, value]) => (name === "stations" ? [value] : [])),
@@ -99,8 +102,8 @@ function isKeyed({ entries }: ObjectValue, key: string): boolean {
 
 /**
  * Makes one edit. Returns what is wrong with the outcome; null if nothing is wrong. `computed` lists the changed
- * attributes whose values in the source are expressions. If there are any, the edit must be refused because of such an
- * attribute.
+ * attributes whose values in the source are expressions. If it is not empty, the edit must be refused, and the refusal
+ * must name one of these attributes.
  */
 async function editOnce(
   module: GeneratedModule,
@@ -146,7 +149,7 @@ interface Asked {
   readonly wanted: StationBody;
 }
 
-/** Describes what is wrong with an edit; null if the edit is exact. */
+/** Returns what is wrong with an edit; null if the edit changes exactly the wanted values. */
 async function lookUpFault(
   { files, written, live, wanted }: Asked,
   outcome: Extract<EditOutcome, { readonly files: unknown }>,
@@ -180,7 +183,10 @@ async function lookUpFault(
   return isKept ? null : `other bytes are changed: ${main}`;
 }
 
-/** Whether each line of an edited text existed before the edit, or is formatted as the formatter writes it. */
+/**
+ * Whether each line of the edited text is also a line of the text `before`, or equals the line that the formatter makes
+ * of it.
+ */
 async function isAligned(text: string, before: string): Promise<boolean> {
   const old = new Set(before.split("\n"));
   const formatted = (await formatText(text)).split("\n");
@@ -188,8 +194,8 @@ async function isAligned(text: string, before: string): Promise<boolean> {
 }
 
 /**
- * Returns the text without the alignment of equals signs and comments, because an edit of a formatted resource aligns
- * them again.
+ * Returns the text with one space before each equals sign and comment. An edit of a formatted resource may align them
+ * differently.
  */
 function unaligned(text: string): string {
   return text.replace(/[ \t]+(?==|#|\/[/*])/g, " ");
@@ -259,14 +265,14 @@ function inFormC(value: unknown): unknown {
 }
 
 /**
- * Whether a text contains all pieces in order, with any text for the changed values, and only new attributes in the
- * gaps.
+ * Whether the text consists of these pieces in order. The value of a changed attribute may be any text. A gap may
+ * contain only new attributes.
  */
 function keepsPieces(text: string, pieces: readonly Piece[], changed: readonly string[]): boolean {
   const parts: { readonly open: "value" | "gap" | null; readonly text: string }[] = [];
   for (const { kind, text: written, attribute } of pieces) {
     const open = kind === "gap" ? kind : kind === "value" && changed.includes(attribute) ? kind : null;
-    // An empty text would be found at every position.
+    // Skip an empty piece: a search would find it at every position.
     if (open === null && written === "") continue;
     const last = parts.at(-1);
     if (open === null && last?.open === null) parts[parts.length - 1] = { open, text: last.text + written };

@@ -6,8 +6,11 @@ import { beside } from "./text-layout.js";
 const MODULE = `${OPEN}path.module}`;
 
 /**
- * Layouts with common code in which a part of a path or of a command is unknown. The code does not read the source's
- * text file. Also layouts with similar code that may read the file, and the layouts of {@link onceLayouts}.
+ * Layouts with code of the usual kind in which a part of a path or of a command is unknown. The code cannot read the
+ * source's text file, so the edit succeeds.
+ *
+ * For contrast, layouts with similar code that may read the text file: the edit is refused. Also returns {@link
+ * onceLayouts}.
  */
 export function harmlessLayouts(): readonly Layout[] {
   const at = /at lines\/b\.tf:\d/;
@@ -131,8 +134,8 @@ function credentialLayouts(): readonly Layout[] {
 }
 
 /**
- * Layouts in which attributes and command words are paths of other things than the repository's files, for example of a
- * URL. Also layouts with similar paths that may name such a file.
+ * Layouts in which an attribute or a word of a command looks like a path, but is for example a part of a URL. Also
+ * layouts with similar paths that may name the source's text file.
  */
 function otherPathLayouts(): readonly Layout[] {
   const block = (header: string, body: string, isRefused = false) =>
@@ -214,8 +217,8 @@ function otherPathLayouts(): readonly Layout[] {
 }
 
 /**
- * Layouts in which code reads a file that a resource or data source writes. Also layouts in which code reads a similar
- * path.
+ * Layouts in which code reads a file that a resource or data source writes. In similar layouts, the code reads a file
+ * that may be the source's text file.
  */
 function writtenFileLayouts(): readonly Layout[] {
   const at = /at lines\/b\.tf:\d/;

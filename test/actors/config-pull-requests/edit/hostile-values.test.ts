@@ -40,7 +40,10 @@ function source(form: string): string {
   return `resource "service_line" "web" {\n  key = "web"\n  stations = [\n    {\n      ${station}\n    },\n  ]\n}\n`;
 }
 
-/** Returns the edited source's prompt, read with HCL's own parser; else the refusal. */
+/**
+ * Edits a source and returns the edited prompt, as HCL's own parser reads it. If the edit is refused, returns the
+ * refusal.
+ */
 async function promptAfter(text: string, was: string, prompt: string): Promise<unknown> {
   const outcome = await editIn(
     toTree({ [EDITED_PATH]: text }),

@@ -1,7 +1,7 @@
 import { type Layout, OPEN } from "./layout.js";
 import { call, idle, made } from "./module-layout.js";
 
-/** Layouts in which no run uses the edited module, and similar layouts in which one run does. */
+/** Layouts in which no run uses the edited module, and similar layouts in which a run uses it. */
 export function idleLayouts(): readonly Layout[] {
   return [...pinnedLayouts(), ...skippedLayouts(), ...destroyedLayouts()];
 }

@@ -159,8 +159,8 @@ export function instanceLayouts(): readonly Layout[] {
 }
 
 /**
- * Layouts that run a module several times, for a reason other than the module's calls. Most of them have a similar
- * layout next to them that runs the module once.
+ * Layouts that run a module several times for a reason other than its calls, for example several deployments of a
+ * stack. Most of these layouts have a counterpart that runs the module once.
  */
 function runLayouts(one: string, unit: string): readonly Layout[] {
   const backend = { "main.tf": `terraform {\n  backend "s3" {}\n}\n${one}` };

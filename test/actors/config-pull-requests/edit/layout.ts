@@ -11,12 +11,18 @@ export const [WAS, IS] = ["Do it.\n", "Do it well.\n"];
 /** A repository layout, and the expected outcome of an edit in it. */
 export interface Layout {
   readonly says: string;
-  /** The path of the line's source. */
+  /** The path of the file that contains the line's HCL. */
   readonly path: string;
   readonly files: TreeFiles;
-  /** The changed value: the station's `model` in the source, or the station's prompt in a file. */
+  /**
+   * What the edit changes: `model` is the station's model in the source; `prompt` is the prompt, which is in a file of
+   * its own.
+   */
   readonly change: "model" | "prompt";
-  /** The code of the expected refusal, and the place that the refusal names; null if the edit succeeds. */
+  /**
+   * The code of the expected refusal, and a pattern for the file and line that its message names. Null if the edit
+   * succeeds.
+   */
   readonly refused: { readonly code: string; readonly place: RegExp } | null;
 }
 
@@ -61,8 +67,7 @@ export async function editLayout({ path, files, change, refused }: Layout, tally
 }
 
 /**
- * Returns how the outcome differs from an edit that changes one value and no other byte. Returns null if it does not
- * differ.
+ * Compares the outcome with an edit that changes only the wanted value. Returns the difference; null if there is none.
  */
 function lookUpFault(
   outcome: Extract<EditOutcome, { readonly files: unknown }>,

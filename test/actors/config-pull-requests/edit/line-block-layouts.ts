@@ -2,7 +2,7 @@ import type { TreeFiles } from "../../../support/station-edit.js";
 import { type Layout, line, OPEN } from "./layout.js";
 import { call, core, MADE } from "./module-layout.js";
 
-/** Layouts with other blocks that read the line, remove it, or leave its team unclear. */
+/** Layouts in which blocks outside the line read the line, remove it, or make its team unclear. */
 export function lineBlockLayouts(): readonly Layout[] {
   return [...listLayouts(), ...removedLayouts(), ...providerLayouts()];
 }

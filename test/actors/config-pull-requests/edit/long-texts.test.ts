@@ -152,7 +152,7 @@ t.test("a long expression that a team leads over is parsed once and given to no 
       const outcome = await makeEdit(counting, toTree(files), toWanted(toStation({ model: "m" }), { model: "n" }));
       const about = `${team} and ${text.slice(0, 30)}, ${isApart ? "apart" : "together"}`;
       t.match(outcome, code === null ? { files: { length: 1 } } : { refused: { code } }, about);
-      // A successful edit also parses the edited text.
+      // An edit that succeeds parses a long text twice: before the edit and after it.
       t.ok(longParses <= (code === null && !isApart ? 2 : 1), `${about}: ${longParses} long texts parsed`);
       t.ok(mostValues < 1_000, `${about}: ${mostValues} characters for HashiCorp's parser`);
     }

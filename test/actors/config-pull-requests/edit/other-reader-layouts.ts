@@ -3,8 +3,8 @@ import { type Layout, OPEN } from "./layout.js";
 import { beside } from "./text-layout.js";
 
 /**
- * Layouts in which code other than the source reads the source's text file, without naming its plain path. Also layouts
- * with similar code that does not read the file.
+ * Layouts in which code outside the source reads the source's text file, but does not spell out the file's path. Also
+ * layouts with similar code that does not read the file.
  */
 export function otherReaderLayouts(): readonly Layout[] {
   return [...givenLayouts(), ...templateLayouts(), ...commandLayouts(), ...valueLayouts(), ...folderLayouts()];

@@ -2,8 +2,8 @@ import { type Layout, line, OPEN } from "./layout.js";
 import { call, made } from "./module-layout.js";
 
 /**
- * Layouts in which an override file may change a call of the module, one for each form of the file's name. In one
- * further layout, the override file changes another call.
+ * Layouts in which an override file may change a call of the module. The first layouts cover each form of the file's
+ * name. In the last layout, the override file changes a different call, so the edit succeeds.
  */
 export function overrideLayouts(one: string): readonly Layout[] {
   const many = 'module "core" {\n  for_each = var.teams\n}\n';
@@ -52,8 +52,8 @@ export function overrideLayouts(one: string): readonly Layout[] {
 }
 
 /**
- * Layouts with an override file next to the source, in which the edit is refused. In similar layouts, the file only has
- * a similar name, and the edit succeeds.
+ * Layouts in which an override file is next to the source: the edit is refused. In similar layouts, the file's name
+ * only looks like the name of an override file: the edit succeeds.
  */
 export function ownOverrideLayouts(): readonly Layout[] {
   const own = 'resource "service_line" "web" {\n  count = 2\n}\n';

@@ -28,7 +28,7 @@ function file(path: string): string {
 
 const [MODULE, ROOT, CWD] = ["module", "root", "cwd"].map((name) => `${OPEN}path.${name}}`);
 
-/** Returns many expressions that read, or may read, `prompts/w.md` of the module in `folder`. */
+/** Returns expressions that read, or may read, the file `prompts/w.md` of the module in `folder`. */
 function namesIn(folder: string): readonly string[] {
   const whole = folder === "" ? "prompts" : `${folder}/prompts`;
   const last = folder.split("/").at(-1) ?? "";
@@ -72,7 +72,7 @@ function namesIn(folder: string): readonly string[] {
   ].filter((expression) => !/terraform\.workspace/.test(expression));
 }
 
-/** Returns ways to read other files whose paths could be mistaken for the path of `prompts/w.md`. */
+/** Returns expressions that read other files. Their paths look like the path of `prompts/w.md` in `folder`. */
 function othersIn(folder: string): readonly string[] {
   const whole = folder === "" ? "prompts" : `${folder}/prompts`;
   return [
@@ -157,8 +157,8 @@ function folderReaders(): readonly Layout[] {
 }
 
 /**
- * All layouts in which code may read the source's text file. For a source at the root and in subfolders, they contain
- * each form of the file's path.
+ * All layouts in which code may read the source's text file, and similar layouts in which it does not. The source is at
+ * the root or in a subfolder, and the code writes the file's path in each possible form.
  */
 export function readerLayouts(): readonly Layout[] {
   const forms = ["", "lines", "infra/lines"].flatMap((folder) => {
@@ -241,7 +241,7 @@ function attributeReaders(): readonly Layout[] {
     'module "x" {\n  source = "acme/x/y"\n  name = local.none\n}\n',
     'terraform {\n  required_providers {\n    x = { source = "acme/prompts" }\n  }\n}\n',
     'resource "service_skill" "x" {\n  path = local.none\n  text = "Read prompts/w.md first."\n}\n',
-    // The path of a role or of a URL, not the root folder of the repository.
+    // Here `path` is the path of a role or of a URL, not the repository's root folder.
     resource('path = "/"'),
     resource(`path = "/${OPEN}local.none}/"`),
   ];

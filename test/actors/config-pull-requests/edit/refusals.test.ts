@@ -28,7 +28,7 @@ interface Refused {
   readonly says: string;
   readonly files: TreeFiles;
   readonly code: EditRefusal["code"];
-  /** A pattern that the message matches. */
+  /** A pattern that the refusal's message must match. */
   readonly message: RegExp;
   readonly attribute?: string;
   readonly expression?: string;
@@ -357,7 +357,7 @@ t.test("what cannot be edited is refused with its code, place and value", async 
     const outcome = await editIn(toTree(files), toWanted(toStation(live), change));
     t.match(outcome, { refused: { code, message, ...about } }, says);
     const { refused } = z.object({ refused: z.object({ message: z.string(), wanted: z.string() }) }).parse(outcome);
-    // Every message names a file and a line number, also for a missing file or a symlink.
+    // Every message names a file and a line number, even if the file is missing or is a symlink.
     t.match(refused.message, /[\w.]+:\d+/, says);
   }
 });

@@ -27,8 +27,8 @@ import { workspaceRunLayouts } from "./workspace-layouts.js";
 
 /**
  * `npm run edits [-- <workspaces> [<first seed>]]` edits generated workspaces, 500 by default, and prints the outcome.
- * It edits each workspace in three layouts. In a tenth of the workspaces it also edits the export, and changes each
- * attribute separately. It also edits the generated repository layouts. Exits with 1 if any edit is wrong.
+ * It edits each workspace in three layouts. For every tenth workspace, it also edits the export, and makes an edit for
+ * each single attribute. Finally, it edits the generated repository layouts. It exits with 1 if any edit is wrong.
  */
 const [count = 500, first = 0] = process.argv.slice(2).map(Number);
 const tally: Tally = { edited: 0, refused: new Map(), wrong: [] };

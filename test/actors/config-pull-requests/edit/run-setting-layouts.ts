@@ -1,7 +1,7 @@
 import type { TreeFiles } from "../../../support/station-edit.js";
 import { type Layout, line, OPEN } from "./layout.js";
 
-/** Layouts with files that run a root module: CI, build files, scripts, hooks and environment files. */
+/** Layouts with files that make a tool run a root module: CI, build files, scripts, hooks and environment files. */
 export function runSettingLayouts(): readonly Layout[] {
   return [...workspaceLayouts(), ...stateLayouts(), ...variableLayouts(), ...valueFileLayouts()];
 }
@@ -13,8 +13,8 @@ const steps = (...commands: readonly string[]) =>
 const CI = ".github/workflows/apply.yml";
 
 /**
- * Returns a layout with a root module in a folder. `place` matches the place that the refusal names; null if the edit
- * succeeds.
+ * Returns a layout whose root module is in the folder `root`. `place` matches the file and line that the refusal names;
+ * null if the edit succeeds.
  */
 function run(says: string, files: TreeFiles, place: RegExp | null, { root = "lines", team = '"team_1"' } = {}): Layout {
   const path = root === "." ? "main.tf" : `${root}/main.tf`;

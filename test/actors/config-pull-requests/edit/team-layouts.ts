@@ -3,8 +3,8 @@ import { type Layout, line, OPEN } from "./layout.js";
 import { core } from "./module-layout.js";
 
 /**
- * References to a team that the edit can follow, each with the declarations that the reference goes through. `TEAM`
- * stands for the team's key.
+ * References to a team, each with the declarations between the reference and the team. The edit can resolve each
+ * reference. `TEAM` stands for the team's key.
  */
 function teamReferences(): readonly (readonly [string, string])[] {
   const locals = (body: string) => `locals {\n${body}}\n`;
@@ -43,13 +43,10 @@ const oneTeam: TreeFiles = {
 };
 
 interface ExpressionForm {
-  /** Returns the expression for `team_id`, given the id of a team. `more` returns the other files of the module. */
+  /** Returns the expression for `team_id` whose value is this id. `more` returns the module's other files. */
   readonly team: (id: string) => string;
   readonly more: (id: string) => TreeFiles;
-  /**
-   * Whether the edit can determine the value of the expression. Otherwise the edit is refused even if the team is
-   * right.
-   */
+  /** Whether the edit can determine the value of the expression. If it cannot, it is refused, whatever the value is. */
   readonly isKnown: boolean;
 }
 
@@ -162,8 +159,8 @@ export function mixedTeamLayouts(): readonly Layout[] {
 }
 
 /**
- * Layouts whose `team_id` mentions only other teams. The edit is refused: with `not-found` if it can determine the
- * team, otherwise with `ambiguous`.
+ * Layouts whose `team_id` mentions only other teams. The edit is refused with `not-found` if it can determine the team,
+ * and with `ambiguous` if it cannot.
  */
 export function otherTeamLayouts(): readonly Layout[] {
   const more = `${core}variable "k" {}
@@ -211,7 +208,7 @@ module "t" {
 
 /**
  * Layouts for each way to declare and reference a team: in another file, in locals, in another module, or as a variable
- * that the module's call sets. The file has a line of the wanted team, of another team, or of both.
+ * that the module's call sets. The source has a line of the wanted team, a line of another team, or both.
  */
 export function teamLayouts(): readonly Layout[] {
   const refused = { code: "not-found", place: /main\.tf:1: / };
@@ -283,7 +280,10 @@ export function teamLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts in which a module's variable gets null: a default applies if the variable is not nullable. */
+/**
+ * Layouts in which a call sets a module's variable to null. The variable's default applies only if the variable is not
+ * nullable.
+ */
 export function nullLayouts(): readonly Layout[] {
   const layout = (nullable: string, id: string, passed: string): Layout => ({
     says: `team_id = ${passed}, ${nullable}, default ${id}`,

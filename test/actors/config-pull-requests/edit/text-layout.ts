@@ -4,8 +4,8 @@ import { type Layout, line, OPEN, WAS } from "./layout.js";
 const path = "lines/main.tf";
 
 /**
- * Returns a layout in which the source uses the text file `lines/prompts/w.md`, with more files. `place` is the place
- * that the refusal names; null if the edit succeeds.
+ * Returns a layout with these files, in which the source uses the text file `lines/prompts/w.md`. `place` matches the
+ * file and line that the refusal names; null if the edit succeeds.
  */
 export function beside(says: string, files: TreeFiles, place: RegExp | null = null): Layout {
   return {

@@ -1,7 +1,7 @@
 import type { TreeFiles } from "../../../support/station-edit.js";
 import { type Layout, line, OPEN } from "./layout.js";
 
-/** Layouts in which YAML files or resources of other tools run a root module. */
+/** Layouts in which a YAML file or a resource makes another tool run a root module. */
 export function toolRunLayouts(): readonly Layout[] {
   return [...yamlLayouts(), ...resourceLayouts(), ...apartLayouts(), ...variableLayouts(), ...branchLayouts()];
 }
@@ -13,8 +13,8 @@ interface Expected {
 }
 
 /**
- * Returns a layout with a root module in a folder. `place` matches the place that the refusal names; null if the edit
- * succeeds.
+ * Returns a layout with a root module in a folder. `place` matches the file and line that the refusal names; null if
+ * the edit succeeds.
  */
 function run(
   says: string,
@@ -158,7 +158,7 @@ function yamlLayouts(): readonly Layout[] {
 const block = (type: string, body: string, name = "a") =>
   `resource "${type}" "${name}" {\n${body.replace(/^(?=.)/gm, "  ")}}\n`;
 const set = 'for_each = toset(["core", "web"])\n';
-/** Functions that write a resource or module call which runs the root module in `folder`. */
+/** Functions that write a resource or a module call. Each of them makes a tool run the root module in `folder`. */
 const runners: readonly ((more: string, folder?: string, name?: string) => string)[] = [
   (more, folder = "lines", name) =>
     block("env0_template", `${more}repository = "https://git.example/acme/infra"\npath = "${folder}"\n`, name),
@@ -239,7 +239,7 @@ function apartLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts with resources that may set the team's variable. */
+/** Layouts with resources that may set the variable that contains the team's id. */
 function variableLayouts(): readonly Layout[] {
   const workspace = (folder: string) =>
     block("tfe_workspace", `working_directory = "${folder}"\nvcs_repo {\n  identifier = "acme/infra"\n}\n`, folder);

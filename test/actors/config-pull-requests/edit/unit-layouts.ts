@@ -7,14 +7,14 @@ const include = 'include "root" {\n  path = find_in_parent_folders("root.hcl")\n
 const inputs = (id: string) => `inputs = {\n  team_id = ${id}\n}\n`;
 
 /**
- * Returns a layout in which the edit cannot determine the team that the unit gives the line. The edit is refused as
- * ambiguous.
+ * Returns a layout in which a unit passes the team to the line. The edit cannot determine which team this is, so it is
+ * refused as ambiguous.
  */
 function refusedTeam(says: string, files: TreeFiles): Layout {
   return made(says, files, /At modules\/line\/main\.tf:2, team_id/);
 }
 
-/** Returns a layout in which the unit gives the line the team `team_2`. */
+/** Returns a layout in which a unit passes the team `team_2` to the line. */
 function otherTeam(says: string, files: TreeFiles): Layout {
   return { ...made(says, files, null), refused: { code: "not-found", place: /modules\/line\/main\.tf:1/ } };
 }
@@ -151,8 +151,8 @@ export function unitInputLayouts(): readonly Layout[] {
 }
 
 /**
- * Layouts that run a module more than once, because they have several variable files, backend files or workspaces. Also
- * similar layouts that run it once.
+ * Layouts in which a module runs more than once, because there are several variable files, backend files or workspaces.
+ * Also similar layouts in which the module runs once.
  */
 export function runFileLayouts(): readonly Layout[] {
   const one = call("core", "./modules/line");
@@ -231,8 +231,8 @@ function settingLayouts(one: string): readonly Layout[] {
 }
 
 /**
- * Layouts with several workspaces: a called module reads the workspace's name, or the backend has many workspaces. Also
- * similar layouts without several workspaces.
+ * Layouts with several workspaces: either a called module reads the workspace's name, or the backend has many
+ * workspaces. Also similar layouts with one workspace.
  */
 function workspaceLayouts(one: string): readonly Layout[] {
   const workspace = 'output "w" {\n  value = terraform.workspace\n}\n';

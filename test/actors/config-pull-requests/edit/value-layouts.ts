@@ -143,7 +143,10 @@ function dataLayouts(): readonly Layout[] {
   });
 }
 
-/** Layouts with an instance of a module that is called with `for_each`, and with outputs that loops make. */
+/**
+ * Layouts that use an output of one instance of a module with `for_each`, and layouts that use an output with a value
+ * per loop item.
+ */
 function instanceLayouts(): readonly Layout[] {
   const child =
     'variable "key" {}\nresource "service_team" "this" {\n  key = var.key\n}\noutput "id" {\n  value = service_team.this.id\n}\n';

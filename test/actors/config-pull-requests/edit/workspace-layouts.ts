@@ -76,7 +76,7 @@ function resourceLayouts(): readonly Layout[] {
   ];
 }
 
-/** Layouts in which a module has the resources that run root modules, and other modules call it. */
+/** Layouts in which other modules call a module with resources that run root modules. */
 function moduleLayouts(): readonly Layout[] {
   const root = "envs/core";
   const workspace = (folder: string, type = "tfe_workspace", more = "") =>

@@ -3,11 +3,13 @@ import { type Answers, HookWorld } from "../hook-world.js";
 
 const HOOKS = 24;
 const numbers = JSON.stringify(Array.from({ length: 45 }, (_, index) => index));
-/** Costs about a third of an evaluation's budget, so that an event needs more than two turns. */
+/**
+ * An expression that costs about a third of an evaluation's budget. So the hooks of one event need more than two turns.
+ */
 const dear = `${numbers}.all(a, ${numbers}.exists(b, a == b))`;
 const answer: Answers = () => ({ status: 200, body: "{}" });
 
-/** Every second hook matches. */
+/** Returns hooks for the event `on`; every second hook matches. */
 function hooks(on: string, more: (index: number) => object = () => ({})) {
   return Array.from({ length: HOOKS }, (_, index) => ({
     key: `dear-${index}`,

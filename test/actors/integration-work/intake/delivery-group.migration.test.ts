@@ -94,7 +94,8 @@ function toStoredGroups(groups: readonly Group[]): readonly Entry[] {
 }
 
 /**
- * Returns the intake that the earlier release stored during a flood. No delivery has a slot until the wake-up `places`.
+ * Returns the intake that the earlier release stored during a flood. No delivery gets a slot before the wake-up
+ * `places`.
  */
 function toStoredIntake(members: readonly Member[], nowMs: number): readonly Entry[] {
   const bytes = members.reduce((sum, { content }) => sum + content.length, 0);
@@ -154,7 +155,7 @@ function toRow({ atMs }: Group, { id, key, content, repeated }: Member): Deliver
   };
 }
 
-/** The rows of deliveries that are not grouped, with their bodies and keys. */
+/** Returns the deliveries of these groups as the product stores them without groups: rows, bodies and keys. */
 function toOwnRows(groups: readonly Group[]): readonly Entry[] {
   const rows = memoryRows();
   for (const group of groups) {
@@ -176,8 +177,8 @@ const toPut = ({ key, value }: Entry): Change => ({ op: "put", key, value });
 const toFormat = (value: number): Entry => ({ key: ["~", "meta", "format"], value });
 
 /**
- * Returns a store of the earlier release with grouped deliveries and these other entries, and the expected result of
- * the migration.
+ * Returns a store of the earlier release, which contains grouped deliveries and the entries `others`. Also returns the
+ * expected result of the migration.
  */
 function scene(count: number, nowMs: number, others: readonly Entry[] = []) {
   const groups = listGroups(count, nowMs);

@@ -26,7 +26,10 @@ t.test("the host of a poll may ask for a day, any other for an hour", async (t) 
 
 const broken = { kind: "broken", reason: "the connection broke before its end" } as const;
 
-/** Runs an action's GET, an action's POST and a poll, each of which gets this answer, and returns the three results. */
+/**
+ * Runs a GET of an action, a POST of an action, and a poll. The host gives this answer to each. Returns the three
+ * results.
+ */
 async function unreadResults(answer: HostAnswer, more: object = {}) {
   const read = async (request: object, block: { kind: "action"; name: string } | { kind: "poll" }) => {
     const asked = { url, capture: { id: expr("response.id") }, ...request, ...more };
@@ -89,7 +92,10 @@ t.test("a GET is made once more where its connection breaks within the answer, a
 const FILE = { kind: "attachment", source: "webhook", event: 0 } as const;
 const files = "https://files.example.com/1";
 
-/** Runs the request of an attachment at `url`, and records the requests to its hosts. */
+/**
+ * Returns a function that runs the request for an attachment at `url`. `answer` answers as the hosts, and `sent` lists
+ * the requests to them.
+ */
 function fetching(answer: (url: string) => HostAnswer, { fetch = {}, ...more }: Record<string, object> = {}) {
   const attaches = { each: expr("[1]"), name: expr('"file"'), fetch: { url, ...fetch } };
   const rows = integrationRows({

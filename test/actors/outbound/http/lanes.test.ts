@@ -131,7 +131,7 @@ t.test("a host of linked accounts that hangs holds up no other workspace's", asy
     outbound: { get: () => never, post: () => never },
     servers: { read: () => never },
   });
-  // The other workspace is closed, so that its effect ends without a request.
+  // The quiet workspace (`ws_2`) is closed, so its effect ends without a request.
   const noisy = REVOKE_EFFECT.request("", { workspaceId, sealed, terms });
   const quiet = REVOKE_EFFECT.request("", { workspaceId: "ws_2", sealed, terms });
   t.same(await startBeside(effects, noisy, quiet), ["quiet"]);

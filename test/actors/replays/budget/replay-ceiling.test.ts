@@ -64,8 +64,8 @@ t.test("a copy without a cost counts its share of the ceiling once", async (t) =
 });
 
 /**
- * The cases in which a copy loses its runner. `slots` is the number of copies that run at once. In the case `last`, the
- * other copies have their results before the loss.
+ * The cases in which a copy loses its runner. `slots` is the number of copies that run at once. If `when` is `last`,
+ * all other copies have ended when the copy loses its runner.
  */
 const losses = [
   { slots: 1, when: "first" },
@@ -74,8 +74,8 @@ const losses = [
 ] as const;
 
 /**
- * Replays four runs with a ceiling of 4. The first copy's agent starts, then the copy loses its runner. If `when` is
- * `last`, the other jobs complete before that, each at the cost `amount`.
+ * Replays four runs with a ceiling of 4. The first copy starts, and then loses its runner. If `when` is `last`, the
+ * other jobs end between its start and its loss, each at the cost `amount`.
  */
 async function loseOne({ slots, when }: (typeof losses)[number], amount: number | null) {
   const world = await ReplayWorld.open({ runs: 4, slots });

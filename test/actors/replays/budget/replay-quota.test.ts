@@ -31,7 +31,9 @@ function fullSet(count: number, given: Readonly<Record<number, Partial<ReplayRow
   return { rows, live };
 }
 
-/** Frees the quota for `count` replays. Returns the refusal, and the ids of the replays to remove. */
+/**
+ * Frees the quota for `count` replays. Returns the refusal, and the messages that tell replays to remove themselves.
+ */
 function room({ rows }: Pick<ReturnType<typeof fullSet>, "rows">, count = 1, beside: string | null = null) {
   let refusal: Refusal | null = null;
   const self = { partition: workspaceId, kind: "replay-sets", id: liveSet.teamId };

@@ -9,7 +9,8 @@ t.test("the beginning and the end of a text have as many whole characters as fit
   fc.assert(
     fc.property(text, max, (whole, bytes) => {
       const [first, last] = [firstBytes(whole, bytes), lastBytes(whole, bytes)];
-      // A UTF-8 character has at most four bytes, so a part within four bytes of its limit is full.
+      // A UTF-8 character has at most four bytes. If fewer than four bytes are left in a part, it may have no space for
+      // another character.
       const isFull = (part: string) => part === whole || Buffer.byteLength(part) > bytes - 4;
       const isWithin = (part: string) => Buffer.byteLength(part) <= bytes && !part.includes("\ufffd");
       return (

@@ -13,7 +13,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const nothing = { calls: 0, cost: { amount: 0, currency: "EUR" }, isEstimate: false };
 const down: ModelOutcome = { state: "waiting", reason: "the model answered 503", retryAtMs: null, spent: nothing };
 
-/** Returns the amount counted for a question in progress. */
+/** Returns the estimated cost of a question. The replay counts this amount while the question is in progress. */
 function toEstimate(question: ModelQuestion | undefined): number {
   const { messages = [], model = null } = question ?? {};
   return estimateCost(pricedModel, { messages, model })?.amount ?? 0;

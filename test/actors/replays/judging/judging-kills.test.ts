@@ -34,8 +34,8 @@ const toScene = (turn: Turn<unknown>): JudgingScene =>
   ({ turn, replayId: "rep_2", terms: pricedModel }) as JudgingScene;
 
 /**
- * A replay actor that only judges. `judge` judges the replay's copies, and `finish` ends the replay. Repeated messages
- * do nothing.
+ * A replay actor that only judges. The message `judge` judges the replay's copies, and `finish` ends the replay. A
+ * message has no effect when it is repeated.
  */
 const judgedActor = probe("replay", {
   judge: (_context, _message, turn) => {
@@ -87,7 +87,7 @@ async function seeded(): Promise<Harness> {
 const start = (harness: Harness) =>
   harness.start({ actors: [judgedActor], effects: [modelEffect(slowModel(harness))] });
 
-/** Judges the whole replay, with a kill at a commit. Returns false if there are fewer commits. */
+/** Judges the whole replay, and kills the process at one commit. Returns false if the judging makes fewer commits. */
 async function judgeThrough(harness: Harness, kill: { readonly commit: number; readonly when: "before" | "after" }) {
   harness.killAt = { ...kill, commit: harness.batches.length + kill.commit };
   const last = harness.killAt.commit;
@@ -145,8 +145,8 @@ const getSum = (rows: readonly { readonly spent: ModelSpent }[]): string =>
   );
 
 /**
- * Whether the counted calls and cost are those of the received answers. If an answer was lost, they include an estimate
- * instead, which is higher than the cost of an answer.
+ * Whether each answer is counted once. Without an estimate, the number of calls and the cost are those of the received
+ * answers. If an answer was lost, the cost includes an estimate, which is higher than the cost of an answer.
  */
 function isCountedOnce({ calls, cost, isEstimate }: ModelSpent): boolean {
   const amount = cost?.amount ?? 0;

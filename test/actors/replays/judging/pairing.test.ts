@@ -45,7 +45,7 @@ function read(own: JudgedReplayOptions, theirs: JudgedReplayOptions, toOutcome =
   return replay;
 }
 
-/** Returns a model that prefers the change at this position. */
+/** Returns a model that prefers the first or the second change that it is shown, or finds them equal. */
 function prefer(
   better: "first" | "second" | "tie",
   cost: number | null = 0.001,
@@ -53,7 +53,7 @@ function prefer(
   return () => answered({ reasons: [{ text: "It is.", firstHunks: [1], secondHunks: [] }], better }, cost);
 }
 
-/** A model that prefers the changes of `rep_2` at any position. */
+/** A model that prefers the change of `rep_2`, whether it is shown first or second. */
 const preferOwn = ({ messages }: ModelQuestion): ModelOutcome => {
   const text = messages[1]?.content ?? "";
   return prefer(text.indexOf("+rep_2") < text.indexOf("+rep_1") ? "first" : "second")({} as ModelQuestion);

@@ -30,7 +30,7 @@ interface Judged {
   readonly met?: (shown: string) => boolean;
 }
 
-/** Whether the model was shown the change of the copy at this position. */
+/** Whether the model was shown the change of copy number `place`. */
 const isOf = (shown: string, place: number): boolean => shown.includes(`+rep_1 ${place}\n`);
 
 /** Ends the replay, and starts its second looks. */

@@ -23,7 +23,7 @@ t.test("figures that are remembered are those of the rows, however copies settle
       const copies = [...made.copies];
       return steps.every(({ at, result, isRead }) => {
         const before = copies[at];
-        // A known result never changes.
+        // Skip this step if the copy already has a result: a result never changes.
         if (before === undefined || before.result !== null) return true;
         const after = copyRow(before, result);
         copies[at] = after;

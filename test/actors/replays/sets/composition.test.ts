@@ -68,7 +68,7 @@ interface Candidate {
   readonly id: number;
 }
 
-/** Picks by trying everything: slow, but literally by the rule. */
+/** Picks candidates by trying all of them in each step. This is slow, but follows the written rule word by word. */
 function pickSlowly(inSet: readonly TaskOutcome[], candidates: readonly Candidate[]): readonly number[] {
   const taken: Candidate[] = [];
   const toCount = (wanted: TaskOutcome) =>

@@ -10,7 +10,10 @@ import { judge } from "../../../support/run-config.js";
 import { workspaceId } from "../../../support/work.js";
 import { AgentScene, CANARY, configWith, live } from "./agent-scene.js";
 
-/** The files shown to search agents, built from rows. The search of `agent-scene.ts` holds out task 3. */
+/**
+ * Tests which files a search agent sees. The files are built from rows. The search of `agent-scene.ts` holds out task
+ * 3.
+ */
 
 const task = { taskId: "task_1", originalRunId: "run_1", replayRunId: "run_rep_bold_1" };
 const reflection: Reflection = { standing: "cand_1", tasks: [task], causes: [], outcome: null };

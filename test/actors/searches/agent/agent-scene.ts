@@ -28,8 +28,8 @@ import { memoryRows, withTurn } from "../../../support/turn.js";
 import { lineId, teamId, workspaceId } from "../../../support/work.js";
 
 /**
- * A search that has replayed its live config and a candidate `bold`, as rows: tasks 1 and 2 are searched, task 3 is
- * held out. Every stored text of task 3 contains the canary.
+ * The stored rows of a search. The search has replayed its live config and the candidate `bold`. It uses tasks 1 and 2,
+ * and holds out task 3. Every stored text of task 3 contains the canary.
  */
 
 export const CANARY = "canary-of-held-out-runs";
@@ -50,7 +50,7 @@ interface Texts {
 
 export interface AgentSceneOptions {
   readonly iteration?: Partial<SearchIterationRow>;
-  /** Overrides of the searched runs' texts. */
+  /** Texts that replace the usual texts of the searched runs. */
   readonly texts?: Partial<Texts>;
   /** Steps per run. */
   readonly steps?: number;
@@ -118,7 +118,7 @@ export class AgentScene {
     searchIterations.insert(this.rows, workspaceId, this.iteration);
   }
 
-  /** The data that the iteration's agent may see. */
+  /** The data that an agent of the current iteration may see. */
   get sight() {
     const sight = findAgentContext(this.rows, workspaceId, this.iteration);
     if (sight === undefined) throw new Error("the search is gone");

@@ -3,8 +3,8 @@ import { findParents } from "../../../../actors/searches/rules/parents.js";
 import { contender } from "./snapshots.js";
 
 /**
- * Returns a config with its tasks. A task's text is `SUCCESSES@COST`: the successes of ten copies, and the cost of a
- * copy. `-` means that no copy was scored.
+ * Returns a config with tasks. The text of a task is `SUCCESSES@COST`: how many of ten copies succeeded, and the cost
+ * of each copy. `-` instead of a number of successes means that no copy was scored.
  */
 const config = (id: string, places: Readonly<Record<string, string>>) =>
   contender(id, {

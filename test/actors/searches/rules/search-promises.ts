@@ -2,7 +2,7 @@ import { add, compare, decimal } from "../../../../actors/fraction.js";
 import { endState } from "../../../../actors/searches/rules/ending.js";
 import type { SimulatedSearch, World } from "./simulated-search.js";
 
-/** Returns the promises that an ended search broke, whatever failed in it. */
+/** Returns the promises that an ended search broke. A search must keep its promises even if parts of it failed. */
 export function brokenPromises({
   search,
   world,

@@ -53,7 +53,7 @@ export interface Draws {
   agentAmount(iteration: number): number;
 }
 
-/** How rare each fault is: on average, it occurs once in this many opportunities. */
+/** How rare each fault is: a value of 10 means that the fault occurs in one of ten opportunities on average. */
 export interface Faults {
   readonly agentFails: number;
   readonly replayStops: number;
@@ -94,8 +94,7 @@ interface Entry {
 }
 
 /**
- * A replay or an agent's run in progress. `end` ends the part, and returns the amount that it adds to the counted
- * amount.
+ * A replay or an agent's run in progress. `end` ends it, and returns the amount that then counts against the ceiling.
  */
 interface Part {
   readonly allotted: Money;
@@ -298,7 +297,10 @@ export class Simulation {
     return { succeeded, amount: this.#amount(config.costFactor * (faults?.costs ?? 1)) };
   }
 
-  /** Returns the amount counted for an agent's run. This is its allotment if the run reports no amount. */
+  /**
+   * Ends an agent's run, and returns the amount counted for it: the run's cost, or its allotment if the run reports no
+   * amount.
+   */
   #drawAgent(iteration: number, allotted: Money): Fraction {
     const { draws, faults } = this.#world;
     if (draws !== undefined) return decimal(draws.agentAmount(iteration));
