@@ -7,6 +7,7 @@ import type { ExpiredCredentials } from "../access/expired-credentials.js";
 import { RateLimit } from "../limits/rate-limit.js";
 import type { CallerNow, Credentials } from "../transport/entry.js";
 import { Announcements } from "./announcements.js";
+import { Backlogs } from "./backlogs.js";
 import { isStillAdmitted, type StreamReader } from "./reader-rights.js";
 import type { ReaderOptions } from "./topic-stream.js";
 
@@ -53,6 +54,7 @@ export class StreamReaders {
   readonly #expired: ExpiredCredentials;
   readonly #announcements: Announcements;
   readonly #rate: RateLimit;
+  readonly #backlogs = new Backlogs();
 
   constructor({ topics, runtime, callerOf, expired }: StreamOptions) {
     const { clock } = runtime;
@@ -82,6 +84,7 @@ export class StreamReaders {
       topics: this.topics,
       announcements: this.#announcements,
       rate: this.#rate,
+      backlogs: this.#backlogs,
       holder: caller.kind === "person" ? caller.userId : caller.tokenId,
       credential,
       isStillAdmitted: (reader: StreamReader) => isStillAdmitted(rights, reader),

@@ -6,6 +6,7 @@ import { type FeedEntry, isDamage, type Runtime } from "../../runtime/runtime.js
 import type { Credential } from "../access/authenticate.js";
 import type { RateLimit } from "../limits/rate-limit.js";
 import type { Announced, Announcements } from "./announcements.js";
+import type { Backlogs } from "./backlogs.js";
 import type { StreamReader } from "./reader-rights.js";
 
 /** Maximum number of topics of one connection. */
@@ -56,6 +57,8 @@ export interface ReaderOptions {
   readonly announcements: Announcements;
   /** Limits subscriptions by holder. */
   readonly rate: RateLimit;
+  /** The unsent bytes of all streams, by holder. */
+  readonly backlogs: Backlogs;
   /** The person or token that opened the connection. */
   readonly holder: string;
   readonly credential: Credential;
@@ -92,7 +95,7 @@ export function findAnnounced(
  *    after the state.
  * 2. Changes are not buffered for a slow reader. The stream marks the topics of skipped changes. When the reader has
  *    caught up, the stream sends the state of each marked topic. A reader that is too slow even for errors is
- *    disconnected.
+ *    disconnected. So is a reader that needs a state while the streams of its holder together have too many unsent bytes.
  * 3. A reader never gets data that it may no longer see, because visibility is checked for each entry.
  * 4. If a topic needs a damaged row, the topic ends with an error. If the row of the caller is damaged, the stream
  *    closes.
@@ -106,12 +109,14 @@ export class TopicStream {
   readonly #subscriptions = new Map<string, Subscription>();
   /** The last sequence number that was sent, by workspace. */
   readonly #lastSeqs = new Map<string, number>();
+  readonly #leaveBacklogs: () => void;
   #cancelRecheck: () => void = () => undefined;
 
   constructor(options: ReaderOptions, connection: StreamConnection) {
     this.#options = options;
     this.#reader = { credential: options.credential, held: null };
     this.#connection = connection;
+    this.#leaveBacklogs = options.backlogs.add(options.holder, connection);
     this.#recheckLater();
   }
 
@@ -181,6 +186,7 @@ export class TopicStream {
 
   closed(): void {
     this.#cancelRecheck();
+    this.#leaveBacklogs();
     for (const { end } of this.#subscriptions.values()) end();
     this.#subscriptions.clear();
   }
@@ -198,7 +204,9 @@ export class TopicStream {
   }
 
   #isSlow(): boolean {
-    return this.#connection.bufferedBytes > MAX_BEHIND_BYTES;
+    const { bufferedBytes } = this.#connection;
+    if (bufferedBytes > MAX_BEHIND_BYTES) return true;
+    return bufferedBytes > 0 && this.#options.backlogs.isExceeded(this.#options.holder);
   }
 
   #subscribe(name: string, after: number | undefined, caller: Caller): void {
@@ -272,6 +280,9 @@ export class TopicStream {
       subscription.behind = kind;
       return;
     }
+    // This reader has received everything, but the holder's other streams have too many unsent bytes. No event would
+    // resume this stream later, so close it.
+    if (this.#options.backlogs.isExceeded(this.#options.holder)) return this.#connection.close(TOO_SLOW);
     const { name, subject, topic } = subscription;
     const seq = runtime.feed.lastSeq(subject.workspaceId);
     if (!seesSubject(topic, runtime.reading, caller, subject)) return this.#endTopic(name, NOTHING_HERE);
