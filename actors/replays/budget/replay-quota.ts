@@ -19,9 +19,9 @@ interface Wanted {
 }
 
 /**
- * Makes space in a set for new replays: tells the oldest removable ones to remove themselves, and returns null. Starts
- * with replays that were stopped before any copy was scored or had a cost. If too few replays are removable, removes
- * none and returns a refusal.
+ * Makes space in a set for new replays: tells the oldest removable replays to remove themselves, and returns null.
+ * Starts with replays that were stopped before any copy was scored or had a cost. If too few replays are removable,
+ * removes none and returns a refusal.
  */
 export function freeReplayQuota(turn: Turn, set: ReplaySetRow, wanted: Wanted): Refusal | null {
   const found = findRemovableReplays(turn, set, wanted);

@@ -15,8 +15,8 @@ interface CheckedAt {
   readonly stationKey: string;
   readonly scope: WriteScope<unknown>;
   /**
-   * The path of the line's repositories in the request, if the request proposes repositories with the block. Omitted if
-   * it does not.
+   * The path of the line's repositories in the request. Omitted unless the request proposes repositories with the
+   * block.
    */
   readonly linePath?: string;
 }

@@ -49,7 +49,10 @@ function single(part: "harness" | "model" | "effort" | "profile" | "decisions", 
   return was[part] === now[part] ? [] : [difference(part, null, was[part], now[part])];
 }
 
-/** Returns a change if the profile differs, or if its content does. The content is hidden. */
+/**
+ * Returns one change if the configs name different profiles, or if the profile's content differs. The change hides the
+ * content.
+ */
 function profileChanges(live: RunConfig, planned: RunConfig): ConfigChange[] {
   const { profile } = planned.station;
   if (live.station.profile !== profile) return single("profile", live.station, planned.station);

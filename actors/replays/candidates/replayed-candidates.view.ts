@@ -73,8 +73,8 @@ interface CandidatePlace {
 }
 
 /**
- * Returns a function that reads slices of a team's candidate replays that started since a time, newest first. It reads
- * one more than the maximum, to detect truncation.
+ * Returns a function that reads slices of a team's candidate replays that started at or after `from`, newest first. A
+ * slice has one replay more than the maximum, so that the caller can detect truncation.
  */
 export function candidateReplays({ workspaceId, teamId, from }: CandidatePlace) {
   return (reading: Reading, cursor: Cursor<ReplayRow> | null): Slice<ReplayRow> =>

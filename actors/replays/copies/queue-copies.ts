@@ -12,7 +12,10 @@ import type { ReplayInputRow } from "../replay/replay-input.table.js";
 import type { CopyChange } from "../replay/replay-step.js";
 import { replayCopies } from "./replay-copy.table.js";
 
-/** Maximum number of a replay's copies that wait for a runner: enough for a pool to find the next one immediately. */
+/**
+ * Maximum number of a replay's copies that wait for a runner. It is high enough that a free runner finds a queued copy
+ * at once.
+ */
 const MAX_QUEUED = 20;
 
 /** The data for queuing copies. */

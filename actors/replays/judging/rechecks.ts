@@ -77,7 +77,10 @@ function startRechecks(scene: JudgingScene): void {
   }
 }
 
-/** Returns the copy's changes in the form of a run's input; null when the copy did not report each repository. */
+/**
+ * Returns the copy's changes in the form of a run's input; null if the copy did not report a change for each
+ * repository.
+ */
 function findLeft(scene: JudgingScene, row: ReplayRecheckRow) {
   const { turn } = scene;
   const { partition } = turn.self;

@@ -38,7 +38,8 @@ export function isFollowed(turn: TurnReading, live: ReplayRow, judging: JudgingS
 }
 
 /**
- * Whether the live replay gets no replay with the answer: its start excluded one, or a search or a check started it.
+ * Whether no replay with the answer may follow the live replay: the start request excluded one, or a search or a check
+ * started the live replay.
  */
 function isUnwanted(turn: TurnReading, live: ReplayRow): boolean {
   return live.oracle === false || isOfOthers(turn, live);

@@ -98,7 +98,7 @@ function addCounts(counts: ReplayCounts, { state, result }: ReplayCopyRow, more:
   return counted;
 }
 
-/** Returns all queued copies to `waiting` and lists their runs to withdraw. */
+/** Returns all queued copies to `waiting`. Also returns their runs, which the caller must withdraw. */
 export function withdrawQueued(turn: TurnReading, replay: ReplayRow): Pick<ReplayStep, "changes" | "withdrawn"> {
   if (replay.counts.queued === 0) return { changes: [], withdrawn: [] };
   return takeBack(listCopies(turn, turn.self.partition, replay.id));

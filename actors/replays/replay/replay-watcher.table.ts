@@ -7,7 +7,7 @@ import type { ReplayMoved } from "./replay.messages.js";
 export interface ReplayWatcherRow {
   readonly replayId: string;
   readonly watcher: Reference<ReplayMoved>;
-  /** The kinds of progress to notify the watcher of; absent for all. */
+  /** The kinds of progress to notify the watcher of; absent if the watcher wants all kinds. */
   readonly hears?: readonly ReplayMoved["what"][];
 }
 

@@ -94,7 +94,10 @@ export interface CopyName {
 export interface ReplayContext {
   /** Number of copies whose rows exist, in order: every run has its first copy before any run gets a second. */
   readonly made: number;
-  /** Number of copies, in order of creation, that were queued at least once or never will be. */
+  /**
+   * Index of the next copy to queue, in order of creation. Each earlier copy was queued at least once, or will never be
+   * queued.
+   */
   readonly next: number;
   /** Copies that returned to `waiting`; they start after all others. */
   readonly back: readonly CopyName[];

@@ -39,8 +39,8 @@ export function addEntries(event: Delivered<AddEntries>): SetChanged | Refusal {
 }
 
 /**
- * Returns the named run with its task. Returns null if one of them is not stored, or if the run belongs to another
- * team.
+ * Returns the named run with its task. Returns null if the run or its task is not stored, or if the run belongs to
+ * another team.
  */
 function findRun(turn: Turn, { teamId }: ReplaySetRow, named: Named): Found | null {
   const { partition } = turn.self;

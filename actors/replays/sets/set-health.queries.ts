@@ -16,7 +16,7 @@ import type { ReplaySetRow } from "./replay-set.js";
 /** Maximum number of replays of the live config from which a set's health is computed. The newest ones are used. */
 const MAX_LOOKED_AT = 200;
 
-/** The other inputs for a set's health. */
+/** What the computation of a set's health needs besides the set: how the deployment judges, and the cached figures. */
 export interface HealthTerms {
   readonly judging: JudgingSetup;
   readonly memory: ReplayMemory;

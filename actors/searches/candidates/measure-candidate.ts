@@ -53,7 +53,7 @@ function toTerms({ minGain, budget }: CandidateSources["search"]) {
   return { minGain, currency: budget.ceiling.currency };
 }
 
-/** Returns the copies of these runs; null if the replay does not exist. */
+/** Returns a replay's copies of the runs in `runs`; null if the replay does not exist. */
 function getList(
   reading: Reading,
   workspaceId: string,

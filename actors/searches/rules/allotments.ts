@@ -91,7 +91,10 @@ export function allotBudget(budget: SearchBudget, split: Split<CostedEntry>): Al
 /** Number of parts that a unit of currency is divided into: the resolution of allotments. */
 const FINEST = 1_000_000_000n;
 
-/** Rounds an amount down to billionths, so that its decimal form is exact; at least one billionth. */
+/**
+ * Rounds an amount down to billionths of the currency, so that the decimal form is exact. Returns at least one
+ * billionth.
+ */
 export function roundDown({ numerator, denominator }: Fraction, currency: string): Money {
   const billionths = (numerator * FINEST) / denominator;
   return { amount: toNumber(fraction(billionths > 1n ? billionths : 1n, FINEST)), currency };

@@ -65,10 +65,12 @@ function isNotWorse({ figures }: Pick<Ranked<Contender>, "figures">): boolean {
 }
 
 /**
- * Ranks the candidates to replay on the held-out runs, best first. These are the candidates on the frontier, without
- * the seed and without candidates that are `worse` than the seed on searched runs: such a candidate could never be
- * best. With objective `success`, the highest score comes first, then the lowest cost. With `cost`, the lowest cost
- * comes first, then the highest score. Ties keep the order given. The caller takes three.
+ * Ranks the candidates to replay on the held-out runs, best first. Only candidates on the frontier are ranked, without
+ * the seed. Candidates that are `worse` than the seed on searched runs are omitted too, because they could never be
+ * best.
+ *
+ * With objective `success`, the highest score comes first, then the lowest cost. With `cost`, the lowest cost comes
+ * first, then the highest score. Ties keep the order given. The caller replays only the first three.
  */
 export function rankToHoldOut<Each extends Contender>(
   contenders: readonly Each[],

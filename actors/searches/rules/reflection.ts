@@ -72,8 +72,8 @@ export function reflectionOutcome({ tasks, ran, causes, canGoOn }: Reflected): R
 }
 
 /**
- * Returns the ending of a search that a reflection ends; null if the search continues. `iterationsLeft` says whether
- * any iteration is left.
+ * Returns the search's ending if a reflection with this outcome ends the search; null if the search continues.
+ * `iterationsLeft` says whether any iteration is left.
  */
 export function endingOfReflection(outcome: ReflectionOutcome, iterationsLeft: boolean): SearchEnding | null {
   const endings: Readonly<Record<ReflectionOutcome, SearchEnding | null>> = {
