@@ -29,7 +29,10 @@ export interface PreparedCheck {
   readonly runsDigest: string;
   /** The set's existing baseline; null if the check must start one. */
   readonly baseline: ReplayRow | null;
-  /** The ids of the set's replays (`replaced`) and checks (`leaving`) to remove so that the new ones fit. */
+  /**
+   * The ids of the set's replays (`replaced`) and checks (`leaving`) to remove, so that the new replays and the new
+   * check fit.
+   */
   readonly replaced: readonly string[];
   readonly leaving: readonly string[];
 }
@@ -147,7 +150,9 @@ function refuse(refusal: Refusal): CheckStart {
 /** A change of a station, identified by the running fingerprints before and after it. */
 type ChangeOf = Pick<ReplayCheckRow, "stationId" | "candidateRunning" | "liveRunning">;
 
-/** The other values that must match for an earlier check of the same change to still be valid. */
+/**
+ * The other values of an earlier check of the same change. They must all match for the earlier check to be still valid.
+ */
 type CheckedWith = Pick<ReplayCheckRow, "setId" | "runsDigest" | "threshold" | "scoring" | "repeats">;
 
 /** Lists the checks of a change, newest first. */
@@ -156,7 +161,10 @@ function listEarlier(reading: Reading, workspaceId: string, of: ChangeOf): reado
   return replayChecks.all(reading, workspaceId, { stationId, candidateRunning, liveRunning });
 }
 
-/** Finds the newest check with the same runs and terms that is not undecided. Returns undefined if there is none. */
+/**
+ * Finds the newest earlier check that has the wanted runs and terms and is not undecided. Returns undefined if there is
+ * none.
+ */
 function findReusable(earlier: readonly ReplayCheckRow[], wanted: CheckedWith): ReplayCheckRow | undefined {
   const terms = toTerms(wanted);
   return earlier.find((check) => check.verdict !== "undecided" && toTerms(check) === terms);

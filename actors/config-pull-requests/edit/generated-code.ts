@@ -58,7 +58,7 @@ export function codeIn(repository: Repository, file: CodeFile): readonly Generat
     );
   const root = repository.parse(file);
   if (root === null) return [unknownCode(file, file)];
-  // Everything else becomes blank, so that the code keeps its offsets.
+  // Replace everything else with spaces, so that the code keeps its offsets.
   const kept = [...nodesIn(root, "heredoc_template"), ...contentsIn(file.text, root)]
     .map((node) => bodyOf(file.text, node))
     .sort((left, right) => left.start - right.start);

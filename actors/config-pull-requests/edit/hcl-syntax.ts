@@ -256,8 +256,8 @@ export function listElements(tuple: SyntaxNode): readonly SyntaxNode[] {
 }
 
 /**
- * Returns the values between which a conditional chooses. The grammar reads `a ? x : b ? y : z` as
- * `(a ? x : b) ? y : z`, so the branches of a condition without parentheses count too.
+ * Returns the values between which a conditional chooses. The grammar reads `a ? x : b ? y : z` as `(a ? x : b) ? y :
+ * z`. Therefore, if the condition is itself a conditional without parentheses, its branches are also returned.
  */
 export function listBranches(conditional: SyntaxNode): readonly SyntaxNode[] {
   const [condition, ...branches] = listElements(conditional);

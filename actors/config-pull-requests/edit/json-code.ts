@@ -50,8 +50,8 @@ export function isFields(value: unknown): value is Fields {
 }
 
 /**
- * Writes a JSON value as an HCL expression. A string is a template; a string that is only `${…}` is the expression in
- * it.
+ * Writes a JSON value as an HCL expression. A string becomes a template. But a string that is only `${…}` becomes the
+ * expression inside the braces.
  */
 export function toExpression(value: unknown): string {
   if (typeof value === "string") return fromTemplate(value);

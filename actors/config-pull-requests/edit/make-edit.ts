@@ -131,9 +131,9 @@ function refuseModule({ entries, links }: Repository, path: string): void {
 }
 
 /**
- * Refuses a line whose module may not have exactly one instance, or may be changed by other code. If the problem is
- * only that the repository cannot be fully searched, accepts a line whose `team_id` is the team's own id, because every
- * instance is then the same line.
+ * Refuses a line whose module may have no instance or several instances, or may be changed by other code. If the only
+ * problem is that the repository cannot be fully searched, accepts a line whose `team_id` is the team's own id, because
+ * every instance is then the same line.
  */
 function refuseInstances(
   {

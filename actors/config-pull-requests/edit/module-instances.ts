@@ -26,7 +26,10 @@ import { severalYamlRuns } from "./yaml-runs.js";
 export interface ModuleInstance {
   /** Innermost call first. */
   readonly calls: readonly ModuleCall[];
-  /** Why the module may not have exactly one instance, or may be changed by other code; null if there is no problem. */
+  /**
+   * Why the module may have no instance or several instances, or may be changed by other code; null if there is no
+   * problem.
+   */
   readonly problem: InstanceProblem | null;
 }
 
@@ -125,7 +128,7 @@ async function settingsProblem(repository: Repository, folder: string): Promise<
   return found === null ? null : `${manyTimes(folder)}: with the settings at ${found}. ${LOSS}`;
 }
 
-/** Returns why no run applies the module at the branch, as a sentence; null if a run may. */
+/** Returns why no run applies the module at the branch, as a sentence; null if a run may apply it. */
 async function whyNotRun(
   repository: Repository,
   files: readonly CodeBlock[],
@@ -341,11 +344,13 @@ function isTelling(path: string, text: string): boolean {
 }
 
 /**
- * Returns the variable files that must be passed to a run of the root module by name. Each file implies a separate run.
- * A variable file is included if this root module is the nearest module above it, or if there is no module above it and
- * it sets one of the root module's variables. An HCL file with another ending must also have only attributes, and must
- * always set one of these variables. Files that Terraform loads automatically are not included, because they apply to
- * every run.
+ * Returns the variable files that must be passed by name to a run of the root module. Each file implies a separate run.
+ * A variable file counts in two cases:
+ * - This root module is the nearest module above the file.
+ * - There is no module above the file, and the file sets one of the root module's variables.
+ *
+ * An HCL file with another ending must also have only attributes, and must always set one of these variables. Files
+ * that Terraform loads automatically do not count, because they apply to every run.
  */
 function valuesFor(
   { entries }: Repository,
@@ -364,10 +369,11 @@ function valuesFor(
 }
 
 /**
- * Returns the places of the backend settings files that must be passed to a run of the root module by name: files with
- * the name of backend settings; if the module has a backend, HCL files with attributes but no blocks that set a backend
- * argument; and, if the backend has no place for the state, all such HCL files and configuration files with other
- * endings.
+ * Returns the places of the backend settings files that must be passed by name to a run of the root module:
+ * - files with the name of backend settings;
+ * - if the module has a backend: HCL files that have only attributes and set a backend argument;
+ * - if that backend does not say where the state is: all HCL files that have only attributes, and configuration files
+ *   with other endings.
  */
 function backendsFor(
   { entries }: Repository,
@@ -390,7 +396,7 @@ function backendsFor(
     .map((path) => `${path}:1`);
 }
 
-/** Matches arguments of backends that tell where the state is, or who reads it. */
+/** Matches backend arguments that tell where the state is, or who reads the state. */
 const SETTING =
   /^(bucket|key|prefix|path|region|address|organization|hostname|workspaces|conn_str|schema_name|secret_suffix|namespace|profile|role_arn|assume_role|encrypt|use_lockfile|dynamodb_table|workspace_\w+|(storage_account|container|resource_group)_name)$/;
 

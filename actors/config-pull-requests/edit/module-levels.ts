@@ -18,7 +18,10 @@ export interface ModuleLevel {
    * call with `for_each`; absent for any instance.
    */
   readonly call: { readonly block: CodeBlock; readonly above: ModuleLevel; readonly key?: string } | null;
-  /** The modules that this one calls with a literal relative path, by call name, if they were read. */
+  /**
+   * The modules that this module calls with a literal relative path, by call name. Contains only modules that were
+   * read.
+   */
   readonly children: ReadonlyMap<string, ModuleLevel>;
   /** Returns the values that files may give a variable of a root module. */
   listValues(variable: string): readonly GivenValue[];

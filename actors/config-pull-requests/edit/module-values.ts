@@ -40,7 +40,10 @@ export function listValues(syntax: Syntax, expression: string, level: ModuleLeve
   return new Evaluation(syntax).listValues(expression, level);
 }
 
-/** Whether a type may give the value at the steps a default, with `optional(type, default)`. */
+/**
+ * Whether a variable's type may define a default, with `optional(type, default)`, for the part of the value to which
+ * the steps lead.
+ */
 function hasOptional(type: string, steps: readonly Step[]): boolean {
   const names = steps.filter((step) => typeof step === "string" && step !== "*");
   if (steps.length === 0 || !/\boptional\s*\(/.test(type)) return false;

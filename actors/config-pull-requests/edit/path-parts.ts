@@ -14,7 +14,7 @@ export interface NamedValue {
   readonly text: string;
   readonly node: SyntaxNode;
   readonly names: Names;
-  /** Whether the expression is a pattern of `fileset`, and the value is a path that it matches. */
+  /** Whether the expression is a `fileset` pattern. The value is then a path that matches the pattern. */
   readonly isPattern?: true;
 }
 
@@ -68,8 +68,8 @@ function templateParts(
 }
 
 /**
- * Returns the parts of the text that a call of `format`, `join` or `find_in_parent_folders` gives, or the parts of the
- * argument of a function such as `abspath`, which keeps them. The result of any other call is unknown.
+ * Returns the parts of the text that a call of `format`, `join` or `find_in_parent_folders` gives. For a function that
+ * keeps the parts of its argument, such as `abspath`, returns those parts. The result of any other call is unknown.
  */
 function callParts(text: string, call: SyntaxNode, names: Names): readonly Part[] {
   const { name, given } = toCall(text, call);

@@ -93,7 +93,10 @@ function isOutside(parts: readonly Part[]): boolean {
   return typeof begin === "string" && /^[/~]/.test(begin) && !/[^/]/.test(String(parts.at(-1) ?? ""));
 }
 
-/** Whether a part of a URL, or a name with slashes, is an attribute's value: it is absolute or unknown. */
+/**
+ * Whether the value of an attribute is the path of a URL, or a name with slashes. This is so if the attribute is `path`
+ * and its value starts with `/` or with an unknown part.
+ */
 function isUrlPath(name: string, parts: readonly Part[]): boolean {
   const [begin] = parts;
   return name === "path" && (begin === null || (typeof begin === "string" && begin.startsWith("/")));
@@ -123,7 +126,7 @@ function listLeaves(text: string, expression: SyntaxNode): readonly SyntaxNode[]
   return /^(concat|flatten|compact|distinct|toset|tolist|tomap|merge|try|coalesce)$/.test(name) ? read(given) : [inner];
 }
 
-/** Maximum number of words, or of parts of other values of a list, to look at before a word. */
+/** Maximum number of preceding words, or of parts of preceding values of a list, to examine for a word. */
 const MAX_BEFORE = 20;
 
 /** A word of a command. */
@@ -131,7 +134,7 @@ interface Word {
   readonly parts: Part[];
   /** The text between the previous word and this one: spaces, signs and quotes. */
   readonly gap: string;
-  /** Whether the word is after the parts that precede the command. */
+  /** Whether the word is in the command itself, not in the parts that precede the command. */
   readonly isOwn: boolean;
 }
 
@@ -177,7 +180,10 @@ function toPlain(word: Word | undefined): string {
   return typeof only === "string" && more === undefined ? only : "";
 }
 
-/** Whether a word is the value of an option or of a shell variable whose name is not that of a path. */
+/**
+ * Whether a word is the value of an option or shell variable, and the name of that option or variable does not suggest
+ * a path.
+ */
 function isOptionValue(words: readonly Word[], index: number): boolean {
   const { gap = "" } = words[index] ?? {};
   if (/^["']?[^\S\n]+["']?$/.test(gap)) {
@@ -209,7 +215,7 @@ function isAssigned(word: Word | undefined): boolean {
 }
 
 const OPTION = /^-{1,2}[A-Za-z]/;
-/** Matches options whose value is a path, or holds one. */
+/** Matches options whose value is a path or contains a path. */
 const PATH_OPTIONS =
   /(?<!pro)file|path|dir(?!ect(?!or))|folder|input|body|template|config|value|from|(?<!re)source|src|data(?!base)|payload|context|script|volume|mount|manifest/i;
 const SHORT_PATH_OPTIONS = /^-[fickCdTvFK]$/;
@@ -222,7 +228,7 @@ function isOption(name: string): boolean {
   return OPTION.test(name) && !PATH_OPTIONS.test(name) && !SHORT_PATH_OPTIONS.test(name);
 }
 
-/** Whether the name before `=` is that of an option or variable that takes no path. */
+/** Whether a name before `=` belongs to an option or variable that takes no path. */
 function isValueName(name: string): boolean {
   if (name.startsWith("-")) return isOption(name);
   return (

@@ -24,12 +24,13 @@ export interface FileReading {
 }
 
 /**
- * Returns where else the repository may read a file, or why it cannot be searched, as text for a message; null if no
- * other place may read the file. Searches all configuration, including generated code: arguments of functions that
- * read files, attributes that name files, function calls in templates, and strings that name the file.
+ * Returns where else the repository may read a file, or why the repository cannot be searched, as text for a message.
+ * Returns null if no other place may read the file. Searches all configuration, including generated code: arguments of
+ * functions that read files, attributes that name files, function calls in templates, and strings that name the file.
  *
  * Locals, variables that always have their default, `join` and `format` are evaluated. Any other part of a path, such
- * as `path.root`, can be any text; see {@link toPattern} for its limits. Files that other programs read are not found.
+ * as `path.root`, can be any text; see {@link toPattern} for the limits of such a part. Files that other programs read
+ * are not found.
  */
 export async function findOtherReader(repository: Repository, reading: FileReading): Promise<string | null> {
   const code = await repository.code();

@@ -54,7 +54,7 @@ interface Context {
   readonly names: Names;
   /** Whether the part is in a provider or in a connection to a machine. */
   readonly isProvider?: boolean;
-  /** Whether `path` is the path of a URL or a name. */
+  /** Whether an attribute named `path` contains the path of a URL or a name with slashes. */
   readonly isUrl?: boolean;
   /** Whether the part is in an attribute of a provider that holds or names credentials. */
   readonly isCredential?: boolean;
@@ -127,14 +127,14 @@ function contextIn(text: string, node: SyntaxNode, context: Context): Context {
     return {
       ...context,
       isValue,
-      // The name of the attribute itself may be `path`.
+      // `path` is also the type of a block with URLs, so do not test the name of an attribute `path`.
       isUrl: context.isUrl === true || (name !== "path" && hasUrls(name, "")),
       isCredential: context.isCredential === true || (isProvider && CREDENTIALS.test(name)),
       isName: context.isName === true || (use === "reads" && node.type === "attribute" && NAME.test(name)),
     };
   const isOfProvider = isProvider || (use === undefined ? name === "provider" : name === "connection");
   const isUrl = context.isUrl === true || hasUrls(name, label);
-  // The blocks within a block use its `each`, also those of `dynamic`.
+  // Nested blocks, also `dynamic` blocks, can use the `each` of this block.
   const names = use === undefined ? withEach(text, node, context.names) : context.names;
   const isOutside = use === undefined ? name === "resource" && REMOTE.test(label) : context.isRemote === true;
   const isRemote = name === "provisioner" ? label === "remote-exec" : isOutside;

@@ -109,18 +109,23 @@ function endlessHeredoc({ text, root }: File): number | null {
 /** Maximum length of a line that can start or end a heredoc, in characters. */
 const MAX_WORD = 1_000;
 
-/** Maximum length of an expression that is kept, outside `service_line` resources, in characters. */
+/**
+ * Maximum length of an expression outside `service_line` resources, in characters. A longer expression is replaced by
+ * its digest.
+ */
 const MAX_EXPRESSION = 10_000;
 
-/** Maximum number of lines of a heredoc that is kept, outside `service_line` resources. */
+/**
+ * Maximum number of lines of a heredoc outside `service_line` resources. A longer heredoc is replaced by its digest.
+ */
 const MAX_HEREDOC_LINES = 500;
 
 interface Shortened {
   readonly text: string;
   readonly digests: readonly string[];
   /**
-   * For each removal, the number of removed lines, and the first line of the shortened text whose number in the file is
-   * higher by that number.
+   * Each removal of lines. `lines` is the number of removed lines. `line` is the number of the first line after the
+   * removal, in the shortened text.
    */
   readonly cuts: readonly { readonly line: number; readonly lines: number }[];
 }

@@ -13,7 +13,9 @@ export interface Replacing {
   readonly manner: Manner;
   /** Returns an element's meaning as text. Elements with equal meaning stay unchanged. */
   readonly meaning: (element: Json) => string;
-  /** Called with a comment that the edit would delete, or keep beside another value. It throws. */
+  /**
+   * Refuses the edit by throwing. Called with a comment that the edit would delete, or would keep beside another value.
+   */
   readonly refuseLoss: (node: SyntaxNode) => never;
 }
 
@@ -183,7 +185,9 @@ function removeElements(
   return { start, end, text: "" };
 }
 
-/** Whether an object stays the same element of a list: one of its texts, such as its name, stays. */
+/**
+ * Whether an object in a list is the same element before and after the edit: one of its texts, such as its name, stays.
+ */
 function isSameObject(json: Json | undefined, now: HclValue | undefined): boolean {
   if (json === undefined || now === undefined || !isRecord(json) || !isObject(now)) return false;
   return now.entries.some(([name, value]) => typeof value === "string" && plainValue(json[name] ?? null) === value);

@@ -32,8 +32,8 @@ const FOLDERS = /(^|\/)(s?bin|scripts?|ci|\.?ci|tools?|hack|build|deploy|\.(git)
 const LOCKS = /(^|\/)(pnpm-lock|[\w-]*\.lock|lock)\.ya?ml$/;
 
 /**
- * Returns the files of a repository that may run Terraform. If there are too many to read, leaves out YAML files and
- * scripts whose names and folders do not tell that they run it, such as the manifests of applications.
+ * Returns the files of a repository that may run Terraform. If there are too many files to read, leaves out YAML files
+ * and scripts whose names and folders do not suggest that they run Terraform, such as the manifests of applications.
  */
 export function readRunFiles(repository: Repository) {
   const paths = repository.entries.flatMap(({ kind, path }) => (kind === "file" && isRunFile(path) ? [path] : []));

@@ -76,7 +76,7 @@ export async function applyingFiles(repository: Repository, folder: string): Pro
   return [...new Set(found.map(({ file }) => file))];
 }
 
-/** Arguments of backends that tell where the state is. */
+/** Backend arguments that tell where the state is. */
 const STATES =
   /^(key|path|prefix|bucket|container_name|storage_account_name|address|schema_name|TF_STATE_NAME|TF_HTTP_ADDRESS)$/;
 /** Backend arguments whose value usually comes from the CI service and is the same for all runs. */
@@ -110,8 +110,8 @@ function filesOf(
 }
 
 /**
- * Whether a path has the file extension of the value. If the value has none, whether it is the path of a `.tfvars`
- * file.
+ * Whether a path has the same file extension as the value. For a value without an extension: whether the path is that
+ * of a `.tfvars` file.
  */
 function hasEnd(value: string, path: string): boolean {
   const end = /\.\w+(?:\.json)?$/.exec(value)?.[0];

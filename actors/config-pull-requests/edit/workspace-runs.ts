@@ -21,21 +21,21 @@ const RUNNERS: ReadonlyMap<string, string> = new Map([
   ["kubernetes_manifest", "manifest"],
 ]);
 /**
- * Matches the attributes of `RUNNERS` without which a resource runs no module of the repository, unless it has a
- * `vcs_repo` block.
+ * Matches the attributes of `RUNNERS` that a resource must have to run a module of the repository. A resource with a
+ * `vcs_repo` block can also run a module without such an attribute.
  */
 const NEEDS_FOLDER = /^(working_directory|directory|buildspec|manifest)$/;
 /** The arguments for the root module's folder in calls of external modules that create a workspace. */
 const CALL_FOLDERS = ["working_directory", "project_root"];
-/** Matches the text of a file that has such a resource. */
+/** Matches the text of a file that may contain a resource or call that runs root modules. */
 export const RUNS = new RegExp([...RUNNERS.keys(), ...CALL_FOLDERS, "env0_environment"].join("|"));
 /** Files that list the root modules for a tool to run, each with its folder as `dir`. */
 const PROJECT_FILES = ["atlantis.yaml", "digger.yml", "digger.yaml"];
 
 /**
  * Returns where the root module in a folder is run in several workspaces, as text for a message: two places, or one
- * place that may start several runs. Null if there is no such place. A workspace in a module is started by each of the
- * module's calls.
+ * place that may start several runs. Null if there is no such place. A workspace that a module creates counts once for
+ * each call of that module.
  */
 export async function severalRuns(
   repository: Repository,
@@ -263,9 +263,9 @@ export function mayRunIn(repository: Repository, resource: CodeBlock, folder: st
   return toFolderName(resource) === undefined || mayRun(repository, run, folder);
 }
 
-/** Whether a run may be of the root module in a folder. */
+/** Whether a run may run the root module in a folder. */
 function mayRun({ syntax }: Repository, { resource, folder: written }: Run, folder: string): boolean {
-  // A workspace without a folder and without a repository is run from anywhere.
+  // A workspace without a folder and without a repository can be started from anywhere, so it does not count.
   const isPlaced = written !== undefined || !NEEDS_FOLDER.test(toFolderName(resource) ?? "");
   if (!isPlaced && !resource.blocks.some(isOfRepository)) return false;
   const { parts } = written === undefined || written === "null" ? { parts: [] } : readPath(syntax, written);

@@ -91,7 +91,7 @@ function isNamed(value: unknown, name: unknown): boolean {
   return isSource && isFields(value.metadata) && value.metadata.name === name;
 }
 
-/** Returns the ref of a `GitRepository`. A commit or a tag is preferred to a branch, as Flux does. */
+/** Returns the ref of a `GitRepository`. Prefers a commit or a tag to a branch, as Flux does. */
 function refsOf(value: unknown): readonly string[] | null {
   const spec = isFields(value) && isFields(value.spec) ? value.spec : {};
   const ref = isFields(spec.ref) ? spec.ref : {};
