@@ -48,7 +48,7 @@ export interface JudgeQuestion {
   readonly shown: ShownWork;
 }
 
-/** Maximum characters of a judged change. Files beyond it are only named. */
+/** Maximum characters of a judged change. Files beyond this limit are only named. */
 export const MAX_JUDGED_CHANGE = 200_000;
 const MAX_GIVEN = 50_000;
 const MAX_STEPS = 40_000;

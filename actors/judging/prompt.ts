@@ -6,7 +6,7 @@ export const MAX_TITLE = 500;
 export const MAX_DESCRIPTION = 20_000;
 export const MAX_CHECK_OUTPUT = 8_000;
 
-/** Maximum length of an answer, in tokens. Reasoning models need most of it to think. */
+/** Maximum length of an answer, in tokens. Reasoning models need most of these tokens to think. */
 export const MAX_ANSWER_TOKENS = 8_000;
 
 /** Joins paragraphs into a prompt. Joins the sentences of a paragraph with spaces. */

@@ -68,7 +68,7 @@ class Evaluation {
     return this.#parsed(expression, { block: null, level, each: null }, []);
   }
 
-  /** Parses an expression and returns the possible values of the part to which the steps lead. */
+  /** Parses an expression, follows the steps into it, and returns the possible values of the part found there. */
   #parsed(expression: string, read: Names & Pick<Expression, "block">, steps: readonly Step[]): readonly ModuleValue[] {
     const at = this.#parse(expression, read);
     return at === null ? [unknownAt(read)] : this.#values(at, steps);

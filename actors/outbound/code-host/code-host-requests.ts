@@ -17,7 +17,7 @@ export class CodeHostRefused extends Error {
   readonly status: number | null;
   /** When to retry if the code host limits requests, in milliseconds since 1970; null otherwise. */
   readonly retryAtMs: number | null;
-  /** The request fields that the code host rejected, if it names them. */
+  /** The request fields that the code host rejected; empty if the code host names none. */
   readonly fields: readonly string[];
 
   constructor(
@@ -68,10 +68,12 @@ export interface CodeHostAnswer {
 }
 
 /**
- * Sends a request to the code host. Follows redirects within its API with the same method, body and credential. Any
- * other redirect is returned as the answer. Rejects with {@link CodeHostRefused} if there is no answer, if a successful
- * answer cannot be read for a reason other than its size, for 5xx, and if the code host limits requests (429, or a 403
- * that reports a limit).
+ * Sends a request to the code host. Follows redirects within the code host's API, with the same method, body and
+ * credential. Returns any other redirect as the answer. Rejects with {@link CodeHostRefused} in these cases:
+ * - There is no answer.
+ * - A successful answer cannot be read, for a reason other than its size.
+ * - The status is 5xx.
+ * - The code host limits requests: status 429, or a 403 that reports a limit.
  */
 export type AskCodeHost = (request: CodeHostRequest) => Promise<CodeHostAnswer>;
 
@@ -192,7 +194,9 @@ function findRedirect(apiUrl: string, asked: string, location: string | string[]
 /** The wait in milliseconds that GitHub recommends if a rate limit gives no time. */
 const LIMIT_WAIT_MS = 60_000;
 
-/** Matches GitHub's texts for rate limits, because some of these answers have no rate-limit header. */
+/**
+ * Matches GitHub's texts about rate limits. Needed because some answers about a rate limit have no rate-limit header.
+ */
 const LIMITED = /\brate limit|\babuse detection/i;
 const MAX_REFUSAL_BYTES = 4_096;
 

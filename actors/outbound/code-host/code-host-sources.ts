@@ -19,7 +19,7 @@ export interface HostedCommit {
   readonly parents: readonly string[];
   /**
    * The committer's date, in milliseconds since 1970; absent if unknown. For a commit that the code host created, this
-   * is the time by its own clock.
+   * is the time by the code host's clock.
    */
   readonly madeAtMs?: number;
 }
@@ -48,7 +48,10 @@ export interface HostedTree {
 
 /** A commit to create. Each file replaces the base commit's file at its path. */
 export interface WantedCommit {
-  /** The base commit. It is the first parent, and its other files stay in the new tree. */
+  /**
+   * The base commit: the first parent of the new commit. Files of the base commit that are not replaced stay in the new
+   * tree.
+   */
   readonly on: HostedCommit;
   /** Additional parents. */
   readonly parents: readonly string[];

@@ -118,7 +118,8 @@ export function createCodeHost({ settings, outbound, now, log, pause = setTimeou
       try {
         return await make(repository, repository);
       } catch (error) {
-        // A token request accepts only the current name. It does not redirect from an earlier name.
+        // The request for a token must use the repository's current name: the code host does not redirect this request
+        // from an earlier name.
         if (!(error instanceof CodeHostRefused) || (error.status !== 422 && error.status !== 404)) throw error;
         const now = await readRepository(parts, there).catch(() => null);
         if (now === null || now.name.toLowerCase() === repository.toLowerCase()) throw error;

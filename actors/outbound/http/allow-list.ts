@@ -100,7 +100,10 @@ export function toIssuerAllowList(list: AllowList): AllowList {
   };
 }
 
-/** Returns why the service would not send a request to a URL, judged by its text; null if it would send it. */
+/**
+ * Returns why the service would not send a request to a URL, judged by the URL's text; null if the service would send
+ * the request.
+ */
 export function findRefusalReason(text: string, list: AllowList): string | null {
   const url = parseUrl(text);
   if (url === null) return "must be an address such as https://example.com/hook";

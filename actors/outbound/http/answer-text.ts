@@ -14,8 +14,11 @@ const BOM = [0xef, 0xbb, 0xbf] as const;
 const MAX_NAME = 40;
 
 /**
- * Decodes bytes that another system sent. Uses the byte order mark; otherwise the zero bytes of JSON in UTF-16 and
- * UTF-32 (RFC 4627, section 3); otherwise the charset of the `content-type`; otherwise UTF-8. Never throws.
+ * Decodes bytes that another system sent. Never throws. Takes the charset from the first of these that gives one:
+ * 1. the byte order mark;
+ * 2. the zero bytes of JSON in UTF-16 and UTF-32 (RFC 4627, section 3);
+ * 3. the charset in `contentType`;
+ * 4. the default, UTF-8.
  */
 export function readText(bytes: Uint8Array, contentType?: string | readonly string[]): ReadText {
   const charset = findCharset(bytes) ?? declaredCharset(contentType) ?? "utf-8";

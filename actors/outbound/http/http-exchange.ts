@@ -70,8 +70,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Returns a handler for the answer as it arrives over the connection. The handler passes the answer on to `decoding`,
-   * which decodes it for this exchange.
+   * Returns a handler for the encoded answer, as it arrives over the connection. The handler passes the answer to
+   * `decoding`, which decodes the answer and passes it to this exchange.
    */
   before(decoding: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
     return {
@@ -221,7 +221,7 @@ export interface BytesAnswer {
   readonly status: number;
   /** Headers by lower-case name, unchanged. */
   readonly headers: Readonly<IncomingHttpHeaders>;
-  /** The body, or the beginning of an incomplete one. */
+  /** The body; only its beginning if the body is incomplete. */
   readonly bytes: Buffer;
   /** Why the body is incomplete; absent if it is complete. */
   readonly unread?: Unread;
@@ -230,7 +230,7 @@ export interface BytesAnswer {
 /** An answer with its body as text. */
 export interface OutboundAnswer {
   readonly status: number;
-  /** The body, or the beginning of an incomplete one. */
+  /** The body; only its beginning if the body is incomplete. */
   readonly body: string;
   /** The unchanged `retry-after` header, or null. */
   readonly retryAfter: string | null;

@@ -8,8 +8,7 @@ export interface NameConfiguration {
   /** Returns the names to ask name servers for, in order, by the search list and `ndots` of resolv.conf(5). */
   candidates(host: string): readonly string[];
   /**
-   * Returns the name servers in the form that `node:dns` accepts. The array is a new one if the servers may have
-   * changed.
+   * Returns the name servers in the form that `node:dns` accepts. Returns a new array if the servers may have changed.
    */
   servers(): readonly string[];
 }

@@ -99,7 +99,9 @@ export class NetworkRequests {
     this.#forget(workspace);
   }
 
-  /** Handles a host's result. Ignores it if the host does not have this request. */
+  /**
+   * Handles the result that a host sends for a request. Ignores the result if the request is not assigned to this host.
+   */
   answered(host: NetworkHost, id: string, result: AssignedAnswer): void {
     if (this.#pending.get(id)?.host !== host) return;
     this.#settle(id, result.ok ? result.answer : new NetworkFailure(result.code, result.reason));

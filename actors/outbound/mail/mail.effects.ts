@@ -18,8 +18,8 @@ const mailSchema = z.strictObject({
 export type Mail = z.output<typeof mailSchema>;
 
 /**
- * Sends a mail. The input is a {@link Mail} as sealed JSON, because its link signs in anyone who has it. A mail without
- * a link may be passed unsealed.
+ * Sends a mail. The input is a {@link Mail} as sealed JSON, because anyone who has the mail's link can sign in with it.
+ * A mail without a link may be passed unsealed.
  */
 export const MAIL_EFFECT = effect<string | Mail, null>("mail");
 

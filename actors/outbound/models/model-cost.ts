@@ -16,7 +16,10 @@ export interface ModelSpent {
 
 /** Number of tokens that a price is for. */
 const PRICED_TOKENS = fraction(1_000_000);
-/** Bytes of text per token for estimates. Common text and code have more, so an estimate is rarely too low. */
+/**
+ * Bytes of text per token for estimates. Common text and code have more bytes per token, so an estimate is rarely too
+ * low.
+ */
 const BYTES_IN_TOKEN = 3;
 /** Tokens of a message besides its text. */
 const MESSAGE_TOKENS = 8;

@@ -16,9 +16,9 @@ export function readErrorCode(body: string): string | null {
 }
 
 /**
- * Returns the HTTP status for an error inside an answer with status 200: its code, if that is a status of 400 or above,
- * otherwise the status for a known word such as `invalid_request_error`. Null if there is neither. `errors` are the
- * objects that may contain the code, innermost first.
+ * Returns the HTTP status for an error inside an answer with status 200. This is the error's code if that is a status
+ * of 400 or above, otherwise the status for a known word such as `invalid_request_error`. Null if the error has
+ * neither. `errors` are the objects that may contain the code, innermost first.
  */
 export function readErrorStatus(errors: readonly unknown[]): number | null {
   const codes = errors.slice(0, MAX_LOOKED_AT).flatMap((error) => {

@@ -20,8 +20,9 @@ const NAMES: readonly (readonly [ModelPart, RegExp])[] = [
 ];
 
 /**
- * Returns the part that a refusal names, among the parts that the request still has; null if it names none. Searches
- * the whole body. Text that quotes the request is searched last, because it may contain the names of all parts.
+ * Returns the part that a refusal names, among the parts that the request still has; null if the refusal names no such
+ * part. Searches the whole body. Text that quotes the request is searched last, because it may contain the names of all
+ * parts.
  */
 export function findNamedPart(without: ReadonlySet<ModelPart>, body: string): ModelPart | null {
   const parts = NAMES.filter(([part]) => !without.has(part));

@@ -21,7 +21,7 @@ export interface Tokens {
   readonly refresh: string | null;
   /** Lifetime of the access token in seconds; null if the host does not say. */
   readonly lastsSeconds: number | null;
-  /** The granted scopes; null if they are the requested ones. */
+  /** The granted scopes; null if the host granted the requested scopes. */
   readonly scopes: readonly string[] | null;
 }
 

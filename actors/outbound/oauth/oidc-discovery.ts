@@ -55,7 +55,7 @@ const MAX_ISSUERS = 500;
 /**
  * The cached keys of one issuer.
  *
- * 1. There is one request at a time; later callers wait for it.
+ * 1. There is one request at a time; callers that arrive during the request wait for its answer.
  * 2. `keys` come from the last successful request, at `fetchedMs`, and are used for `KEYS_LAST_MS` at most.
  * 3. A token with an unknown key makes the service fetch the keys at once, while lookups are left.
  */
@@ -74,9 +74,12 @@ function newIssuer(): Known {
 }
 
 /**
- * Returns whether the keys may be requested now. After a failed request, that is so from {@link TRY_AGAIN_MS} on;
- * otherwise always while no keys are cached. If keys are cached, the request uses up one lookup, so a lookup must be
- * left. A stored time that is too late is ignored: it means that the clock was ahead.
+ * Returns whether the keys may be requested now:
+ * - After a failed request: once {@link TRY_AGAIN_MS} have passed.
+ * - If no keys are cached: always.
+ * - If keys are cached: if a lookup is left. The request then uses up one lookup.
+ *
+ * A stored time that is too late is ignored: it means that the clock was ahead.
  */
 function mayAsk(known: Known, nowMs: number): boolean {
   const agedMs = nowMs - known.askedMs;
