@@ -14,7 +14,9 @@ export interface ModuleScope {
    * null if unknown.
    */
   known(reference: string): string | null;
-  /** Returns the teams that an expression may name. Empty if it names none, as `null` does. */
+  /**
+   * Returns the teams that an expression may name. Empty if the expression names no team, for example if it is `null`.
+   */
   listTeams(expression: string): readonly PossibleTeam[];
 }
 

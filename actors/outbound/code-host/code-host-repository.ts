@@ -87,8 +87,8 @@ export function expectStatus(name: string, { status, json }: CodeHostAnswer, exp
 }
 
 /**
- * Returns the code host's reasons for a refusal as text for people, with resource, field and code of each; empty if it
- * gives none. At most 500 characters.
+ * Returns the code host's reasons for a refusal as text for people, with the resource, field and code of each reason.
+ * Empty if the code host gives no reasons. At most 500 characters.
  */
 export function whyRefused(json: unknown): string {
   const { message, errors } = readRefusal(json);

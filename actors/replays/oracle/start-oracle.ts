@@ -16,13 +16,13 @@ import { MAX_UNDER_WAY, orderReplay } from "../starting/replay-plan.js";
 import { type FoundAnswer, findAnswer } from "./find-answer.js";
 
 /**
- * Replays with the answer. A replay of the live config over the whole set comes first. When it finishes, runs are
- * repeated under the same config, and each agent gets the expected result of its work. The gain is an upper bound for
+ * Replays with the answer. Such a replay follows a finished replay of the live config over the whole set. It repeats
+ * runs under the same config, but each agent also gets the expected result of its work. The gain is an upper bound for
  * any better config, measured by the same check and judge.
  *
  * 1. A live replay has at most one replay with the answer, and only if a check or a judge scores the copies.
  * 2. A replay with the answer repeats the set's runs that were accepted or sent back and whose answer is stored, with
- * the live replay's repeats and ceiling.
+ *   the live replay's repeats and ceiling.
  */
 
 /**

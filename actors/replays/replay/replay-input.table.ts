@@ -37,8 +37,8 @@ export interface ReplayInputRow {
    */
   readonly judgeModel: string | null;
   /**
-   * The tools of the config at the start of the replay. A copy uses such a tool only if its original run did not have
-   * it. Absent if there are none.
+   * The tools of the config at the start of the replay. A copy uses one of these tools only if its original run did not
+   * have that tool. Absent if there are none.
    */
   readonly tools?: RunTools;
   /** The other fields of the station block, which are not in a config. */

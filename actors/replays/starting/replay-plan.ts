@@ -22,7 +22,7 @@ import type { ReplaySetRow } from "../sets/replay-set.js";
 /** Maximum ceiling of a replay, in its currency (see "Limits" in the replays document). */
 export const MAX_CEILING = 1_000;
 
-/** If a team has this many replays in progress, no other can start. */
+/** Maximum number of a team's replays in progress. Above it, no other replay of the team can start. */
 export const MAX_UNDER_WAY = 100;
 
 /** A replay to start. */

@@ -10,10 +10,11 @@ import { findScores, shownBlock } from "./candidate-file.view.js";
 import { folderName } from "./file-name.js";
 import { fitJson } from "./fit.js";
 
-/** Maximum number of parent configs to name. Parents that are best at the most tasks come first. */
+/** Maximum number of parent configs to name: those that are best at the most tasks. */
 const MAX_PARENTS = 10;
 /**
- * Maximum size of a cause's evidence, and of its suggestion, in bytes. `fitJson` reduces it if the file is too large.
+ * Maximum size of a cause's evidence, and of a cause's suggestion, in bytes. `fitJson` reduces this size if the file is
+ * too large.
  */
 const CAUSE_BYTES = 4 * 1024;
 

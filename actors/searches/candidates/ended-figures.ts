@@ -25,7 +25,7 @@ export function findEnd({ reading, workspaceId }: Measuring, replayId: string): 
 }
 
 /**
- * Updates a candidate with the ends and figures of its replays. Returns the same object if no replay ended since the
+ * Returns the candidate with the ends and figures of its replays. Returns the same object if no replay ended since the
  * last update.
  */
 export function measureEnds(measuring: Measuring, candidate: SearchCandidateRow): SearchCandidateRow {
@@ -38,7 +38,7 @@ export function measureEnds(measuring: Measuring, candidate: SearchCandidateRow)
 }
 
 /**
- * Updates a candidate with the current pairs of its replays. After the end of its replays, only pairs can change the
+ * Returns the candidate with the current pairs of its replays. After the replays have ended, only pairs can change the
  * candidate's figures.
  */
 export function measurePairs(

@@ -41,8 +41,8 @@ export interface ExpectedCosts {
 export const AGENT_RUNS = 3;
 
 /**
- * Returns the expected cost of each run: the run's original cost, if it is known, above zero and in this currency.
- * Other runs get the mean of these costs, or 1 if there are none.
+ * Returns the expected cost of each run: the run's original cost, if that cost is known, above zero and in this
+ * currency. Every other run gets the mean of these costs, or 1 if no run has such a cost.
  */
 export function expectCosts(entries: readonly CostedEntry[], currency: string): ExpectedCosts {
   const costs = entries.map(({ runId, spent }) => ({ runId, cost: amountIn(spent, currency) }));
