@@ -32,7 +32,7 @@ export interface CheckTerms {
 export interface StartCheck extends Answered<CheckStarted | Refusal>, Keyed {
   readonly type: "check.start";
   readonly caller: Caller;
-  /** The client to name in the change record; null for none. */
+  /** The client that the change record names; null if it names no client. */
   readonly client: string | null;
   readonly teamId: string;
   readonly lineId: string;

@@ -113,9 +113,11 @@ function falseFailureText(chance: number | null): string {
 }
 
 /**
- * Returns what a running check waits for, or null. A check waits only if each of its replays in progress waits. A wait
- * for runners takes precedence over a wait for the model. If `latest` is null, the function ignores runners and finds
- * only waits for the model, which the rows of replays store. `latest` should cache views, as for {@link findWait}.
+ * Returns what a running check waits for; null if it does not wait. A check waits only if each of its replays in
+ * progress waits. A wait for runners takes precedence over a wait for the model.
+ *
+ * If `latest` is null, the function ignores runners and finds only waits for the model, which the rows of replays
+ * store. `latest` should cache views, as for {@link findWait}.
  */
 export function whatCheckWaitsFor(
   latest: Reading | null,

@@ -107,8 +107,8 @@ function repeat(turn: TurnReading, checkId: string): CheckStart {
 }
 
 /**
- * Finds the set that guards changes to the station, and the thresholds of the live line. Refuses if one of them is
- * missing, or if the set has no runs.
+ * Finds the set that guards changes to the station, and the thresholds of the live line. Refuses if the set or the
+ * thresholds are missing, or if the set has no runs.
  */
 function findGuarded(
   turn: TurnReading,
@@ -151,7 +151,8 @@ function refuse(refusal: Refusal): CheckStart {
 type ChangeOf = Pick<ReplayCheckRow, "stationId" | "candidateRunning" | "liveRunning">;
 
 /**
- * The other values of an earlier check of the same change. They must all match for the earlier check to be still valid.
+ * The values that an earlier check of the same change must share with the new check, so that the service can reuse the
+ * earlier check.
  */
 type CheckedWith = Pick<ReplayCheckRow, "setId" | "runsDigest" | "threshold" | "scoring" | "repeats">;
 
@@ -184,7 +185,10 @@ function digestRuns(runIds: readonly string[]): string {
 /** Maximum number of checks stored for a set. */
 const MAX_CHECKS = 200;
 
-/** Returns the ids of the set's oldest ended checks to remove so that one more fits; refuses if too few have ended. */
+/**
+ * Returns the ids of the set's oldest ended checks to remove so that one more check fits. Refuses if too few checks
+ * have ended.
+ */
 export function findRemovableChecks(turn: TurnReading, setId: string): readonly string[] | Refusal {
   const oldestFirst = replayChecks.all(turn, turn.self.partition, { setId }).toReversed();
   const mayGo = ({ endedAt }: ReplayCheckRow) => endedAt !== null;

@@ -10,20 +10,20 @@ export class FencedText {
     if (!/^[0-9a-f]{16,64}$/.test(mark)) throw new Error("a mark is 16 to 64 hex digits");
   }
 
-  /** Adds one of our own lines. It must consist only of our own words and numbers. */
+  /** Adds one of our own lines. `words` must consist only of our own words and numbers. */
   line(words: string): this {
     this.#parts.push(`${this.mark} ${words}`);
     return this;
   }
 
-  /** Adds a text that others wrote, after removing the mark from it. Does not add an empty text. */
+  /** Removes the mark from an untrusted text, and adds the text. Does not add an empty text. */
   text(untrusted: string): this {
     const text = this.fenced(untrusted);
     if (text !== "") this.#parts.push(text);
     return this;
   }
 
-  /** Returns the text without the mark. The result is never longer. */
+  /** Returns the text without the mark. The result is never longer than the text. */
   fenced(untrusted: string): string {
     // Replace the mark with a space, which no mark contains. Otherwise the texts before and after the mark could
     // together form a new mark.

@@ -30,8 +30,8 @@ export interface JudgingOptions {
 }
 
 /**
- * The shown parts of the work, needed to read the answer. They are not stored, because equal work and options give
- * equal parts.
+ * The parts of the work that the question shows. They are needed to read the answer. They are not stored, because equal
+ * work and options always give equal parts.
  */
 export interface ShownWork extends ShownPlaces {
   /** The indexes of the claims, in the order in which they were shown. */

@@ -42,7 +42,7 @@ export interface PairQuestion {
   readonly shown: ShownPair;
 }
 
-/** One reading of a pair. Its outcome is from the copy's side. */
+/** One reading of a pair. The outcome is from the copy's side. */
 export interface PairReading {
   readonly ownShownFirst: boolean;
   readonly outcome: PairOutcome;

@@ -15,8 +15,8 @@ export function toPrompt(paragraphs: readonly (string | readonly string[])[]): s
 }
 
 /**
- * The rules about untrusted text in every prompt. They also apply to a model without system messages, which gets the
- * instructions and the work in one message.
+ * The rules about untrusted text in every prompt. The rules also work for a model without system messages, which gets
+ * the instructions and the work in one message.
  */
 export function trustRules(mark: string): readonly string[] {
   return [

@@ -18,8 +18,8 @@ export interface Evaluator {
   /** Returns an unknown value, and the teams that some part of the expression names. */
   mentioned(at: Expression): readonly ModuleValue[];
   /**
-   * Joins parts to one text. A single part keeps its values. If one of several parts has no single known text, returns
-   * the same as `mentioned`.
+   * Joins parts to one text. If there is only one part, returns the values of that part. If one of several parts has no
+   * single known text, returns the same as `mentioned`.
    */
   joined(at: Expression, parts: readonly (readonly ModuleValue[])[]): readonly ModuleValue[];
 }

@@ -237,7 +237,7 @@ function referenceReads(
   return found;
 }
 
-/** Matches a value that is only a local, a global or a part of one. */
+/** Matches a value that is only a reference to a local, a global, or a part of a local or global. */
 const REFERENCE = /^(local|global|include)\.[\w.[\]"'-]+$/;
 /** Matches a local or a global: `local.x`, `global.x`, `local.config.locals.x`, `include.root.locals.x`. */
 const NAMES = /\b(local|global|include)\.([\w-]+)(?:\.locals\.[\w-]+)?/g;
@@ -299,7 +299,7 @@ function readsIn(repository: Repository, file: CodeFile): readonly WrittenPath[]
 }
 
 /**
- * Returns the texts in a JSON file that may be code: those with several lines, and all texts in a `generate` member.
+ * Returns the texts in a JSON file that may be code: texts with several lines, and all texts in a `generate` member.
  */
 function jsonTexts(value: unknown, isGenerated = false): readonly string[] {
   if (typeof value === "string") return isGenerated || value.includes("\n") ? [value] : [];
@@ -319,9 +319,9 @@ interface ChangedModule {
 }
 
 /**
- * Returns the place of generated code that may change what the modules in some folders mean; null if there is none.
- * Code that contains `service_line` or `service_team` counts wherever it is generated. Other code counts if it may be
- * written into one of the folders, and may declare variables, set values or override blocks.
+ * Returns the place of generated code that may change the modules in some folders; null if there is none. Code that
+ * contains `service_line` or `service_team` counts wherever it is generated. Other code counts if it may be written
+ * into one of the folders, and may declare variables, set values or override blocks.
  */
 export function changerIn(
   repository: Repository,

@@ -1,7 +1,10 @@
 /** The content of a JSON configuration file, or of an object in it. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Number of labels that each block type has in JSON, where labels are nested object keys. Other types have none. */
+/**
+ * Number of labels that each block type has in JSON, where labels are nested object keys. Block types that are not
+ * listed have no labels.
+ */
 export const LABELS: ReadonlyMap<string, number> = new Map([
   ...["resource", "data", "ephemeral", "action", "list"].map((type) => [type, 2] as const),
   ...["module", "variable", "output", "provider", "component", "backend", "run", "check"].map(
@@ -21,8 +24,8 @@ export function isJson(path: string): boolean {
 const TEXT = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
 
 /**
- * Reads a JSON file. Null if it is not one JSON object. Also null if an object repeats a name: Terraform reads both
- * values, but `JSON.parse` reads only the last.
+ * Reads a JSON file. Returns null if the file is not one JSON object. Also returns null if an object repeats a name:
+ * Terraform reads both values, but `JSON.parse` reads only the last.
  */
 export function readJson(text: string): Fields | null {
   try {

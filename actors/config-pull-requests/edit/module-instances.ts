@@ -274,7 +274,7 @@ function includers(repository: Repository, files: readonly CodeBlock[], call: Mo
   const { path } = call.block.file;
   const found = files.flatMap((whole) => includesIn(repository, whole)).filter(({ includes }) => includes(path));
   const [first, second] = found.map(({ block }) => toPlace(block.file, block));
-  // `terragrunt.hcl` is a unit itself, so one include already makes two users.
+  // A file named `terragrunt.hcl` is itself a unit, so a single include already makes two units.
   if (first !== undefined && basename(path) === "terragrunt.hcl") return first;
   return second === undefined ? null : `${first} and ${second}`;
 }

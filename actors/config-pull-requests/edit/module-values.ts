@@ -173,8 +173,8 @@ class Evaluation {
   }
 
   /**
-   * Returns the values of one member of `{ for k, v in source : k => v.name }`, whose keys are those of the source. For
-   * any other loop, and for an unknown member, returns what the loop mentions.
+   * Returns the values of one member of `{ for k, v in source : k => v.name }`, which has the same keys as `source`.
+   * For any other loop, and for an unknown member, returns what the loop mentions.
    */
   #loop(at: Expression, [step, ...rest]: readonly Step[]): readonly ModuleValue[] {
     const { text, node } = at;
@@ -209,8 +209,8 @@ class Evaluation {
   }
 
   /**
-   * Joins known parts to one text. A single part keeps its values, which may be teams. If one of several parts has no
-   * single known text, returns what the expression mentions.
+   * Joins known parts to one text. If there is only one part, returns the values of that part, which may be teams. If
+   * one of several parts has no single known text, returns what the expression mentions.
    */
   #joined(at: Expression, parts: readonly (readonly ModuleValue[])[], steps: readonly Step[]): readonly ModuleValue[] {
     const [only] = parts;
@@ -318,7 +318,7 @@ class Evaluation {
       : [{ ...unknownAt({ block: first }), unknown: call === null ? "input" : "expression" }];
   }
 
-  /** Returns the names that a block can use: those of its module, and `each` if it has `for_each`. */
+  /** Returns the names that a block can use: the names of its module, and `each` if the block has `for_each`. */
   #toNames(block: CodeBlock, level: ModuleLevel, key: string | null): Names {
     const values = this.#attribute(block, "for_each", { level, each: null });
     return { level, each: values === null ? null : { key, values } };

@@ -16,7 +16,7 @@ const WRITES = /^(output|dest|destination|target|remote|mount|log|container|orig
 const READS_ANYWHERE = /^(filename|folder|working_dir|\w+_(file|dir|directory)|dir|directory|source_path|src)$/;
 /** Attributes whose value is a command. `execute` of a hook and `commands` of a script are in any block. */
 const COMMANDS = /(^|_)(commands?|cmd|inline|program)$/;
-/** Attributes that are no paths, although their names end like those of paths. */
+/** Attributes whose names end like the name of a path, but whose values are not paths. */
 const NAMES = /^config_context\w*$/;
 const COMMAND_TEXTS =
   /(^|_)(args?|arguments|entrypoint|environment|interpreter|query|user_data|triggers\w*|keepers|input)$/;
@@ -142,8 +142,8 @@ interface Word {
  * Splits a command into its words. A shell variable and a wildcard can be any text. Leaves out:
  *
  * - the words of `before`, which are earlier parts of the same command;
- * - an unknown value of an option, as in `--name=${var.name}` and `--name ${var.name}`, unless the option's name is
- *   that of a path;
+ * - an unknown value of an option, as in `--name=${var.name}` and `--name ${var.name}`, unless the option's name
+ *   suggests a path;
  * - a URL with an unknown end.
  */
 export function listWords(parts: readonly Part[], before: readonly Part[] = []): readonly (readonly Part[])[] {
@@ -199,7 +199,7 @@ function isOptionValue(words: readonly Word[], index: number): boolean {
     begin -= 1;
     if (begin < index - MAX_BEFORE) return false;
   }
-  // In `--set-file key=value`, the option names the kind of the value.
+  // In `--set-file key=value`, the option, not `key`, says whether the value is a path.
   const first = toPlain(words[begin]);
   const owner = first.startsWith("-") ? first : toPlain(words[begin - 1]);
   return isValueName(name) && (!owner.startsWith("--") || isOption(owner));

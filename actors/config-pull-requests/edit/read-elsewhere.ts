@@ -160,7 +160,8 @@ function isText({ text, node }: Pick<NamedValue, "text" | "node">): boolean {
 }
 
 /**
- * Maximum total length of the locals and variables that one search follows, in characters. Further ones are unknown.
+ * Maximum total length of the locals and variables that one search follows, in characters. Above it, further locals and
+ * variables are unknown.
  */
 const MAX_FOLLOWED = 100_000;
 /** Maximum length of a chain of locals and variables to follow. */

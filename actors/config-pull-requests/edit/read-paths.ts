@@ -303,7 +303,7 @@ export function filesNamed(
   file: string,
   { entries, links }: { readonly entries: readonly TreeEntry[]; readonly links: Links },
 ): readonly string[] {
-  // If the name of the file is known, the file's path ends with it, unless a symlink has another name.
+  // If the path ends with a known file name, only files with this name can match, unless the repository has symlinks.
   const name = /[^/]+$/.exec(written.parts.at(-1) ?? "")?.[0];
   const ending = name === undefined || entries.some(({ kind }) => kind === "symlink") ? "" : name;
   return entries.flatMap(({ kind, path }) =>

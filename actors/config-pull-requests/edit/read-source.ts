@@ -191,7 +191,7 @@ function countLines(text: string): number {
   return text.split("\n").length - 1;
 }
 
-/** Replaces the line numbers of the shortened text in an error message by those of the file. */
+/** In an error message about the shortened text, replaces the line numbers with the line numbers of the file. */
 function withOwnLines(fault: string, { cuts }: Shortened): string {
   return fault.replace(/:(\d+),/g, (_, written: string) => {
     const line = Number(written);

@@ -77,7 +77,8 @@ export function replaceMembers(
 }
 
 /**
- * Edits a list. Keeps equal elements at both ends, replaces those between one by one, then adds or removes the rest.
+ * Edits a list. Keeps equal elements at both ends, replaces the elements between them one by one, then adds or removes
+ * the rest.
  */
 function replaceElements(
   replacing: Replacing,
@@ -154,7 +155,7 @@ function addElements(
       { start: rest.end, end: rest.end, text: added },
     ];
   }
-  // An element that shares its line with others goes right after the comma, before a comment at the end of the line.
+  // If other elements are on the line, insert right after the comma, before a comment at the end of the line.
   const at = isLines && rest.endsLine ? rest.end : rest.comma + 1;
   const added = texts.map(
     (each, index) => `${separator}${each}${isLast && index === texts.length - 1 && !rest.endsLine ? "" : ","}`,
@@ -162,7 +163,10 @@ function addElements(
   return [{ start: at, end: at, text: added.join("") }];
 }
 
-/** Removes adjacent elements, and their lines if these contain nothing else. At least one element must remain. */
+/**
+ * Removes adjacent elements. Also removes their lines if these contain nothing else. At least one element of the list
+ * must remain.
+ */
 function removeElements(
   { manner: { text }, refuseLoss }: Replacing,
   list: SyntaxNode,

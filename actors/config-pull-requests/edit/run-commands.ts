@@ -134,8 +134,8 @@ function splitParts(value: string): PathParts {
 }
 
 /**
- * Whether `written`, a path in a file, may lead to `path`. It may start in the repository's root, in the file's folder
- * or in one of `folders`.
+ * Whether `written`, a path in a file, may lead to `path`. The path may start in the repository's root, in the file's
+ * folder or in one of `folders`.
  */
 export function mayLead(written: string, file: CodeFile, path: string, folders: readonly string[] = []): boolean {
   const parts = ["/", ...splitParts(written)];

@@ -6,7 +6,7 @@ import { type CodeFile, MAX_FILES, moduleFolders, type Repository } from "./repo
 export interface RunText {
   readonly file: CodeFile;
   readonly lines: readonly RunLine[];
-  /** The working folder that the file sets for the commands, as it is written; null if it sets none. */
+  /** The working folder that the file sets for the commands, as it is written; null if the file sets no folder. */
   readonly folder: string | null;
 }
 
@@ -87,7 +87,7 @@ export interface YamlDocument {
   lineAt(offset: number): number;
 }
 
-/** Parses the YAML documents of a file. Returns null if one has a syntax error. */
+/** Parses the YAML documents of a file. Returns null if any document has a syntax error. */
 export function readDocuments(text: string): readonly YamlDocument[] | null {
   const lineCounter = new LineCounter();
   const documents = parseAllDocuments(text, { lineCounter, logLevel: "silent", uniqueKeys: false });

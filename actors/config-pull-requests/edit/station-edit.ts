@@ -84,8 +84,8 @@ export interface EditRefusal {
   /** The complete text of the expression that the refusal concerns; null if there is none. */
   readonly expression: string | null;
   /**
-   * The value for the user to set by hand: a string as plain text, any other value in HCL. Several values have their
-   * names, one per line. The text can be as long as a prompt, and as confidential.
+   * The value for the user to set by hand: a string as plain text, any other value in HCL. If there are several values,
+   * each is on its own line, with its name. The text can be as long as a prompt, and as confidential.
    */
   readonly wanted: string | null;
 }

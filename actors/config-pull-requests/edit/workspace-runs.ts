@@ -49,7 +49,7 @@ export async function severalRuns(
     .flatMap((block) => runsOf(repository, block, { files, calls }).filter((run) => mayRun(repository, run, folder)));
   const many = runners.find(({ isMany }) => isMany);
   if (many !== undefined) return placeOf(many);
-  // The same run may be in both lists, so only two places of one list are two runs.
+  // The same run may be in both lists, so count two runs only if both are in the same list.
   for (const places of [runners.map(placeOf), await listProjects(repository, folder)]) {
     const [first, second] = places;
     if (second !== undefined) return `${first} and ${second}`;
@@ -58,9 +58,9 @@ export async function severalRuns(
 }
 
 /**
- * If all runs of the root module in a folder use other branches than the one that the edit is merged into, returns the
- * first run's branch and place, as text for a message. Null if a run may use that branch, or if there is no run. If
- * `branch` is undefined, it may be `main` or `master`.
+ * If all runs of the root module in a folder use other branches than the target branch of the edit, returns the first
+ * run's branch and place, as text for a message. Returns null if a run may use the target branch, or if there is no
+ * run. If `branch` is undefined, the target branch may be `main` or `master`.
  */
 export function otherBranch(
   repository: Repository,
@@ -165,8 +165,8 @@ function runsOf(repository: Repository, resource: CodeBlock, { files, calls }: C
 }
 
 /**
- * Returns the runs that a resource creates: one for each folder that a literal `for_each` gives, one for each
- * `env0_environment` of an `env0_template`, or else one.
+ * Returns the runs that a resource creates: one run for each folder that a literal `for_each` gives, or one for each
+ * `env0_environment` of an `env0_template`. Any other resource creates one run.
  */
 function instancesOf(repository: Repository, resource: CodeBlock, files: readonly CodeBlock[]): readonly Run[] {
   const written = folderOf(resource);
@@ -241,7 +241,7 @@ function withArguments(folder: string | undefined, call: CodeBlock, blocks: read
       call.attributes.get(name) ?? (call.type === "module" ? variable?.attributes.get("default") : null) ?? UNKNOWN
     );
   };
-  // The elements of the module's own loops are not those of the call.
+  // `each` and `count` here belong to the module's own loops, not to the call, so their values are unknown.
   const own = folder?.replace(/\b(each\.(key|value)|count\.index)\b/g, UNKNOWN);
   const [, whole] = /^(?:"\$\{\s*)?var\.([\w-]+)(?:\s*\}")?$/.exec(own ?? "") ?? [];
   if (whole !== undefined) return toValue(whole);

@@ -14,7 +14,7 @@ interface YamlRun {
 }
 
 /**
- * Matches kinds of Kubernetes objects that run a root module, such as those of Flux, Crossplane and Terraform
+ * Matches kinds of Kubernetes objects that run a root module, such as the objects of Flux, Crossplane and Terraform
  * operators.
  */
 const KINDS = /^(Terraform|OpenTofu|Workspace|Stack|Configuration|TerraformRun|TerraformDeployment)$/;
@@ -70,7 +70,7 @@ export interface RunRef {
   readonly place: string;
 }
 
-/** Returns the refs at which Flux runs the root module in a folder: those of the `GitRepository` of each run. */
+/** Returns the refs at which Flux runs the root module in a folder. Each run's `GitRepository` names its ref. */
 export async function fluxRefs(repository: Repository, folder: string): Promise<readonly RunRef[]> {
   const read = await readRunFiles(repository);
   const files = "fault" in read ? [] : read.files.filter(({ text }) => /kind:\s*GitRepository/.test(text));

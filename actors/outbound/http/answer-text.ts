@@ -42,7 +42,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + from, bytes.length - from).toString("utf8");
 }
 
-/** Returns the charset that the first bytes reveal, or null. */
+/** Returns the charset that the first bytes reveal; null if they reveal none. */
 function findCharset(bytes: Uint8Array): string | null {
   const [first = 1, second = 1, third = 1, fourth = 1] = bytes;
   if (BOM.every((byte, at) => bytes[at] === byte)) return "utf-8";
@@ -62,7 +62,7 @@ function hasMark16([first, second]: Uint8Array): boolean {
   return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 }
 
-/** Returns the charset that a `content-type` declares, or null. */
+/** Returns the charset that a `content-type` declares; null if it declares none. */
 function declaredCharset(contentType: string | readonly string[] | undefined): string | null {
   const [type = ""] = [contentType ?? []].flat();
   try {

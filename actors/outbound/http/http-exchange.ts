@@ -49,7 +49,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #resolve: (answer: BytesAnswer) => void = () => undefined;
   #reject: (reason: Error) => void = () => undefined;
   #controller: Controller | null = null;
-  /** The reason for the abort, or null. */
+  /** The reason for the abort; null if the request was not aborted. */
   #reason: Error | null = null;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
@@ -232,7 +232,7 @@ export interface OutboundAnswer {
   readonly status: number;
   /** The body; only its beginning if the body is incomplete. */
   readonly body: string;
-  /** The unchanged `retry-after` header, or null. */
+  /** The unchanged `retry-after` header; null if the answer has no such header. */
   readonly retryAfter: string | null;
   /** Why the body is incomplete; absent if it is complete. */
   readonly unread?: Unread;

@@ -150,7 +150,7 @@ export class NetworkRequests {
       if (timeoutMs <= 0) continue;
       const request = { ...pending.request, timeoutMs };
       const host = freest(hosts).find((one) => one.send(request));
-      // If no host accepts this request now, none accepts the next one.
+      // If no host accepts this request now, no host accepts the requests after it.
       if (host === undefined) return;
       waiting.delete(pending);
       pending.host = host;

@@ -1,8 +1,8 @@
 import { MAX_WAIT_MS } from "./retry-wait.js";
 
 /**
- * Returns the wait that a host requests in `retry-after`, as seconds or an HTTP date, in milliseconds. At most
- * `maxMs`, which is {@link MAX_WAIT_MS} by default; null if the host requests none.
+ * Returns the wait that a host requests in `retry-after`, as seconds or an HTTP date. The result is in milliseconds,
+ * and at most `maxMs`. Returns null if the host requests no wait.
  */
 export function requestedWaitMs(retryAfter: string | null, nowMs: number, maxMs = MAX_WAIT_MS): number | null {
   if (retryAfter === null) return null;

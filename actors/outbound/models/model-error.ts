@@ -54,7 +54,7 @@ function statusOfWord(word: string): number | null {
   return STATUS_OF_WORDS.find(([words]) => words.test(word))?.[1] ?? null;
 }
 
-/** Returns the members of an object; none for any other value. */
+/** Returns the members of an object. Returns an object without members for any other value. */
 export function toMembers(value: unknown): Members {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }

@@ -108,7 +108,7 @@ function judgeChanges(live: Judge | null, planned: Judge | null): ConfigChange[]
   });
 }
 
-/** Lists the names of both lists without duplicates, starting with those of the first list. */
+/** Lists the names in both lists without duplicates, first the names in the first list. */
 function listNames<One>(
   first: readonly One[],
   second: readonly One[],

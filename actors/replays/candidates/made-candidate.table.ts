@@ -9,9 +9,9 @@ export interface MadeCandidateRow {
   readonly candidateId: string;
   /** The candidate's replay; null for a search's candidate, which exists before its replay. */
   readonly replayId: string | null;
-  /** The team of a search's candidate; absent for others. */
+  /** The team of a search's candidate; absent for other candidates. */
   readonly teamId?: string;
-  /** The search of a search's candidate; absent for others, and in rows of earlier releases. */
+  /** The search of a search's candidate; absent for other candidates, and in rows of earlier releases. */
   readonly searchId?: string;
 }
 

@@ -84,8 +84,8 @@ function queueCopy(turn: Turn, row: ReplayRow, input: ReplayInputRow, copy: Repl
 }
 
 /**
- * Builds the `RunBeginning` of a copy's run from that of the original run, for the repositories of the replay's config.
- * A repository that the original run did not have starts from the head of its default branch.
+ * Builds the `RunBeginning` of a copy's run from the original run's `RunBeginning`, for the repositories of the
+ * replay's config. A repository that the original run did not have starts from the head of its default branch.
  */
 function toBeginning(
   turn: Turn,

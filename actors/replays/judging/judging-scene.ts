@@ -67,7 +67,7 @@ export function findJudge({ turn, replayId }: JudgingScene): Judge | null {
   return judge === null ? null : { ...judge, model: judge.model || judgeModel };
 }
 
-/** Returns the judge of a replay whose copies are judged. Throws if its config has none. */
+/** Returns the judge of a replay whose copies are judged. Throws if the replay's config has no judge. */
 export function getJudge(scene: JudgingScene): Judge {
   const judge = findJudge(scene);
   if (judge === null) throw new Error("a judging without a judge");

@@ -72,8 +72,8 @@ export function takeEnded(scene: JudgingScene, { id, result }: QuestionEnded): v
 }
 
 /**
- * Asks one question: a question whose wait has ended, or else the next wanted one. Sets the wake-up for the questions
- * that remain.
+ * Asks one question: a question whose wait has ended, or else the question for the next request. Sets the wake-up for
+ * the questions that remain.
  */
 export function goOn(scene: JudgingScene): void {
   const { turn } = scene;
@@ -110,8 +110,8 @@ export function areLooksOver(scene: JudgingScene): boolean {
 }
 
 /**
- * Returns when the earliest waiting question started to wait for the model, in milliseconds since the epoch; null if
- * none waits.
+ * Returns when the earliest waiting question started to wait for the model, in milliseconds since the epoch; null if no
+ * question waits.
  */
 export function findWaitingSinceMs(scene: JudgingScene): number | null {
   const { asked } = readRow(scene);

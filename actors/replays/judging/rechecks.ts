@@ -63,7 +63,7 @@ export function areRechecksOver(scene: JudgingScene): boolean {
   return !getReplay(scene).probe || listOpen(scene).length === 0;
 }
 
-/** Starts second checks that have no run yet, until {@link MAX_RECHECKS} second checks have one. */
+/** Starts the runs of second checks that have none yet, until {@link MAX_RECHECKS} second checks have a run. */
 function startRechecks(scene: JudgingScene): void {
   const open = listOpen(scene);
   let free = MAX_RECHECKS - open.filter(({ runId }) => runId !== null).length;

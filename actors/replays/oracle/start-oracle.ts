@@ -47,9 +47,10 @@ function isUnwanted(turn: TurnReading, live: ReplayRow): boolean {
 
 /**
  * Whether a search or a check, not a person, started the live replay. The budget of a search or a check is limited, and
- * a replay with the answer would not count against it. If a check started the live replay as its baseline, the check's
- * own replay is paired with it. That replay is stored for at least as long as the baseline runs, so it can be found
- * here.
+ * a replay with the answer would not count against it.
+ *
+ * If a check started the live replay as its baseline, the check has another replay, which is paired with the live
+ * replay. The other replay is stored for at least as long as the baseline runs, so this function can find it.
  */
 function isOfOthers(turn: TurnReading, { id, search }: ReplayRow): boolean {
   if (search !== null) return true;
@@ -120,7 +121,7 @@ function configNow(turn: Turn, set: ReplaySetRow, judging: JudgingSetup) {
   return { line, station, config, fingerprints: toFingerprints(config, judging) };
 }
 
-/** Whether the live config is still the one that was replayed. */
+/** Whether the current live config is still the config that was replayed. */
 function isReplayedConfig(live: ReplayRow, { fingerprints }: NonNullable<ReturnType<typeof configNow>>): boolean {
   const { runningFingerprint, scoringFingerprint } = fingerprints;
   return live.runningFingerprint === runningFingerprint && live.scoringFingerprint === scoringFingerprint;

@@ -35,9 +35,9 @@ export interface ReplayStep {
 
 /**
  * Computes the step for a changed copy. If `change` is null, computes the step after a change of the stored row or of
- * the search's budget. `before` is the stored row. At the ceiling, queued copies return to `waiting`, except those that
- * may start again. The replay is over budget when no copy runs, none may start, and all settled copies have results. A
- * replay that has ended keeps its state.
+ * the search's budget. `before` is the stored row. At the ceiling, queued copies return to `waiting`, except copies
+ * that may start again. The replay is over budget when no copy runs, no copy may start, and all settled copies have
+ * results. A replay that has ended keeps its state.
  */
 export function stepReplay(turn: TurnReading, before: ReplayRow, change: CopyChange | null): ReplayStep {
   const changes = change === null ? [] : [change];

@@ -12,8 +12,8 @@ export interface ReplayCounts {
   /** Copies that a runner has. */
   readonly running: number;
   /**
-   * Copies that have stopped running. The next three fields count them by result; a copy that is still being judged is
-   * in none of these three.
+   * Copies that have stopped running. The next three fields count these copies by result. A copy that is still being
+   * judged counts in none of the three.
    */
   readonly settled: number;
   readonly succeeded: number;

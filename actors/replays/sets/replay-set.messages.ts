@@ -35,7 +35,7 @@ export interface RenameSet extends SetMessage {
 export interface DeleteSet extends SetMessage {
   readonly type: "set.delete";
   readonly setId: string;
-  /** The client to name in the change record; null for none. */
+  /** The client that the change record names; null if it names no client. */
   readonly client: string | null;
 }
 
@@ -60,7 +60,7 @@ export interface MarkGuard extends SetMessage {
   readonly type: "guard.mark";
   readonly setId: string;
   readonly guardsChanges: boolean;
-  /** The client to name in the change record; null for none. */
+  /** The client that the change record names; null if it names no client. */
   readonly client: string | null;
 }
 
@@ -68,7 +68,7 @@ export interface MarkGuard extends SetMessage {
 export interface StartReplay extends Answered<ReplayStarted | Refusal>, Keyed {
   readonly type: "replay.start";
   readonly caller: Caller;
-  /** The client to name in the change record; null for none. */
+  /** The client that the change record names; null if it names no client. */
   readonly client: string | null;
   readonly setId: string;
   /** The id of a candidate that was proposed for the station, or `live`. */

@@ -39,8 +39,8 @@ export function readHealth(
 }
 
 /**
- * Whether the health of a set names a replay. Call it only for a replay whose running and scoring fingerprints are
- * those of the live config.
+ * Whether the health of a set names a replay. Call it only for a replay that has the running and scoring fingerprints
+ * of the live config.
  */
 export function isNamedByHealth(reading: Reading, workspaceId: string, set: ReplaySetRow, replay: ReplayRow): boolean {
   return listNamed(findSources(reading, workspaceId, set, replay)).some(({ id }) => id === replay.id);

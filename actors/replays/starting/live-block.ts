@@ -9,7 +9,8 @@ interface LiveBlock {
 }
 
 /**
- * A station block in a request body: a complete block, or changes to the live one. {@link resolveBlock} completes it.
+ * A station block in a request body: a complete block, or changes to the live block. {@link resolveBlock} adds the
+ * omitted fields.
  */
 export type ProposedBlock = StationBlock | LiveBlock;
 

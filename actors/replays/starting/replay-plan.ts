@@ -30,8 +30,7 @@ export interface ReplayPlan
   extends Pick<ReplayRow, "candidate" | "repeats" | "ceiling" | "probe" | "pairedWith" | "answers" | "search"> {
   readonly set: ReplaySetRow;
   /**
-   * The station block to run, and its line. The line is the live one, unless a planned change proposes other
-   * repositories.
+   * The station block to run, and its line. This is the live line, unless a planned change proposes other repositories.
    */
   readonly block: StationBody;
   readonly line: LineFields;

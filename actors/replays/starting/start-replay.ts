@@ -80,8 +80,8 @@ function startBaseline({ event, judging, ...point }: Start): ReplayRow {
 }
 
 /**
- * Starts a replay of a proposed candidate, paired with the set's baseline. Also starts a baseline if the set has none
- * with at least as many repeats.
+ * Starts a replay of a proposed candidate, paired with the set's baseline. Also starts a baseline if the set has no
+ * baseline with at least as many repeats.
  */
 function startCandidate(start: Start): ReplayRow | Refusal {
   const { event, judging, set, line, live, entries, fingerprints } = start;

@@ -104,8 +104,8 @@ function taskFile(context: AgentContext, taskId: string): string {
 }
 
 /**
- * Returns a candidate's results on the task: the number of copies that succeeded, and a list of copies that starts with
- * those that did not succeed.
+ * Returns a candidate's results on the task: the number of copies that succeeded, and a list of copies. Copies that did
+ * not succeed come first.
  */
 function toResults(candidate: string, seen: readonly SeenCopy[]) {
   const rank = ({ copy }: SeenCopy) => Number(copy.result === "succeeded");

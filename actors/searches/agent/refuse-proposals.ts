@@ -34,7 +34,7 @@ export interface Admitted extends Proposal {
 
 /**
  * Admits all candidates or none. Returns the candidates with their fingerprints, or the faults with paths `[i].…`. If
- * there are more candidates than allowed, that is the only fault.
+ * there are more candidates than allowed, returns only this fault.
  */
 export function admitProposals(
   candidates: readonly Proposal[],

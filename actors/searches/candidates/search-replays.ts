@@ -128,8 +128,9 @@ export function orderCandidate(
 }
 
 /**
- * Decides what to do with a replay at an idleness check. Returns null if the replay has ended, and `idle` if copies are
- * queued and none has run for a day. Otherwise returns the time of the next check, in milliseconds since the epoch.
+ * Decides what to do with a replay at an idleness check. Returns null if the replay has ended. Returns `idle` if copies
+ * are queued and no copy has run for a day. Otherwise returns the time of the next check, in milliseconds since the
+ * epoch.
  */
 export function findIdleness(turn: TurnReading, replayId: string): "idle" | number | null {
   const { partition } = turn.self;

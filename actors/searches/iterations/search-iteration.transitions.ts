@@ -109,7 +109,7 @@ export function refuseProposal(turn: Turn<Refusal>, refusal: Refusal): void {
   turn.reply(refusal);
 }
 
-/** Writes the admitted candidates, and notifies their search, which replays them. */
+/** Writes the admitted candidates, and notifies the search, which then replays the candidates. */
 export function admit(
   event: EventWith<ProposeCandidates>,
   admitted: readonly AdmittedCandidate[],

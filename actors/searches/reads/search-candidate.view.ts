@@ -29,7 +29,7 @@ interface Sources {
 
 type ShownFigures = Shown<typeof searchedFiguresSchema> & Shown<typeof heldOutFiguresSchema>;
 
-/** The figures to show while a candidate has none. */
+/** The figures to show for a candidate that has no figures yet. */
 const NO_FIGURES: ShownFigures = {
   searchScore: null,
   searchInterval: null,

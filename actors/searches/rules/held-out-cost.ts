@@ -61,7 +61,7 @@ function relativeDifference({ own, seed }: CostPair): number {
   return Number(numerator < 0n ? -magnitude : magnitude);
 }
 
-/** Counts the ways to choose the sign of each difference so that the negative ones sum to at least `saved`. */
+/** Counts the ways to choose the sign of each difference so that the negative differences sum to at least `saved`. */
 function countAsCheap(differences: readonly number[], saved: number): bigint {
   // The number of ways so far, by the sum of the negative differences. Up to 50 tasks have at most 2^50 ways. A
   // JavaScript number represents such a count exactly.

@@ -55,7 +55,7 @@ export interface WarningSources {
   readonly split: Split<CostedEntry>;
 }
 
-/** Lists the warnings: first those of document 2 in its order, then the others. */
+/** Lists the warnings: first the warnings of document 2 in its order, then the others. */
 export function listWarnings(sources: WarningSources): readonly SearchWarning[] {
   return [
     ...warnOfNoise(sources),

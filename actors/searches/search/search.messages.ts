@@ -23,7 +23,7 @@ export interface SearchTerms {
 export interface StartSearch extends Answered<SearchStarted | Refusal>, Keyed {
   readonly type: "search.start";
   readonly caller: Caller;
-  /** The client to name in the change record; null for none. */
+  /** The client that the change record names; null if it names no client. */
   readonly client: string | null;
   readonly teamId: string;
   readonly lineId: string;
@@ -51,7 +51,7 @@ export interface StopSearch extends Answered<SearchStopped | Refusal>, Keyed {
   readonly type: "search.stop";
   /** Null if the service stops the search itself; then there is no change record. */
   readonly caller: Caller | null;
-  /** The client to name in the change record; null for none. */
+  /** The client that the change record names; null if it names no client. */
   readonly client: string | null;
 }
 
