@@ -147,7 +147,7 @@ function refuse(refusal: Refusal): CheckStart {
   return { to: "refuse", refusal };
 }
 
-/** A change of a station, identified by the running fingerprints before and after it. */
+/** A change of a station, identified by the running fingerprints before and after the change. */
 type ChangeOf = Pick<ReplayCheckRow, "stationId" | "candidateRunning" | "liveRunning">;
 
 /**

@@ -33,7 +33,7 @@ export interface ShownChange {
 /** The results of a config on some tasks. */
 export interface SideFigures {
   readonly success: Interval | null;
-  /** The number of scored copies, and the number of their tasks. */
+  /** The number of scored copies, and the number of tasks that these copies belong to. */
   readonly scored: number;
   readonly tasks: number;
   /** The cost of a scored copy; null if unknown. */
@@ -84,7 +84,7 @@ export interface Evidence {
   };
 }
 
-/** Finds a search's data about a candidate; null if some of it is no longer stored. */
+/** Finds a search's data about a candidate; null if some of the data is no longer stored. */
 export type FindPickedConfig = (
   reading: Reading,
   workspaceId: string,

@@ -1,6 +1,7 @@
 /**
  * A text for a model that separates our own lines from untrusted text. Each of our lines starts with a random mark,
- * drawn for this text only. Untrusted text cannot contain the mark, so it cannot end its part or start another one.
+ * drawn for this text only. Untrusted text cannot contain the mark. So it can neither end its own part nor start
+ * another part.
  */
 export class FencedText {
   readonly #parts: string[] = [];

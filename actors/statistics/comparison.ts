@@ -77,7 +77,7 @@ function compareTask<Each extends MeasuredCopy>(
   };
 }
 
-/** Returns a copy's cost; null if it is unknown. A copy whose agent never started cost nothing. */
+/** Returns a copy's cost; null if the cost is unknown. A copy whose agent never started cost nothing. */
 function findCost({ spent, priced }: MeasuredCopy): number | null {
   if (!priced) return null;
   return spent === null ? 0 : boundAmount(spent.amount);

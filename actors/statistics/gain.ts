@@ -63,7 +63,7 @@ export function onTasksScoredBy<Each extends Copy>(copies: readonly Each[], othe
 
 /**
  * Whether a replay with the known answer was clearly better than the live config (document 2, "Set health":
- * `oracle.roomToImprove`). Null before the comparison, and while it covers fewer than 5 tasks.
+ * `oracle.roomToImprove`). Null before the comparison, and while the comparison covers fewer than 5 tasks.
  */
 export function roomToImprove(gain: Gain | null): boolean | null {
   return gain === null || gain.few ? null : gain.verdict === "better";

@@ -52,7 +52,7 @@ export function findRegressions<Each extends Copy>(
   const before = groupByTask(inRunOrder(baseline, runs));
   const lost = [...groupByTask(inRunOrder(candidate, runs))].flatMap(([taskId, own]) => {
     const other = before.get(taskId) ?? [];
-    // Check this first: it is cheap, and few tasks regress.
+    // Check for a regression first: the check is cheap, and few tasks regress.
     if (!hasRegressed(own, other)) return [];
     const gained = shareGained(own, other);
     const originalRunId = runWithLargestLoss(own, other);

@@ -18,8 +18,8 @@ export interface CodeBlock {
    */
   readonly attributes: ReadonlyMap<string, string>;
   /**
-   * The attributes' expressions as nodes of the file's syntax tree. Empty if they are not part of such a tree, as in
-   * JSON.
+   * The attributes' expressions as nodes of the file's syntax tree. Empty if the block does not come from such a tree,
+   * as in JSON.
    */
   readonly nodes: ReadonlyMap<string, SyntaxNode>;
   readonly blocks: readonly CodeBlock[];

@@ -82,7 +82,7 @@ export function memberNamed({ members }: Holder, name: string): Member | undefin
 
 /**
  * Refuses an object or block that repeats a name, because HCL uses only the last value. Also refuses a computed name,
- * because it may equal another name.
+ * because this name may equal another name.
  */
 export function refuseRepeated(source: Source, { members }: Holder): void {
   const seen = new Set<string>();

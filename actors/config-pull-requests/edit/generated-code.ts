@@ -10,7 +10,7 @@ import { blanked } from "./splice.js";
 
 /** Code that a tool generates from a text in a file. */
 export interface GeneratedCode {
-  /** The blocks of the code, and its attributes if it sets values of variables. */
+  /** The blocks of the code. Also has the code's attributes, if the code sets values of variables. */
   readonly whole: CodeBlock;
   readonly text: string;
   /** The syntax tree of `text`. */
@@ -163,7 +163,9 @@ function unknownCode(file: CodeFile, by: CodeFile): GeneratedCode {
   return { whole, text: "", root, place: () => `${file.path}:1`, by };
 }
 
-/** A file whose text is generated code (null if it is unknown), and the file that generates the code. */
+/**
+ * The path of a file whose text is generated code (null if the path is unknown), and the file that generates the code.
+ */
 interface TextRead {
   readonly path: string | null;
   readonly by: CodeFile;

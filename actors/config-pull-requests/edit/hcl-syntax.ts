@@ -67,7 +67,9 @@ export function remembering(syntax: Syntax): Syntax {
   };
 }
 
-/** Maximum number of nested brackets. If brackets are not closed, the tree does not show how deep they nest. */
+/**
+ * Maximum number of nested brackets. Needed because the tree does not show the nesting of brackets that are not closed.
+ */
 const MAX_BRACKETS = 300;
 
 function refuseDeepBrackets(text: string, root: SyntaxNode): void {

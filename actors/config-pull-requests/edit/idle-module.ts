@@ -60,8 +60,10 @@ async function withLocals(repository: Repository, { file }: CodeBlock, source: s
 }
 
 /**
- * Returns why no run applies a module, as a sentence with the place: each Terragrunt unit that runs it is skipped or
- * excluded, or each deployment of its stack is destroyed. Null if a run may apply it.
+ * Returns why no run applies a module, as a sentence with the place; null if a run may apply the module. No run applies
+ * it in these cases:
+ * - Each Terragrunt unit that runs the module is skipped or excluded.
+ * - Each deployment of the module's stack is destroyed.
  */
 export async function whyIdle(
   repository: Repository,
@@ -81,7 +83,7 @@ export async function whyIdle(
     : null;
 }
 
-/** Returns the place at which a unit is skipped or excluded from `apply`; null if it may be applied. */
+/** Returns the place at which a unit is skipped or excluded from `apply`; null if the unit may be applied. */
 function skipIn({ own, included }: UnitFiles): string | null {
   // `skip` of an included file does not apply to the unit, but `exclude` does.
   if (isTrue(own.attributes.get("skip"))) return toPlace(own.file, own.nodes.get("skip") ?? own);

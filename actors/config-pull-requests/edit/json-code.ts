@@ -20,7 +20,7 @@ export function isJson(path: string): boolean {
   return path.endsWith(".json");
 }
 
-/** Matches a JSON string, and the colon after it if it is a name. */
+/** Matches a JSON string. If the string is a member name, also matches the colon after it. */
 const TEXT = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
 
 /**

@@ -120,7 +120,7 @@ function readersIn(
     if (/\bdata\s*\.\s*$/.test(before) || !reads(before, rest.slice(0, 500))) return [];
     const isWhole = !STEP.test(rest.slice(0, 200));
     // In JSON, a resource's name without an attribute or index is plain text, for example an element of `depends_on`.
-    // Only in a template is it a reference.
+    // In a template, the name is a reference.
     if (root === null && isWhole && !isInTemplate(text, index)) return [];
     return naming.some(({ start, end }) => start <= index && index < end) ? [] : [index];
   });

@@ -69,7 +69,7 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
 
 /**
  * Returns the edited text of a source, checked with {@link proveEdit}. If the line's resource or the station was
- * formatted before the edit, it stays formatted.
+ * formatted before the edit, that resource or station stays formatted.
  */
 async function editText(
   parsers: Parsers,
@@ -184,7 +184,7 @@ async function editFile(
 }
 
 /**
- * Compares texts in Unicode NFC, because HCL normalizes all texts to it. A value that is not a text counts as an empty
+ * Compares texts in Unicode NFC, because HCL normalizes all texts to NFC. A value that is not a text counts as an empty
  * text.
  */
 function isSame(text: string, value: unknown): boolean {

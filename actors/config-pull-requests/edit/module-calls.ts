@@ -49,8 +49,8 @@ export function callsIn(repository: Repository, named: string | undefined, whole
 }
 
 /**
- * Returns the module calls in code that a tool generates. The folders that the tool places the code in are unknown, and
- * so is their number. A call without a source may call any module.
+ * Returns the module calls in code that a tool generates. It is unknown in which folders, and in how many, the tool
+ * places the code. A call without a source may call any module.
  */
 export function generatedCallsIn(
   repository: Repository,
@@ -202,7 +202,7 @@ function isOnly(counts: readonly number[] | null, wanted: number): boolean {
   return counts?.every((each) => each === wanted) === true;
 }
 
-/** Returns the numbers of instances that a `count` or `for_each` may give; null if they are unknown. */
+/** Returns the numbers of instances that a `count` or `for_each` may give; null if these numbers are unknown. */
 function listCounts(syntax: Syntax, expression: string): readonly number[] | null {
   const text = `_ = ${expression}\n`;
   const root = syntax.parse(text);

@@ -220,7 +220,7 @@ function workspaceBelow(
 
 /**
  * Returns why the calls may instantiate a module more than once, as the rest of a sentence with the places; null if
- * they do not.
+ * they instantiate it at most once.
  */
 function whyMore(repository: Repository, files: readonly CodeBlock[], calls: readonly ModuleCall[]): string | null {
   const [call, other] = calls;

@@ -24,7 +24,7 @@ export interface ModuleScope {
 export interface PossibleTeam {
   /** Null if the expression may name any team; `input` if the team is given outside of the repository. */
   readonly team: TeamNamed | "input" | null;
-  /** Returns the place of the value as `path:line`; null if it is in the expression itself. */
+  /** Returns the place of the value as `path:line`; null if the value is in the expression itself. */
   readonly place: () => string | null;
   /** Whether an unknown index or a function selects or builds the team. */
   readonly isIndirect: boolean;

@@ -17,7 +17,7 @@ export type ModuleValue = Written &
 interface Written {
   /** Whether an unknown index or a function selects or builds the value. */
   readonly isIndirect?: true;
-  /** Returns the place as `path:line`; null if it is in the evaluated expression itself. */
+  /** Returns the place as `path:line`; null if the value is in the evaluated expression itself. */
   readonly place: () => string | null;
 }
 

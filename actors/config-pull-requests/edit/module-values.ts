@@ -82,8 +82,8 @@ class Evaluation {
   }
 
   /**
-   * Returns the expression of a block's attribute; null if it is missing or broken. An expression that has a node in
-   * the file's syntax tree is not parsed again.
+   * Returns the expression of a block's attribute; null if the attribute is missing or broken. An expression that has a
+   * node in the file's syntax tree is not parsed again.
    */
   #attribute(block: CodeBlock, name: string, names: Names): Expression | null {
     const node = block.nodes.get(name);
@@ -154,8 +154,7 @@ class Evaluation {
 
   /**
    * Returns the values of one element of an object or a list, or of all elements for the step `*`. If there is no step,
-   * or it is not certain that the step selects exactly one element, returns everything that the object or list
-   * mentions.
+   * or if the step possibly does not select exactly one element, returns everything that the object or list mentions.
    */
   #element(at: Expression, [step, ...rest]: readonly Step[]): readonly ModuleValue[] {
     const { text, node } = at;

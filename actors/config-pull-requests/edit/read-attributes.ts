@@ -70,7 +70,7 @@ export function attributePaths(
     if (isUrlRoot(parts) || isNoPath(parts)) return [];
     if (isReading && (isOutside(parts) || (isUrl && isUrlPath(name, parts)))) return [];
     const [begin, ...rest] = parts;
-    // Code that is given the module's own folder may read everything in it.
+    // Code that gets the path of the module's own folder may read every file in the folder.
     const isFolder = (begin === MODULE || begin === PROGRAM) && rest.every((part) => /^[/.]*$/.test(String(part)));
     const isTold = parts.some((part) => part !== null);
     // A chart is a folder or the name of a chart in a registry.
@@ -174,7 +174,7 @@ function toWords(parts: readonly Part[], before: readonly Part[]): readonly Word
   return word.parts.length > 0 ? [...words, word] : words;
 }
 
-/** Returns a word of a command if it is fully known, otherwise an empty text. */
+/** Returns a word of a command if the whole word is known, otherwise an empty text. */
 function toPlain(word: Word | undefined): string {
   const [only, more] = word?.parts ?? [];
   return typeof only === "string" && more === undefined ? only : "";

@@ -107,7 +107,7 @@ function readPaths(
 
 /**
  * Returns a function that gives the names of the module in a folder: its locals, and the variables that always have a
- * string as their default. A name is unknown if it is set twice, or if a unit with computed inputs may set it.
+ * string as their default. A name is unknown if the module sets it twice, or if a unit with computed inputs may set it.
  */
 function toNames(repository: Repository, files: readonly CodeFile[]): (folder: string) => Names {
   type Written = Pick<NamedValue, "text" | "node">;

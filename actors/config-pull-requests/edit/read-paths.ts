@@ -33,8 +33,9 @@ export interface WrittenPath {
   readonly from: "module" | "any";
   readonly parts: PathParts;
   /**
-   * `read`: the path is an argument of a function or attribute that reads files. `path`: it starts with `path.module`
-   * or a similar folder, so it is a path, whatever its purpose. `text`: a text that may be a path.
+   * - `read`: the path is an argument of a function or attribute that reads files.
+   * - `path`: the text starts with `path.module` or a similar folder, so it is a path, whatever its purpose.
+   * - `text`: a text that may be a path.
    */
   readonly use: "read" | "path" | "text";
   readonly node: SyntaxNode;
@@ -212,7 +213,7 @@ function writtenOut(
   const words = listWords(parts).filter((word) => word.some((part) => String(part).includes("/")));
   return [parts, ...words].map((each): WrittenPath => {
     const path = toPath(each, node, "text");
-    // Resources name local files and folders with `./` or `../`, whatever their attribute.
+    // In any attribute of a resource, a text that starts with `./` or `../` is the path of a local file or folder.
     return use === "reads" && /^\.\.?\//.test(path.parts[0] ?? "") ? { ...path, use: "path" } : path;
   });
 }
@@ -285,7 +286,10 @@ function isPath(
   return text.includes("/") || posix.join(dirname(file), text) === target || text === target;
 }
 
-/** Returns the folders of the target that a path may name. Code that takes a folder may read everything in it. */
+/**
+ * Returns the folders of the target that a path may name. Code that gets a folder's path may read every file in the
+ * folder.
+ */
 function foldersNamed({ parts, use }: WrittenPath, pattern: PathPattern, of: ReadTarget): readonly string[] {
   const isRoot = pattern.steps.length === 0 && use !== "text";
   if (!isRoot && !hasKnownEnd(pattern)) return [];

@@ -26,9 +26,9 @@ interface Literal {
 }
 
 /**
- * Replaces a literal with a new value. In a list, equal elements at both ends are not touched; in an object, only
- * members that differ change. A heredoc stays a heredoc if it can represent the text. Any other value is rewritten. New
- * values are always literals.
+ * Replaces a literal with a new value. In a list, equal elements at both ends are not touched. In an object, only
+ * members that differ change. A heredoc stays a heredoc if a heredoc can represent the new text. Any other value is
+ * rewritten. New values are always literals.
  */
 export function replaceValue(replacing: Replacing, { node, json }: Literal, now: HclValue): readonly Splice[] {
   if (isDeepStrictEqual(plainValue(json), toJson(now))) return [];
@@ -197,7 +197,7 @@ function isSameObject(json: Json | undefined, now: HclValue | undefined): boolea
   return now.entries.some(([name, value]) => typeof value === "string" && plainValue(json[name] ?? null) === value);
 }
 
-/** Returns the comments that are about one element of a list: above it, or beside it on its line. */
+/** Returns the comments about one element of a list: comments above the element, or beside the element on its line. */
 function commentsBeside(text: string, list: SyntaxNode, index: number): readonly SyntaxNode[] {
   const elements = listElements(list);
   const { start, end } = toInner(elements[index] ?? list);
@@ -214,7 +214,10 @@ function commentsBeside(text: string, list: SyntaxNode, index: number): readonly
   return [...commentsAbove(text, list, index), ...after];
 }
 
-/** Returns the comments directly before an element of a list: on the lines above it, or before it on its line. */
+/**
+ * Returns the comments directly before an element of a list: on the lines above the element, or before the element on
+ * its line.
+ */
 function commentsAbove(text: string, list: SyntaxNode, index: number): readonly SyntaxNode[] {
   const elements = listElements(list);
   const begin = elements[index - 1]?.end ?? list.start;

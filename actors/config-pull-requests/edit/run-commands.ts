@@ -12,8 +12,8 @@ export interface RunSetting {
    */
   readonly kind: "workspace" | "state" | "variable" | "values" | "apply";
   /**
-   * For `variable`, the variable's name, or `*` if it is unknown. For `state`, the backend argument or environment
-   * variable; empty if unknown. Empty for other kinds.
+   * For `variable`: the variable's name, or `*` if the name is unknown. For `state`: the backend argument or
+   * environment variable; empty if unknown. Empty for other kinds.
    */
   readonly name: string;
   /** The value as written. A reference to a variable is replaced if the file sets the variable once, to plain text. */
@@ -21,7 +21,7 @@ export interface RunSetting {
   readonly file: CodeFile;
   /** Offset of the setting's line in the file. */
   readonly start: number;
-  /** The folder that the command runs in, as it is written; null if it is not given. */
+  /** The folder that the command runs in, as it is written; null if no folder is given. */
   readonly folder: string | null;
 }
 

@@ -26,7 +26,7 @@ export function isRunFile(path: string): boolean {
 
 const NAMES =
   /(^|\/)(Jenkinsfile[^/]*|(GNU)?makefile|\.?justfile|Rakefile|Earthfile|(Dockerfile|Containerfile)[^/]*|tasks\.py|noxfile\.py|fabfile\.py|package\.json|mise\.toml|\.?env(rc)?(\.[^/]*)?|[^/]*\.env)$|\.(ya?ml|mk|sh|bash|zsh|ksh|fish|ps1|psm1|bat|cmd|just|groovy|jenkinsfile)$/i;
-/** Matches programs, and files without an extension. They count only in a folder that matches `FOLDERS`. */
+/** Matches programs, and files without an extension. Such files count only in a folder that matches `FOLDERS`. */
 const SCRIPTS = /(^|\/)[\w-]+$|\.(py|rb|js|mjs|cjs|ts|pl)$/;
 const FOLDERS = /(^|\/)(s?bin|scripts?|ci|\.?ci|tools?|hack|build|deploy|\.(git)?hooks|hooks|\.husky|\.\w+)\//;
 const LOCKS = /(^|\/)(pnpm-lock|[\w-]*\.lock|lock)\.ya?ml$/;
@@ -81,7 +81,7 @@ const MAX_NODES = 20_000;
 /** A YAML document. `lineAt` returns the line of an offset, from 1. */
 export interface YamlDocument {
   readonly root: unknown;
-  /** The content as plain values; undefined if it expands too many aliases. */
+  /** The content as plain values; undefined if the document expands too many aliases. */
   readonly value: unknown;
   resolve(node: unknown): unknown;
   lineAt(offset: number): number;
@@ -157,7 +157,7 @@ const WORKING =
 /** Names of maps whose working folder applies to the commands of the map that contains them. */
 const OUTER = /^(defaults|default|run|variables|env|environment|with|inputs)$/;
 
-/** Returns the working folder that a map sets for its commands; null if it sets none. */
+/** Returns the working folder that a map sets for its commands; null if the map sets no folder. */
 function folderIn(map: YAMLMap, depth = 0): string | null {
   for (const { key, value } of map.items) {
     const name = String(key);

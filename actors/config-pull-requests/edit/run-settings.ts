@@ -5,7 +5,7 @@ import { appliesModule, appliesTo, isOpen, mayLead, type RunSetting, SETS, setti
 import { readRunFiles, readRunTexts } from "./run-files.js";
 import type { GivenValue } from "./variable-values.js";
 
-/** The settings in all files that may run Terraform, or a clause that says why they are unknown. */
+/** The settings in all files that may run Terraform, or a clause that says why the settings are unknown. */
 type Settings = { readonly settings: readonly RunSetting[] } | { readonly fault: string };
 
 const known = new WeakMap<Repository, Promise<Settings>>();

@@ -79,8 +79,8 @@ export function readPaths(repository: Repository, file: CodeFile): readonly Writ
 }
 
 /**
- * Refuses a source that a tool seems to generate: a comment at its start says so, or its template is beside it, such as
- * `main.tf.tmpl`.
+ * Refuses a source that a tool seems to generate. Either a comment at the start of the source says so, or a template
+ * such as `main.tf.tmpl` is beside the source.
  */
 export function refuseGenerated({ entries }: Repository, { path, text }: CodeFile): void {
   const [head = ""] = /^\uFEFF?(\s*(#[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\/))*/.exec(text.slice(0, MAX_HEAD)) ?? [];

@@ -113,9 +113,10 @@ function listTexts(value: unknown): readonly string[] {
 }
 
 /**
- * Searches a template for the first place that may read the target. `found` is that place, or why the template cannot
- * be searched, as text for a message; null if no place reads the target. `paths` lists the paths that the template
- * reads; it is empty if the template cannot be searched.
+ * Searches a template for the first place that may read the target.
+ * - `found` is that place, or why the template cannot be searched, as text for a message. Null if no place reads the
+ *   target.
+ * - `paths` lists the paths that the template reads. Empty if the template cannot be searched.
  */
 function readTemplate(
   repository: Repository,

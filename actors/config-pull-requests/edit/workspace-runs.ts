@@ -111,7 +111,10 @@ function toFolderName({ type, labels, attributes }: CodeBlock): string | undefin
   return isOther ? CALL_FOLDERS.find((name) => attributes.has(name)) : undefined;
 }
 
-/** Returns the expression of the root module's folder in a resource or module call; undefined if it has none. */
+/**
+ * Returns the expression of the root module's folder in a resource or module call; undefined if the block has no such
+ * expression.
+ */
 function folderOf(resource: CodeBlock): string | undefined {
   const name = toFolderName(resource) ?? "";
   const written = findAttribute(resource, [name]);

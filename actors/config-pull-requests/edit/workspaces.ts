@@ -60,8 +60,8 @@ function namesIn(expression: string): readonly string[] {
 export const WORKSPACE_SETTINGS = ["workspace_key_prefix", "workspace_dir"];
 
 /**
- * Returns the offset at which a file refers to the current workspace, outside comments and strings; negative if it does
- * not.
+ * Returns the offset at which a file refers to the current workspace, outside comments and strings. Negative if the
+ * file does not refer to the workspace.
  */
 export function workspaceIn(repository: Repository, file: CodeFile): number {
   if (!WORKSPACE.test(file.text)) return -1;

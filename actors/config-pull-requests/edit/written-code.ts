@@ -34,7 +34,7 @@ export async function readWritten(
       .filter(isTextOf)
       .map((read) => ({ file, read })),
   );
-  // If a call of `templatefile` has an unknown path, it may read any template.
+  // If the path in a call of `templatefile` is unknown, the call may read any template.
   const isAny = reads.some(({ read }) => read.by === "templatefile" && !isNamed(read));
   const templates = repository.entries.flatMap(({ kind, path }) =>
     kind === "file" && (CONFIGURATION.test(path) || (isAny && TEMPLATE.test(path))) ? path : [],

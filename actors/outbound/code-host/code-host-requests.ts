@@ -84,8 +84,8 @@ const REQUEST_TIMEOUT_MS = 10_000;
 export interface CodeHostRequestsOptions {
   readonly outbound: Pick<Outbound, "send">;
   /**
-   * Base address of the API, without a trailing slash. Only redirects below this address are followed; if it is absent,
-   * no redirect is followed.
+   * Base address of the API, without a trailing slash. Only redirects below this address are followed. If the address
+   * is absent, no redirect is followed.
    */
   readonly apiUrl?: string;
   /** Name of the code host in messages. */
@@ -178,8 +178,8 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 const MAX_REDIRECTS = 3;
 
 /**
- * Returns the target of a redirect; null if it is not below the API's base address. The request keeps its credential,
- * so no other redirect may be followed.
+ * Returns the target of a redirect; null if the target is not below the API's base address. The redirected request
+ * keeps its credential, so no other redirect may be followed.
  */
 function findRedirect(apiUrl: string, asked: string, location: string | string[] | undefined): string | null {
   const [header] = [location ?? []].flat();
@@ -228,7 +228,7 @@ export function isRefusedWith(name: string, status: number, why = "", fields: re
   return new CodeHostRefused(`${name} answered with ${status}${why === "" ? "" : ` (${why})`}.`, { status, fields });
 }
 
-/** Parses an answer by its schema; throws {@link CodeHostRefused} if it does not match. */
+/** Parses an answer by its schema; throws {@link CodeHostRefused} if the answer does not match the schema. */
 export function readAs<Schema extends z.ZodType>(name: string, schema: Schema, json: unknown): z.output<Schema> {
   const parsed = schema.safeParse(json);
   if (!parsed.success) throw isOtherAnswer(name);

@@ -67,10 +67,10 @@ const MAX_ASSIGNED = 64;
  * Requests that hosts of the workspaces make, sent over the hosts' connections. Requests are not stored. After a crash
  * or the loss of a host, the caller must send the request again.
  *
- * 1. Each request is sent once, to the least busy host of the workspace that accepts it.
- * 2. Without a free host, a request waits for one. After its timeout it fails as `unreachable`, whether it waits or was
- *    sent.
- * 3. When a host disconnects, its requests fail.
+ * 1. Each request is sent once, to the least busy host of the workspace that accepts the request.
+ * 2. If no host is free, the request waits for a host. After its timeout, a request fails as `unreachable`, whether
+ *   it still waits or was already sent.
+ * 3. When a host disconnects, the requests that were sent to the host fail.
  * 4. The cost of a step depends only on the hosts of one workspace and the requests assigned in that step.
  */
 export class NetworkRequests {

@@ -59,7 +59,8 @@ const ANSWER_TIMEOUT_MS = 30_000;
 
 /**
  * Sends mails over SMTP, or writes them to the log if no mail server is configured. The result is `null`. If a mail
- * cannot be sent, the effect ends with an error and a log line; neither contains any content of the mail.
+ * cannot be sent, the effect ends with an error and writes a log line. The error and the log line contain nothing of
+ * the mail.
  */
 export function mailEffect(options: MailOptions): Effect {
   const { smtpUrl, log, from, sealer, mailed = () => undefined } = options;

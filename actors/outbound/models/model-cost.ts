@@ -65,8 +65,11 @@ export class ModelTally {
   }
 
   /**
-   * Counts a call. `usage` is null if it is unknown: the answer does not give it, a process was killed during the call,
-   * or the connection broke or timed out after the request was sent. The estimate is then used instead.
+   * Counts a call. `usage` is null if the usage is unknown; then the estimate counts. The usage is unknown in these
+   * cases:
+   * - The answer does not report it.
+   * - A process was killed during the call.
+   * - The connection broke or timed out after the request was sent.
    */
   count(usage: ModelUsage | null, estimate: ModelUsage): void {
     this.#calls += 1;

@@ -40,7 +40,7 @@ function withoutQuotes(body: string): string {
   }
 }
 
-/** Maximum number of models to cache limits for. Above it, the least recently used model is evicted. */
+/** Maximum number of models to cache limits for. If there are more, the least recently used model is evicted. */
 const MAX_KNOWN_MODELS = 200;
 
 /** The parts that each model does not accept, by model name. Kept in memory only. */

@@ -10,7 +10,9 @@ import { estimateModelUsage, type ModelSpent, ModelTally } from "./model-cost.js
 import type { JsonSchema, ModelMessage, ModelRequest } from "./model-request.js";
 import { findModelPrice, toModelName } from "./model-settings.js";
 
-/** Asks the deployment's model a question. If the answer does not match the schema, asks the model to repair it. */
+/**
+ * Asks the deployment's model a question. If the answer does not match the schema, asks the model to repair the answer.
+ */
 export const MODEL_EFFECT = effect<ModelQuestion, ModelOutcome>("model.ask");
 
 /** A question to a model, as plain data. {@link askModel} creates one. */

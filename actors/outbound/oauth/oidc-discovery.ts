@@ -22,8 +22,8 @@ export interface IssuerKeys {
    */
   toKey(issuer: string, client: string): JWTVerifyGetKey;
   /**
-   * Fetches the keys again, if lookups are left. Call it for a token that names no key and that no cached key verifies,
-   * because the issuer may have replaced its keys. Resolves to whether there is a new key set to try.
+   * Fetches the keys again, if lookups are left. Resolves to whether there is a new key set to try. Call it for a token
+   * that names no key and that no cached key verifies: the issuer may have replaced its keys.
    */
   renew(issuer: string, client: string): Promise<boolean>;
 }

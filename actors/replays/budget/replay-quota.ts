@@ -36,9 +36,11 @@ export function requestRemoval(turn: Turn, replayIds: readonly string[]): void {
 }
 
 /**
- * Returns the ids of the replays to remove so that the new ones fit. Refuses if too few replays are removable. A replay
- * is not removable if it is running, if its judging is not complete, if another replay depends on it, or if {@link
- * isRetainedReplay} is true.
+ * Returns the ids of the replays to remove so that the new replays fit. Refuses if too few replays are removable. A
+ * replay is not removable in these cases:
+ * - The replay is running, or its judging is not complete.
+ * - Another replay depends on the replay.
+ * - {@link isRetainedReplay} is true.
  */
 export function findRemovableReplays(
   turn: TurnReading,

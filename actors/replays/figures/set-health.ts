@@ -69,7 +69,7 @@ export interface SetHealth {
   readonly oracle: OracleHealth | null;
 }
 
-/** The number of tasks behind a figure, and whether it is below 5. */
+/** The number of tasks behind a figure, and whether that number is below 5. */
 interface Sampled {
   readonly tasks: number;
   readonly few: boolean;

@@ -47,7 +47,9 @@ export interface ReplayInputRow {
   readonly stationAddress: string;
   /** Keys of the later stations in the line that the replay's runs may hand over to. */
   readonly next: readonly string[];
-  /** The commands of the live config. A command of the replay gets secrets only if it equals the live command. */
+  /**
+   * The commands of the live config. A command of the replay gets secrets only if the command equals the live command.
+   */
   readonly live: Pick<RunConfig, "repositories"> & { readonly station: Pick<RunConfig["station"], "check"> };
   /** At most 50 entries, in the order of the set. */
   readonly entries: readonly ReplayEntry[];

@@ -90,7 +90,7 @@ export interface CopyName {
   readonly repeat: number;
 }
 
-/** A replay's progress through its copies. Keep it small: readers use the replay's row instead. */
+/** A replay's progress through its copies. Keep the context small: other code reads the replay's row instead. */
 export interface ReplayContext {
   /** Number of copies whose rows exist, in order: every run has its first copy before any run gets a second. */
   readonly made: number;

@@ -21,7 +21,7 @@ interface Found extends Named {
   readonly taskId: string;
 }
 
-/** Adds either all of the runs to a set, or none. A refusal names each run that caused it. */
+/** Adds either all of the runs to a set, or none. A refusal names each run that cannot be added. */
 export function addEntries(event: Delivered<AddEntries>): SetChanged | Refusal {
   const { turn } = event;
   const named: readonly Named[] =
@@ -54,7 +54,7 @@ function notFound(missing: readonly Named[]): Refusal {
   return { refused: "not-found", detail: missing.map(({ runId }) => `Run ${runId} not found.`).join(" ") };
 }
 
-/** Returns why the runs cannot be added; null if they can. */
+/** Returns why the runs cannot be added; null if all of them can be added. */
 function refuseRuns(turn: Turn, set: ReplaySetRow, found: readonly Found[]): Refusal | null {
   const { partition } = turn.self;
   if (isSearched(turn, set)) return searchUnderWay;

@@ -13,7 +13,7 @@ import type { ReplaySetRow } from "./replay-set.js";
 import { MAX_SETS, replaySets } from "./replay-set.table.js";
 import type { StationPlace } from "./run-refusal.js";
 
-/** The access to a team's replays that a caller needs: read them, or also change them. */
+/** The access to a team's replays that a caller needs: to read the replays, or also to change them. */
 export type Wish = "read" | "plan";
 
 type TeamPlace = Pick<VisibleTeam, "workspaceId" | "teamId">;

@@ -6,7 +6,8 @@ import type { ReplayEnd, SearchCandidateRow, SearchInputRow, SearchRow } from ".
 import { measureHeldOutRuns, measureSearchedRuns } from "./measure-candidate.js";
 
 /**
- * The stored results of a candidate after its replays end: how they ended, and its figures (`measure-candidate.ts`).
+ * The stored results of a candidate after its replays end: how the replays ended, and the candidate's figures
+ * (`measure-candidate.ts`).
  */
 
 /** The data for measuring figures. */

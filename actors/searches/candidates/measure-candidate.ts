@@ -33,8 +33,8 @@ export function measureSearchedRuns(
 }
 
 /**
- * Like {@link measureSearchedRuns}, for the held-out runs. The seed's replay includes these runs; a candidate has a
- * separate replay of them.
+ * Like {@link measureSearchedRuns}, for the held-out runs. The seed's replay includes these runs. A candidate has a
+ * separate replay for the held-out runs.
  */
 export function measureHeldOutRuns(
   reading: Reading,

@@ -128,7 +128,7 @@ export function admit(
   turn.reply(answerProposal(turn, { search, iteration: getRow(turn) }, candidateIds, false));
 }
 
-/** Returns the answer for admitted candidates, given their ids. */
+/** Returns the answer for admitted candidates, given the candidates' ids. */
 export function answerProposal(
   turn: TurnReading,
   { search, iteration }: IterationScene,

@@ -24,7 +24,7 @@ export interface SnapshotIteration {
   readonly state: "wanted" | "running" | "ended" | "failed";
   /** Number of the iteration's proposed candidates that were admitted. */
   readonly admitted: number;
-  /** The outcome of a reflection; null until it ends, and for other iterations. */
+  /** The outcome of a reflection; null until the reflection ends, and for other iterations. */
   readonly outcome: ReflectionOutcome | null;
 }
 

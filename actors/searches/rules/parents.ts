@@ -9,7 +9,7 @@ export interface TaskFrontier {
   readonly candidateIds: readonly string[];
 }
 
-/** A config that an agent may start from, with the number of searched tasks that it is best at. */
+/** A config that an agent may start from, with the number of searched tasks on which no config is better. */
 export interface Parent {
   readonly candidateId: string;
   readonly tasks: number;

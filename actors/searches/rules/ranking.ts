@@ -113,8 +113,8 @@ function compareOrNull(a: Fraction | null, b: Fraction | null, nulls: "null is l
 }
 
 /**
- * Whether a contender beats the seed on searched runs: with objective `success`, its gain is `better`; with `cost`, it
- * is cheaper and its gain is not `worse`.
+ * Whether a contender beats the seed on searched runs. With objective `success`, the contender's gain must be `better`.
+ * With `cost`, the contender must be cheaper than the seed, and its gain must not be `worse`.
  */
 export function beatsSeed(each: Ranked<Contender>, seed: Ranked<Contender>, objective: Objective): boolean {
   if (objective === "success") return each.figures.searchedGain?.verdict === "better";
@@ -152,9 +152,9 @@ export function findLeader<Each extends Contender>(contenders: readonly Each[], 
 export type OnlyOnSeenTasks = "marked" | "too-few-held-out";
 
 /**
- * Determines whether a candidate's gain shows only on the tasks that it was tuned on (document 2, "Candidate of a
- * search"). The first case that applies counts:
- * 1. The candidate is not `better` on these tasks, or has no held-out gain yet: null.
+ * Determines whether a candidate's gain shows only on the searched tasks, on which the candidate was tuned (document 2,
+ * "Candidate of a search"). The first case that applies counts:
+ * 1. The candidate is not `better` on the searched tasks, or has no held-out gain yet: null.
  * 2. The held-out gain covers fewer than 5 tasks: `too-few-held-out`.
  * 3. The candidate is not `better` on the held-out tasks: `marked`.
  * 4. Otherwise null.

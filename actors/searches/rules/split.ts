@@ -10,7 +10,10 @@ export interface SplitEntry {
   readonly outcome: TaskOutcome;
 }
 
-/** The runs that candidates are tuned on, and the runs that confirm them (document 2, "Search detail": `split`). */
+/**
+ * The runs on which candidates are tuned, and the runs that confirm the candidates (document 2, "Search detail":
+ * `split`).
+ */
 export interface Split<Entry> {
   /** Numbers of tasks. */
   readonly searchedTasks: number;

@@ -9,7 +9,8 @@ import type { SearchWarning } from "../rules/warnings.js";
 import type { SearchBudget } from "./search.js";
 
 /**
- * The terms in a request to start a search, as sent. The edge validated their form; the turn refuses invalid values.
+ * The terms in a request to start a search, as sent. The edge has already validated the form of the terms; the turn
+ * refuses invalid values.
  */
 export interface SearchTerms {
   readonly setId: string;

@@ -79,7 +79,8 @@ const beingSearched: Refusal = {
 };
 
 /**
- * Returns the set if it belongs to the station. Also finds a set whose station left its line; a later check refuses it.
+ * Returns the set if it belongs to the station. Also returns a set whose station left its line; a later check refuses
+ * such a set.
  */
 function findSet(turn: TurnReading, message: StartSearch): ReplaySetRow | Refusal {
   const { teamId, lineId, stationId, terms } = message;
