@@ -18,7 +18,9 @@ import { type ReplaySides, readSidesInSteps } from "./check-sides.js";
 
 interface Asked {
   readonly reused: boolean;
-  /** The reading in which `waiting` looks up runners. Null on streams, which do not show waits for a runner. */
+  /**
+   * The reading in which `waiting` looks up runners. Null for a stream's view, which does not show waits for a runner.
+   */
   readonly latest: Reading | null;
 }
 

@@ -115,7 +115,7 @@ export const yesNoAnswer = z.strictObject({ reasons, passes: z.boolean() });
 export const numberAnswer = z.strictObject({ reasons, score: z.number().min(1).max(5) });
 const claimAnswer = z.strictObject({ reasons: z.array(answeredReason).max(3), met: z.boolean() });
 
-/** The schema of the answers to all claims, by claim number in the order in which the claims were shown. */
+/** The schema of the answers to all claims. Claims are numbered in the order in which they were shown. */
 export function toClaimsAnswer(count: number) {
   const names = Array.from({ length: count }, (_, at) => toClaimName(at));
   return z.strictObject(Object.fromEntries(names.map((name) => [name, claimAnswer])));

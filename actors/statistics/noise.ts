@@ -15,7 +15,7 @@ export interface Noise {
   readonly spread: number;
   /** Tasks with both a succeeded and a failed copy, ordered by id. */
   readonly flippedTasks: readonly string[];
-  /** Whether one copy per run is too few to reduce the noise to at most `minGain`. */
+  /** Whether the noise is above `minGain` with only one copy per run. */
   readonly noisyInOneCopy: boolean;
   /**
    * The number of copies of each run that reduces the noise enough, and the number to suggest. A search with fewer than

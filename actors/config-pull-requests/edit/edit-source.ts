@@ -13,8 +13,8 @@ export interface Source {
   readonly values: JsonObject;
   readonly knows: Knows;
   /**
-   * Whether the file is certainly in a root module. Terraform runs such a module in its own folder, so relative paths
-   * start there.
+   * Whether the file is certainly in a root module. Terraform runs a root module in the module's own folder, so
+   * relative paths start in this folder.
    */
   readonly isRoot: boolean;
 }

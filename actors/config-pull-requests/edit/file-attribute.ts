@@ -6,7 +6,7 @@ import type { TreeEntry } from "./station-edit.js";
 
 /** Matches `file("${path.module}/prompts/plan.md")` with a literal path. */
 const FILE = /^file\(\s*"\$\{\s*path\.module\s*\}\/([^"\\$%]+)"\s*\)$/;
-/** Matches `file` with a path after `path.root`, or with a relative path, which starts in the root module's folder. */
+/** Matches `file` with a path after `path.root`, or with a relative path. Both start in the root module's folder. */
 const ROOT_FILE = /^file\(\s*"(?:\$\{\s*path\.root\s*\}\/|(?![/~]))([^"\\$%]+)"\s*\)$/;
 /**
  * Matches `chomp(…)`. If a text has no final newline, `signalbox export` writes `chomp(file(…))` instead of `file(…)`.

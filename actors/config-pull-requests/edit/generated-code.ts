@@ -26,8 +26,8 @@ const MAX_TEXTS = 40;
 
 /**
  * Reads the code that Terragrunt (`generate`) and Terramate (`generate_hcl`, `generate_file`) may write into modules.
- * Code that cannot be read becomes a `module` block without a source, which may call any module. Returns an empty array
- * if no file generates code.
+ * If some code cannot be read, the result has a `module` block without a source for it: such a block may call any
+ * module. Returns an empty array if no file generates code.
  */
 export async function readGenerated(
   repository: Repository,
@@ -82,7 +82,7 @@ export function codeIn(repository: Repository, file: CodeFile): readonly Generat
 
 /**
  * Returns the calls of encoding functions, such as `jsonencode`, in generating blocks. Each call counts as generated
- * code, which may call any module if the call contains the word `module`.
+ * code. A call that contains the word `module` counts as code that may call any module.
  */
 function encodedIn(file: CodeFile, root: SyntaxNode): readonly GeneratedCode[] {
   const generating = toHolder(file.text, root).blocks.filter(({ type }) => GENERATES.test(type));
@@ -244,7 +244,7 @@ const REFERENCE = /^(local|global|include)\.[\w.[\]"'-]+$/;
 /** Matches a local or a global: `local.x`, `global.x`, `local.config.locals.x`, `include.root.locals.x`. */
 const NAMES = /\b(local|global|include)\.([\w-]+)(?:\.locals\.[\w-]+)?/g;
 
-/** Returns the values of the locals and globals with a name in a file. */
+/** Returns the values of all locals and globals in a file that have the name `name`. */
 function valuesNamed(repository: Repository, file: CodeFile, name: string): readonly SyntaxNode[] {
   const root = repository.parse(file);
   const blocks = root === null ? [] : toHolder(file.text, root).blocks;

@@ -43,8 +43,9 @@ function nodeAt(text: string, start: number): SyntaxNode {
 }
 
 /**
- * Returns the paths that functions in a template read. All other content of the template is plain text. If the template
- * has a syntax error and seems to call such a function, the function may read any path.
+ * Returns the paths that functions in a template read. All other content of the template is plain text. If no path is
+ * found, and the template has a syntax error but seems to call a function that reads files, returns one entry that
+ * matches any path.
  */
 export function templatePaths(text: string, syntax: Syntax): readonly WrittenPath[] {
   const hcl = asHeredoc(text);

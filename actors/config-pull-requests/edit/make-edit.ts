@@ -48,7 +48,7 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   const editing = { source: before, found, live, wanted: wanted.wanted };
   const changes = listStationChanges(live, wanted.wanted, (attribute) => writesMembers(editing, attribute));
   if (changes.length === 0) refuse("changed-meanwhile", "The live station already has the wanted values.");
-  // Insertions at the same position keep this order.
+  // Insertions at the same position keep this order, so sort the changes if the station's attributes are sorted.
   const ordered = isAlphabetical(found.station) ? [...changes].sort(byName) : changes;
   const edits = ordered.map((change) => editAttribute(editing, change));
   refuseInstances({ source: before, found, instance }, sought);

@@ -20,7 +20,9 @@ export interface ModuleCall {
   readonly isIncluded: boolean;
 }
 
-/** An `include` block in a Terragrunt file. Each file that includes another one repeats that file's calls. */
+/**
+ * An `include` block in a Terragrunt file. A file that includes another file repeats the calls of the included file.
+ */
 export interface FileInclude {
   readonly block: CodeBlock;
   includes(file: string): boolean;

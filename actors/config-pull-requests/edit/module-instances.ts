@@ -20,8 +20,8 @@ import { readWritten, writtenLine } from "./written-code.js";
 import { severalYamlRuns } from "./yaml-runs.js";
 
 /**
- * How Terraform instantiates a module: the calls that lead from the root module, which no other module calls, to the
- * module.
+ * How Terraform instantiates a module: the chain of calls from the root module to the module. No other module calls the
+ * root module.
  */
 export interface ModuleInstance {
   /** Innermost call first. */
@@ -253,7 +253,8 @@ function at({ block }: ModuleCall): string {
 }
 
 /**
- * Returns a symlink to a file or to a folder above it, which makes the file part of another module too; otherwise null.
+ * Returns a symlink to the file or to a folder above the file; null if there is none. Such a link makes the file a part
+ * of another module too.
  */
 function linkTo({ entries, links }: Repository, path: string): string | null {
   const way = [path, ...listFolders(path), "."];
@@ -317,7 +318,8 @@ async function runTwice(
     return backends.includes(`${path}:1`) && WORKSPACE_SETTINGS.some((name) => attributes.has(name));
   });
   if (setting !== undefined) return `${manyTimes(folder)}: ${setting.file.path}:1 has many workspaces. ${LOSS}`;
-  // Two blocks may have the same place: JSON is often on one line.
+  // Leave out a place that is already in the list: two blocks may have the same place, because JSON is often on one
+  // line.
   const given = [...places, ...backends.filter((place) => !places.includes(place))];
   const [first, second] = given;
   if (second !== undefined) return `${manyTimes(folder)}: with ${first} and ${second}. ${LOSS}`;

@@ -3,7 +3,7 @@ import { listElements, type SyntaxNode, toInner, toText } from "./hcl-syntax.js"
 /** Markers for the start of a path: the module's folder, and a folder that depends on the run. */
 export const MODULE = Symbol("path.module");
 export const PROGRAM = Symbol("path.root, path.cwd");
-/** Marks an unknown id, address or similar attribute of a resource, which is not a path by itself. */
+/** Marks an unknown id, address or similar attribute of a resource. Such a value is not a path by itself. */
 export const ID = Symbol("an id");
 /** Marks the path of a file that a resource or data source writes. The file is not in the repository. */
 export const WRITTEN = Symbol("a written file");
@@ -118,8 +118,7 @@ const WRITES =
 
 const NAME = /^((local|var|each)\.)?[A-Za-z_][\w-]*$/;
 /**
- * Matches attributes of resources whose values are ids or addresses, and variables whose names end with `_id` or
- * `_arn`.
+ * Matches resource attributes whose values are ids or addresses, and variables whose names end with `_id` or `_arn`.
  */
 const IDS =
   /^(?!(var|local|module|path|each|count|terraform|dependency|global|values)\.)(self|(data\.)?[\w-]+\.[\w-]+(\[[^\]]*\])?)\.(id|arn|uid|url|self_link|\w+_(id|arn|ip|url|uri|dns))$|^var\.\w+_(id|arn)$/;

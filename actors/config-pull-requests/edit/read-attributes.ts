@@ -2,8 +2,10 @@ import { listBranches, listElements, type SyntaxNode, toHolder, toInner } from "
 import { globbed, ID, listParts, MODULE, type Names, type Part, PROGRAM, toCall, WRITTEN } from "./path-parts.js";
 
 /**
- * The kind of block that contains a part of a file. `reads`: its attributes may name files for the provider or a
- * command. `module`: the same, but `source` is the called module. Null for all other blocks.
+ * The kind of block that contains a part of a file.
+ * - `reads`: the block's attributes may name files for the provider or a command.
+ * - `module`: the block's attributes may name files too, but `source` is the called module.
+ * - Null: any other block.
  */
 export type BlockUse = "reads" | "module" | null;
 
@@ -21,7 +23,10 @@ const NAMES = /^config_context\w*$/;
 const COMMAND_TEXTS =
   /(^|_)(args?|arguments|entrypoint|environment|interpreter|query|user_data|triggers\w*|keepers|input)$/;
 
-/** Blocks, or types of resources, in which `path` is the path of a URL, or a name that is written with slashes. */
+/**
+ * Block types and resource types whose attribute `path` is not a file path, but the path of a URL or a name with
+ * slashes.
+ */
 const URL_BLOCKS =
   /^(health_check|http_get|http_check|path|path_rule|path_matcher|route|http_route|matcher|(aws_iam|aws_ssm|vault)_\w+|aws_a?lb_\w+|aws_api_gateway\w*)$/;
 

@@ -59,9 +59,9 @@ interface Context {
   readonly isUrl?: boolean;
   /** Whether the part is in an attribute of a provider that holds or names credentials. */
   readonly isCredential?: boolean;
-  /** Whether commands of the part run on another machine, which has no file of the repository. */
+  /** Whether commands in the part run on another machine. Files of the repository do not exist there. */
   readonly isRemote?: boolean;
-  /** Whether the part is a name, a description or tags, which name no file to read. */
+  /** Whether the part is a name, a description or tags. Such texts name no file to read. */
   readonly isName?: boolean;
   /** Whether other code may use the part as a command, such as the value of a local. */
   readonly isValue?: boolean;
@@ -242,7 +242,7 @@ function toPath(parts: readonly Part[], node: SyntaxNode, use: "read" | "text"):
   return { from, parts: known, node, use: use === "text" && isPlaced ? "path" : use };
 }
 
-/** A file that may be read elsewhere, and the folder of the module that it belongs to. */
+/** A file that may be read elsewhere, and the folder of the file's module. */
 export interface ReadTarget {
   readonly target: string;
   readonly module: string;

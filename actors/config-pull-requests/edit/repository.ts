@@ -28,7 +28,10 @@ export interface Repository {
   code(): Promise<CodeFiles>;
   /** Reads all files that have the ending of a template. Functions in templates may read other files. */
   templates(): Promise<CodeFiles>;
-  /** Reads other files that may be templates, except files that are not UTF-8 text, which cannot be templates. */
+  /**
+   * Reads other files that may be templates. Leaves out files that are not UTF-8 text, because they cannot be
+   * templates.
+   */
   texts(paths: readonly string[]): Promise<CodeFiles>;
   /** Reads files that may run Terraform or describe its runs. Skips files that are not text, or larger than 1 MiB. */
   runs(paths: readonly string[]): Promise<CodeFiles>;

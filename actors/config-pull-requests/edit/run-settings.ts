@@ -38,8 +38,12 @@ async function settingsFor(repository: Repository, folders: readonly string[]): 
 
 /**
  * Returns where commands may run a root module in several workspaces, with several states or with several variable
- * files, as text for a message: two places, one place with a value that depends on the run, or why the places are
- * unknown. Null if there is no such place. `folders` are the folders that the module may run in.
+ * files. Null if there is no such place. The result is a text for a message with one of these:
+ * - two places;
+ * - one place with a value that depends on the run;
+ * - why the places are unknown.
+ *
+ * `folders` are the folders that the module may run in.
  */
 export async function severalSettings(repository: Repository, folders: readonly string[]): Promise<string | null> {
   const read = await settingsFor(repository, folders);
@@ -81,7 +85,7 @@ const STATES =
   /^(key|path|prefix|bucket|container_name|storage_account_name|address|schema_name|TF_STATE_NAME|TF_HTTP_ADDRESS)$/;
 /** Backend arguments whose value usually comes from the CI service and is the same for all runs. */
 const GIVEN = /^(bucket|container_name|storage_account_name)$/;
-/** Matches expressions of CI services whose value is the same for all runs in a repository. */
+/** Matches expressions of CI services that have the same value for all runs in a repository. */
 const FIXED =
   /\$\{\{\s*(secrets|vars|github\.(repository|event\.repository)\S*)[^}]*\}\}|\$\{?(CI_(PROJECT|API|SERVER)_\w+|GITHUB_REPOSITORY|BITBUCKET_REPO\w*)\}?/g;
 /** Matches values that a loop, a matrix or an argument gives. */
@@ -156,8 +160,8 @@ export async function runValues(
 }
 
 /**
- * The expression for a value from outside the repository that is the same for all runs: a variable that no module
- * declares.
+ * The expression for a value that comes from outside the repository and is the same for all runs. The expression is a
+ * variable that no module declares.
  */
 const INPUT = "var._given_outside";
 

@@ -101,9 +101,11 @@ export async function unitValues(
 }
 
 /**
- * Returns a function that tells whether a Terragrunt unit, a stack or a script may give a variable of the module in a
- * folder an unknown value: with computed inputs, with arguments that may set variables, or with an include that is not
- * in the repository.
+ * Returns a function that tells whether a variable of the module in a folder may get an unknown value. A Terragrunt
+ * unit, a stack or a script may give it such a value in these ways:
+ * - with computed inputs;
+ * - with arguments that may set variables;
+ * - with an include that is not in the repository.
  */
 export function unknownGivers(
   repository: Repository,

@@ -89,7 +89,7 @@ export function otherBranch(
   return first !== undefined && branches.every(isOther) ? `${branches[0]}, at ${placeOf(first)}` : null;
 }
 
-/** A run of a root module: a resource that starts it, in the form that one chain of module calls creates. */
+/** A run of a root module. A resource starts the run; one chain of module calls creates the resource. */
 interface Run {
   readonly resource: CodeBlock;
   /** The resource, or the call of its module that distinguishes the run from others. */

@@ -23,8 +23,9 @@ const QUICK = /^\s*["']?(kind|components|import|dirs)["']?\s*:/m;
 const PLACES = /path|dir|folder|root|module|source|url/i;
 
 /**
- * Returns two places where YAML files for Kubernetes operators, for Atmos or for Terrateam run the root module in a
- * folder, as text for a message. Both places are for the same kind of tool. Null if there are no two such places.
+ * Returns two places where YAML files run the root module in a folder, as text for a message. The files are those of
+ * Kubernetes operators, of Atmos or of Terrateam; both places belong to the same kind of tool. Null if there are no two
+ * such places.
  */
 export async function severalYamlRuns(repository: Repository, folder: string): Promise<string | null> {
   for (const [first, second] of await listRuns(repository, folder)) {
@@ -140,8 +141,8 @@ function namesFolder(value: unknown, file: CodeFile, folder: string, key = ""): 
 }
 
 /**
- * Returns the runs of Atmos: one for each component that runs the root module in the folder, in each stack file that no
- * other file imports.
+ * Returns the runs of Atmos. Each stack file that no other file imports has one run for each component that runs the
+ * root module in the folder.
  */
 function stackRuns(files: readonly YamlFile[], folder: string): readonly YamlRun[] {
   const stacks = files.flatMap(({ file, values: [value] }) => (isFields(value) ? [{ file, value }] : []));
@@ -218,7 +219,7 @@ const VARIABLES = /^(\w*vars|\w*variables|values|inputs)$/i;
 
 /**
  * Returns the values of a variable in the members that hold variables, such as `vars`, at any depth. A value that is
- * not a text becomes `$`, which stands for an unknown value.
+ * not a text becomes `$`: the value is unknown.
  */
 function valuesIn(value: unknown, variable: string, isHolder = false): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((each: unknown) => valuesIn(each, variable, isHolder));

@@ -130,7 +130,9 @@ const refusalSchema = z.object({
 
 /** A repository as the code host shows it now. The name can differ from the requested one. */
 export interface RepositoryNow {
-  /** The repository's number at the code host, which survives renames and transfers; null if the host does not say. */
+  /**
+   * The repository's number at the code host; null if the host does not say. The number survives renames and transfers.
+   */
   readonly id: number | null;
   /** The repository's current name, `owner/name`. */
   readonly name: string;

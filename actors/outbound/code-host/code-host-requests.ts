@@ -100,9 +100,9 @@ export interface CodeHostRequestsOptions {
 /**
  * Creates a function that sends requests to the code host through `outbound`.
  *
- * `@octokit/core` would replace only the headers and the JSON parser. It takes a redirect's status for success, and
+ * `@octokit/core` would replace only the headers and the JSON parser. It treats a redirect status as success, and
  * parses JSON only if the type is `application/json`. Its plugins wait in memory by the wall clock instead of in
- * durable wake-ups: `plugin-retry` repeats a POST three times after a 5xx, which may write a comment twice, and
+ * durable wake-ups. `plugin-retry` repeats a POST three times after a 5xx, which may write a comment twice.
  * `plugin-throttling` misses limits with status 429, with a date in `retry-after`, or stated only in the text of a 403.
  */
 export function createCodeHostRequests(options: CodeHostRequestsOptions): AskCodeHost {

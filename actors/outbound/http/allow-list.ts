@@ -10,7 +10,7 @@ interface Entry {
   readonly below: boolean;
   /** Null or empty for the protocol's default port. */
   readonly port: string | null;
-  /** True for an entry with a protocol; it also allows private addresses. */
+  /** True for an entry that gives a protocol. Such an entry also allows private addresses. */
   readonly admitsPrivate: boolean;
 }
 

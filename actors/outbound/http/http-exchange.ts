@@ -4,7 +4,7 @@ import type { RunSignal } from "../../../runtime/effects/run-signal.js";
 import { readText } from "./answer-text.js";
 import { listCodings } from "./content-coding.js";
 
-/** Lower statuses are interim; another answer to the same request follows (RFC 9110, section 15.2). */
+/** Statuses below this are interim: another answer to the same request follows (RFC 9110, section 15.2). */
 const FIRST_FINAL_STATUS = 200;
 /**
  * Matches zlib's error codes for gzip and deflate, brotli, and zstd. Any other error comes from the connection or its
@@ -27,14 +27,14 @@ export interface ExchangeLimits {
 type Controller = Dispatcher.DispatchController;
 
 /**
- * One HTTP request in progress; it collects the answer. It handles undici's events directly, to avoid the cost of the
- * streams in undici's `request`.
+ * One HTTP request in progress, which collects the answer. The class handles undici's events directly, to avoid the
+ * cost of the streams in undici's `request`.
  *
- * 1. It settles once. Before the answer's head arrives, it rejects with the connection's error, or with a
- *    `TimeoutError` after the timeout. If the signal aborts, it rejects with the signal's reason, also after the head.
- *    Timeout and signal take effect immediately, even before there is a connection.
+ * 1. The exchange settles once. Before the answer's head arrives, it rejects with the connection's error, or with a
+ *   `TimeoutError` after the timeout. If the signal aborts, it rejects with the signal's reason, even after the head
+ *   has arrived. Timeout and signal take effect immediately, even before there is a connection.
  * 2. After the head has arrived, all other failures resolve with an answer whose `unread` says why the body is
- *    incomplete.
+ *   incomplete.
  * 3. If the answer is not read to its end, the connection is closed.
  */
 export class HttpExchange implements Dispatcher.DispatchHandler {

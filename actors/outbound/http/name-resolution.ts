@@ -15,7 +15,7 @@ const TRIES = 2;
 const OTHER_KIND_MS = 500;
 /**
  * Maximum number of names to resolve with the operating system at once. Each lookup takes one of the process's four
- * threads for such work, which reads and writes of stored data also need.
+ * threads for blocking work. Reads and writes of stored data also need these threads.
  */
 const SYSTEM_AT_ONCE = 2;
 /** Error codes that mean an unknown name or no name server. Other codes are failures. */

@@ -132,8 +132,8 @@ export async function revokeToken(outbound: Pick<Outbound, "post">, asking: Aski
 }
 
 /**
- * Normalizes a token answer: removes members that are null or blank, which mean a missing value, and joins scopes into
- * one text. Returns any value that is not an object unchanged.
+ * Normalizes a token answer: removes members that are null or blank, because hosts write these for a missing value, and
+ * joins scopes into one text. Returns any value that is not an object unchanged.
  */
 function toTokenAnswer(json: unknown): unknown {
   const answer = withoutEmptyMembers(json);

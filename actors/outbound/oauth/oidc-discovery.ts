@@ -15,10 +15,11 @@ export class KeysUnavailable extends Error {
 /** The keys that issuers publish through OpenID Connect Discovery 1.0. */
 export interface IssuerKeys {
   /**
-   * Returns a function that finds the issuer's key for a token's header, by `kid` and `alg`. The function rejects with
-   * {@link KeysUnavailable} if there are no keys, with jose's `JWKSNoMatchingKey` if no key fits, and with jose's
-   * `JWKSMultipleMatchingKeys`, which iterates over the keys, if several fit. `client` is the workspace whose trust
-   * names the issuer.
+   * Returns a function that finds the issuer's key for a token's header, by `kid` and `alg`. `client` is the workspace
+   * whose trust names the issuer. The function rejects in these cases:
+   * - There are no keys: with {@link KeysUnavailable}.
+   * - No key fits: with jose's `JWKSNoMatchingKey`.
+   * - Several keys fit: with jose's `JWKSMultipleMatchingKeys`, which iterates over these keys.
    */
   toKey(issuer: string, client: string): JWTVerifyGetKey;
   /**

@@ -26,8 +26,8 @@ type Judge = NonNullable<Station["judge"]>;
 const hiddenOfJudge: ReadonlySet<keyof Judge> = new Set(["rubric", "claims"]);
 
 /**
- * Lists the differences between the two configs, part by part. Skills are compared by content. Omits memories, which
- * configs do not contain, and the fields that belong to no part, such as the check and the timeout.
+ * Lists the differences between the two configs, part by part. Skills are compared by content. Omits memories, because
+ * configs do not contain them. Also omits fields that belong to no part, such as the check and the timeout.
  */
 export function listConfigChanges(live: RunConfig, planned: RunConfig): readonly ConfigChange[] {
   const [was, now] = [live.station, planned.station];

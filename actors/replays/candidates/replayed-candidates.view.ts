@@ -86,7 +86,8 @@ export function candidateReplays({ workspaceId, teamId, from }: CandidatePlace) 
         cursor,
         limit: MAX_CANDIDATE_REPLAYS + 1,
         after: [`rep_${ulidTime(Date.parse(from))}`],
-        // Exclude replays with the answer: they show an upper bound, and no team can adopt such a config.
+        // Exclude replays with the answer: they only show an upper bound, because no team can adopt a config that knows
+        // the answer.
         fits: ({ candidate }) => candidate.kind !== "live" && candidate.kind !== "with-answer",
       },
     );

@@ -16,7 +16,8 @@ export interface ReplayEntry {
   /** The task's title at the start. */
   readonly title: string;
   /**
-   * Why the run could not be repeated at the start, which makes its copies unscored; null if the run could be repeated.
+   * Why the run could not be repeated at the start; null if it could be repeated. The copies of a run that cannot be
+   * repeated are unscored.
    */
   readonly refusal: RunRefusalCode | null;
   /** The expected result that the run's copies receive; only in a replay with the answer. */

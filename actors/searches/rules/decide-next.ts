@@ -38,8 +38,10 @@ export interface SearchSnapshot {
   readonly allotments: Allotments;
   readonly spending: SearchSpending;
   /**
-   * `unchanged` if the station's current config has the same running and scoring fingerprints as at the start of the
-   * search; `gone` if the station, its line or the set is gone; otherwise `changed`.
+   * - `unchanged`: the station's current config has the same running and scoring fingerprints as at the start of the
+   *   search.
+   * - `gone`: the station, its line or the set is gone.
+   * - `changed`: all other cases.
    */
   readonly live: "unchanged" | "changed" | "gone";
   /** The seed first, then the candidates in the order of admission. */

@@ -133,8 +133,9 @@ export function hasGain(contenders: readonly Contender[], objective: Objective):
 }
 
 /**
- * Returns the config that leads so far: the highest score among the seed and the candidates; with objective `cost`, the
- * cheapest that is not `worse` than the seed. Ties go to the earlier config. Null until the seed's replay finishes.
+ * Returns the config that leads so far; null until the seed's replay finishes. With objective `success`, this is the
+ * config with the highest score. With `cost`, it is the cheapest config that is not `worse` than the seed. Ties go to
+ * the earlier config.
  */
 export function findLeader<Each extends Contender>(contenders: readonly Each[], objective: Objective): Each | null {
   const ranked = rank(contenders);
