@@ -159,7 +159,7 @@ async function isOutputRead(repository: Repository, output: string, [call]: Modu
   const code = await repository.code();
   if ("fault" in code) return true;
   const path = call?.block.file.path ?? "";
-  // Other root modules, units and stacks read the outputs of a root module by these names.
+  // Other root modules, units and stacks read the outputs of a root module through `outputs` or `component`.
   if (!isModuleFile(path)) return code.files.some(({ text }) => /outputs\b|\bcomponent\s*\./.test(text));
   const reference = new RegExp(
     `(?<![\\w-])module\\s*\\.\\s*${call?.block.labels[0]}(?![\\w-])\\s*(?:\\[[^\\]]*\\]\\s*)?((?:\\.\\s*[\\w-]+\\s*)*)`,

@@ -69,7 +69,10 @@ async function rootValues(
   return (variable) => lists.flatMap((list) => list(variable));
 }
 
-/** Returns the Terragrunt file in a module's own folder, which runs the module there; null if there is none. */
+/**
+ * Returns the Terragrunt file in a module's own folder; null if there is none. Such a file runs the module in this
+ * folder.
+ */
 async function ownUnit(repository: Repository, folder: string): Promise<CodeBlock | null> {
   if (!repository.entries.some(({ path }) => isUnitOf(path, folder))) return null;
   const code = await repository.code();

@@ -32,8 +32,8 @@ export const attributeOrder: readonly string[] = [...toProperties(toShape(statio
 type WritesMembers = (attribute: string) => boolean;
 
 /**
- * Lists the changes in attribute order. Objects that the source writes out are compared member by member, lists as a
- * whole.
+ * Lists the changes in attribute order. Objects that the source writes out are compared member by member. Lists are
+ * compared as a whole.
  */
 export function listStationChanges(live: Block, wanted: Block, writesMembers: WritesMembers): readonly StationChange[] {
   return changesBetween({ entries: readAttributes(live) }, { entries: readAttributes(wanted) }, writesMembers);

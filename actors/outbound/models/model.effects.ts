@@ -142,8 +142,8 @@ interface Conversation {
 
 /** Asks the question. If the answer is unusable, asks again in the same conversation and says what is wrong. */
 async function converse({ model, request, tally }: Conversation, signal: RunSignal): Promise<ModelOutcome> {
-  // The stored question contains only a JSON schema. Zod calls this conversion experimental, so the caller parses the
-  // answer again.
+  // The stored question contains only a JSON schema, so convert this schema back to a Zod schema. Zod calls the
+  // conversion experimental, so the caller parses the answer again.
   const schema = z.fromJSONSchema(request.schema);
   let { messages } = request;
   for (let repairs = 0; ; repairs++) {

@@ -56,7 +56,7 @@ export const replayedCandidatesSchema = z
     description: "The candidates that a team replayed in a period, by replay set.",
   });
 
-/** Returns a period that ends at a time and starts at the beginning of its first UTC day. */
+/** Returns a period that ends at `nowMs` and starts at the beginning of its first UTC day. */
 export function toPeriod(name: PeriodName, nowMs: number) {
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS;
   const fromMs = today - (Number.parseInt(name, 10) - 1) * DAY_MS;

@@ -11,7 +11,7 @@ interface LookAt {
 }
 
 /**
- * A request for a verdict on a copy. The first verdict decides the copy's result; a second one measures the judge's
+ * A request for a verdict on a copy. The first verdict decides the copy's result. A second verdict measures the judge's
  * consistency.
  */
 export interface VerdictLook extends LookAt {

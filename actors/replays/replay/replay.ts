@@ -34,7 +34,10 @@ export interface ReplaySpending {
   readonly unpriced: number;
 }
 
-/** A replay of a set: it repeats each of the set's runs under one config. Its input holds its config and entries. */
+/**
+ * A replay of a set, which repeats each of the set's runs under one config. The replay's input holds the config and the
+ * entries.
+ */
 export interface ReplayRow extends Stored<typeof replayRowSchema, "progress"> {
   readonly teamId: string;
   /** The running and the scoring fingerprint of the replay's config (`lines/fingerprint.ts`). */

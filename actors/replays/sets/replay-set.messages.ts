@@ -55,7 +55,7 @@ export interface RemoveEntry extends SetMessage {
   readonly runId: string;
 }
 
-/** Sets or clears a set's guard mark. Changes of a station are checked with its marked set. */
+/** Sets or clears a set's guard mark. The marked set of a station is used to check planned changes of the station. */
 export interface MarkGuard extends SetMessage {
   readonly type: "guard.mark";
   readonly setId: string;

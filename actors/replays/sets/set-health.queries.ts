@@ -46,7 +46,7 @@ export function isNamedByHealth(reading: Reading, workspaceId: string, set: Repl
   return listNamed(findSources(reading, workspaceId, set, replay)).some(({ id }) => id === replay.id);
 }
 
-/** Whether a replay is the newest finished one that checks its set, under any config. */
+/** Whether a replay is the newest finished replay that checks its set, under any config. */
 export function isNewestCheck(reading: Reading, workspaceId: string, set: ReplaySetRow, replay: ReplayRow): boolean {
   return findCheck(reading, workspaceId, set)?.id === replay.id;
 }

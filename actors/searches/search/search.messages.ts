@@ -56,7 +56,7 @@ export interface StopSearch extends Answered<SearchStopped | Refusal>, Keyed {
   readonly client: string | null;
 }
 
-/** Sent when the search's line changed or was removed, because the station may be gone. */
+/** Sent when the search's line changed or was removed. The search then checks whether its station is gone. */
 export interface StationLeft extends Message {
   readonly type: "station.left";
 }
