@@ -184,7 +184,7 @@ async function whyChanged(
   return changer === null ? null : `Code that is generated at ${changer} may change the module. ${LOSS}`;
 }
 
-/** Returns the folders of the module of a file and of its callers, innermost first. */
+/** Returns the folders of a file's module and of the module's callers, innermost first. */
 function foldersOf(path: string, calls: readonly ModuleCall[]): readonly string[] {
   return [path, ...calls.map(({ block }) => block.file.path)].map((each) => dirname(each));
 }

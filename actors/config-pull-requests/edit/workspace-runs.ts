@@ -287,7 +287,7 @@ function isOfOther(block: CodeBlock, named: string | undefined): boolean {
   return !`/${named}`.toLowerCase().endsWith(`/${written.toLowerCase()}`);
 }
 
-/** Returns the places of the projects in a folder in the files of tools that run root modules. */
+/** Finds a folder's projects in the files of tools that run root modules, and returns the places of these projects. */
 async function listProjects(repository: Repository, folder: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const path of PROJECT_FILES.filter((each) => repository.entries.some((entry) => entry.path === each))) {

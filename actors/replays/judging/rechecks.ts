@@ -100,7 +100,7 @@ function put({ turn }: JudgingScene, before: ReplayRecheckRow, change: Partial<R
 }
 
 /**
- * Queues a run that only checks the changes of another run of the replay, in the replay's lane. Returns the id of the
+ * Queues, in the replay's lane, a run that only checks the changes of another run of the replay. Returns the id of the
  * queued run.
  */
 function queueCheck(

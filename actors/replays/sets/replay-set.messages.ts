@@ -77,7 +77,7 @@ export interface StartReplay extends Answered<ReplayStarted | Refusal>, Keyed {
   readonly ceiling: Money;
   /** From 1 to 5. */
   readonly repeats: number;
-  /** False to prevent a replay with the answer after a baseline that this request starts; true by default. */
+  /** If this request starts a baseline: whether a replay with the answer may follow the baseline. True by default. */
   readonly oracle?: boolean;
 }
 
@@ -112,7 +112,7 @@ export interface DissolveSets extends Message {
   readonly type: "sets.dissolve";
 }
 
-/** Sent at service start: holds the commits of entries that an earlier release stored. */
+/** Sent at service start. Adds the missing holds on the commits of entries that an earlier release stored. */
 export interface HoldEntryCommits extends Message {
   readonly type: "commits.hold";
 }

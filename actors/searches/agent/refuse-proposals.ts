@@ -17,7 +17,7 @@ export interface ProposalContext {
   readonly left: number;
   /** The running fingerprints of the search's candidates and its seed, by name. */
   readonly known: ReadonlyMap<string, string>;
-  /** Lists the errors that a block would have as the station of its line, with paths under `station`. */
+  /** Validates a block as the station of its line. Returns the errors, with paths under `station`. */
   check(block: StationBody): readonly FieldError[];
   /** Returns a block's running fingerprint. Called only for blocks without errors. */
   toFingerprint(block: StationBody): string;
