@@ -2,8 +2,8 @@ import { indexedTable } from "../tables/indexed-table.js";
 import type { RegressedTask, SideResult } from "./check-schemas.js";
 
 /**
- * The results of a check, which stay available after its replays are removed. `regressions` has at most 50 tasks, each
- * with at most 5 reasons of up to 500 bytes.
+ * The results of a check. The results stay available after the check's replays are removed. `regressions` has at most
+ * 50 tasks, each with at most 5 reasons of up to 500 bytes.
  */
 export interface CheckResultRow {
   readonly checkId: string;

@@ -8,7 +8,7 @@ import type { ReplayCheckRow } from "./check.js";
 import type { CheckSide } from "./verdict.js";
 
 /**
- * A copy of a run on one side of a check. `why` says why the copy failed or is unscored; it is null for other copies.
+ * A copy of a run on one side of a check. `why` says why the copy failed or is unscored, and is null for other copies.
  */
 export type SideCopy = Pick<
   ReplayCopyRow,

@@ -20,8 +20,8 @@
  * | any             | check.forget                     | new       | removes its rows                            |
  * | any             | check.other (replay.moved, late) | same      |                                             |
  *
- * 1. Every verdict except `running` is final (`verdict.ts`). The turn that finds it writes it to the row, and stores
- * the results.
+ * 1. Every verdict except `running` is final (`verdict.ts`). The turn that finds such a verdict writes it to
+ * the row, and stores the results.
  * 2. The check watches and pins both replays until it has a verdict and both replays have ended without running runs
  * (or are gone). Then it stores the results again.
  * 3. In `new` the check has no rows. Every event except `start.made` stops the actor there.

@@ -26,13 +26,13 @@ export interface CheckTerms {
 }
 
 /**
- * Sent to a new check actor. Starts a check of a planned change. The answer names an earlier check if that check is
- * still valid, or if an earlier request with the same idempotency key started it.
+ * Sent to a new check actor. Starts a check of a planned change. The answer names an earlier check instead, if that
+ * check is still valid, or if an earlier request with the same idempotency key started that check.
  */
 export interface StartCheck extends Answered<CheckStarted | Refusal>, Keyed {
   readonly type: "check.start";
   readonly caller: Caller;
-  /** The client to name in the change record; null for none. */
+  /** The client that the change record names; null if it names no client. */
   readonly client: string | null;
   readonly teamId: string;
   readonly lineId: string;
@@ -45,8 +45,8 @@ export interface StartCheck extends Answered<CheckStarted | Refusal>, Keyed {
 export interface CheckStarted {
   readonly checkId: string;
   /**
-   * `reused`: another request started the check, and it is also valid for this request. `replayed`: an earlier request
-   * with this idempotency key started it.
+   * `reused`: another request started the check, and the check is also valid for this request. `replayed`: an earlier
+   * request with this idempotency key started the check.
    */
   readonly how: "started" | "reused" | "replayed";
 }

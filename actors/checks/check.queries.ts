@@ -38,7 +38,7 @@ type ReadChecks = (reading: Reading, cursor: Cursor<ReplayCheckRow> | null) => S
 
 /**
  * Returns a function that reads the checks of a set. If `before` is the id of a check, the function reads only older
- * checks. It reads none if the check `before` is gone or belongs to another set.
+ * checks. The function reads nothing if this check is gone or belongs to another set.
  */
 export function checksOfSet(
   { workspaceId, setId }: { readonly workspaceId: string; readonly setId: string },

@@ -25,7 +25,7 @@ import type { Decision } from "./verdict.js";
 
 /** The actions of a check's transitions. `check.machine.ts` defines when they run. */
 
-/** The state of both replays after one of them progressed, and the decision from it. */
+/** The state of both replays after one of them progressed, and the decision that follows from this state. */
 interface SidesMoved {
   readonly sides: ReplaySides;
   readonly decision: Decision;

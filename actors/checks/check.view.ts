@@ -18,7 +18,9 @@ import { type ReplaySides, readSidesInSteps } from "./check-sides.js";
 
 interface Asked {
   readonly reused: boolean;
-  /** The reading in which `waiting` looks up runners. Null on streams, which do not show waits for a runner. */
+  /**
+   * The reading in which `waiting` looks up runners. Null for a stream's view, which does not show waits for a runner.
+   */
   readonly latest: Reading | null;
 }
 
@@ -113,9 +115,11 @@ function falseFailureText(chance: number | null): string {
 }
 
 /**
- * Returns what a running check waits for, or null. A check waits only if each of its replays in progress waits. A wait
- * for runners takes precedence over a wait for the model. If `latest` is null, the function ignores runners and finds
- * only waits for the model, which the rows of replays store. `latest` should cache views, as for {@link findWait}.
+ * Returns what a running check waits for; null if it does not wait. A check waits only if each of its replays in
+ * progress waits. A wait for runners takes precedence over a wait for the model.
+ *
+ * If `latest` is null, the function ignores runners and finds only waits for the model, which the rows of replays
+ * store. `latest` should cache views, as for {@link findWait}.
  */
 export function whatCheckWaitsFor(
   latest: Reading | null,

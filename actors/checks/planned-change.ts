@@ -30,7 +30,8 @@ export interface PreparedChange {
 
 /**
  * Prepares a change to be replayed. Refuses a block or a line that would not be accepted, and repositories that the
- * live line does not have, with the path of each problem. Also refuses a change that does not affect how runs work.
+ * live line does not have. These refusals give the path of each problem. Also refuses a change that does not affect how
+ * runs work.
  */
 export function prepareChange(
   turn: TurnReading,
@@ -52,7 +53,8 @@ export function prepareChange(
 }
 
 /**
- * Returns the planned block with the live fields for scoring and placement. An omitted `passesTo` keeps its live value.
+ * Returns the planned block with the live values in the fields for scoring and placement. An omitted `passesTo` keeps
+ * its live value.
  */
 function withLiveFields(planned: StationBlock, live: Station): Pick<PreparedChange, "block" | "keptLive"> {
   const { check, judge, diffs, runners } = live;

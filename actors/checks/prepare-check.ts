@@ -29,7 +29,10 @@ export interface PreparedCheck {
   readonly runsDigest: string;
   /** The set's existing baseline; null if the check must start one. */
   readonly baseline: ReplayRow | null;
-  /** The ids of the set's replays (`replaced`) and checks (`leaving`) to remove so that the new ones fit. */
+  /**
+   * The ids of the set's replays (`replaced`) and checks (`leaving`) to remove, so that the new replays and the new
+   * check fit.
+   */
   readonly replaced: readonly string[];
   readonly leaving: readonly string[];
 }
@@ -104,8 +107,8 @@ function repeat(turn: TurnReading, checkId: string): CheckStart {
 }
 
 /**
- * Finds the set that guards changes to the station, and the thresholds of the live line. Refuses if one of them is
- * missing, or if the set has no runs.
+ * Finds the set that guards changes to the station, and the thresholds of the live line. Refuses if the set or the
+ * thresholds are missing, or if the set has no runs.
  */
 function findGuarded(
   turn: TurnReading,
@@ -144,10 +147,13 @@ function refuse(refusal: Refusal): CheckStart {
   return { to: "refuse", refusal };
 }
 
-/** A change of a station, identified by the running fingerprints before and after it. */
+/** A change of a station, identified by the running fingerprints before and after the change. */
 type ChangeOf = Pick<ReplayCheckRow, "stationId" | "candidateRunning" | "liveRunning">;
 
-/** The other values that must match for an earlier check of the same change to still be valid. */
+/**
+ * The values that an earlier check of the same change must share with the new check, so that the service can reuse the
+ * earlier check.
+ */
 type CheckedWith = Pick<ReplayCheckRow, "setId" | "runsDigest" | "threshold" | "scoring" | "repeats">;
 
 /** Lists the checks of a change, newest first. */
@@ -156,7 +162,10 @@ function listEarlier(reading: Reading, workspaceId: string, of: ChangeOf): reado
   return replayChecks.all(reading, workspaceId, { stationId, candidateRunning, liveRunning });
 }
 
-/** Finds the newest check with the same runs and terms that is not undecided. Returns undefined if there is none. */
+/**
+ * Finds the newest earlier check that has the wanted runs and terms and is not undecided. Returns undefined if there is
+ * none.
+ */
 function findReusable(earlier: readonly ReplayCheckRow[], wanted: CheckedWith): ReplayCheckRow | undefined {
   const terms = toTerms(wanted);
   return earlier.find((check) => check.verdict !== "undecided" && toTerms(check) === terms);
@@ -176,7 +185,10 @@ function digestRuns(runIds: readonly string[]): string {
 /** Maximum number of checks stored for a set. */
 const MAX_CHECKS = 200;
 
-/** Returns the ids of the set's oldest ended checks to remove so that one more fits; refuses if too few have ended. */
+/**
+ * Returns the ids of the set's oldest ended checks to remove so that one more check fits. Refuses if too few checks
+ * have ended.
+ */
 export function findRemovableChecks(turn: TurnReading, setId: string): readonly string[] | Refusal {
   const oldestFirst = replayChecks.all(turn, turn.self.partition, { setId }).toReversed();
   const mayGo = ({ endedAt }: ReplayCheckRow) => endedAt !== null;

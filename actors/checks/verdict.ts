@@ -48,7 +48,7 @@ export interface Decision {
  * Decides the verdict. The first case that applies counts:
  * 1. `failed`: more tasks regressed than allowed. This may be known while replays still run.
  * 2. `running`: a replay is still in progress.
- * 3. `undecided`: there is a reason for no decision.
+ * 3. `undecided`: one of the {@link undecidedReasons} applies.
  * 4. `passed`.
  */
 export function decide(sides: CheckSides, maxRegressions: number): Decision {

@@ -38,9 +38,9 @@ export interface MadeCommit {
   /** The commit that the pull request's branch pointed to; null if there was no such branch. */
   readonly before: string | null;
   /**
-   * When the code host created the commit of this attempt, by its own clock, in milliseconds since 1970. That commit is
-   * `commit`, or has the same content. Absent if the code host does not report the time, and in data of earlier
-   * releases.
+   * When the code host created the commit of this attempt, by the code host's clock, in milliseconds since 1970. The
+   * commit of this attempt is `commit`, or has the same content as `commit`. Absent if the code host does not report
+   * the time, and in data of earlier releases.
    */
   readonly madeAtMs?: number;
 }

@@ -97,7 +97,7 @@ function toPick(message: PickCandidate, turn: TurnReading) {
   return pullRequest === undefined ? message : toEvent("pick.repeated", { ...message, pullRequest });
 }
 
-/** Checks the caller again in the turn, because they may have lost access while the message waited. */
+/** Checks the caller's access again in the turn, because the caller may have lost access while the message waited. */
 function refuseCaller(turn: TurnReading, { caller, candidate: { teamId } }: PickCandidate): Refusal | null {
   const { partition } = turn.self;
   const ended = refuseEndedToken(turn, caller, turn.now);

@@ -18,7 +18,7 @@ interface CandidatePicked {
 export interface PickCandidate extends Answered<CandidatePicked | Refusal>, Keyed {
   readonly type: "candidate.pick";
   readonly caller: Caller;
-  /** The client to name in the change record; null for none. */
+  /** The client that the change record names; null if it names no client. */
   readonly client: string | null;
   readonly candidate: PickedCandidate;
 }

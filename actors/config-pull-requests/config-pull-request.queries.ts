@@ -6,8 +6,8 @@ import type { ConfigPullRequestRow } from "./config-pull-request.js";
 import { configPullRequests } from "./config-pull-request.table.js";
 
 /**
- * Finds a config pull request. Refuses with `not-found` unless it belongs to the team and the caller may read the
- * team's outcomes.
+ * Finds a config pull request. Refuses with `not-found` if the pull request does not belong to the team, or if the
+ * caller may not read the team's outcomes.
  */
 export function findConfigPullRequest(
   reading: Reading,

@@ -24,7 +24,10 @@ export const configPullRequests = indexedTable<ConfigPullRequestRow>("config-pul
   },
 });
 
-/** Retention of config pull requests. The search may be stored longer, and its candidate can then be picked again. */
+/**
+ * The retention of config pull requests. If the search is stored longer than the config pull request, the candidate can
+ * be picked again.
+ */
 export const configPullRequestRetention = retain(configPullRequests, {
   period: "work",
   after: ["search", "replay-check"],

@@ -167,7 +167,10 @@ function reportName(turn: Turn, named: OpenedConfig["named"]): void {
   if (nameNews !== null) turn.send(findPullRequestLog(turn, partition, { ...shown, repository: askedAs }), nameNews);
 }
 
-/** Changes the row if `to` has a state, or if the end of the wait differs. */
+/**
+ * Applies `to` to the row if `to` has a state, or if its end of the wait differs from the row's. Otherwise does
+ * nothing.
+ */
 function change(turn: Turn, to: Partial<ConfigPullRequestRow>): void {
   const { partition, id } = turn.self;
   const row = findPullRequestByCandidate(turn, partition, id);

@@ -102,9 +102,10 @@ export const configPullRequestSchema = z
   .meta({ title: "config-pull-request", description: "A pull request that changes a line's config to a candidate's." });
 
 /**
- * Why no pull request was opened, for people. `attribute` and `expression` are null if the reason concerns none.
- * `wanted` is the value to set by hand, or one line of HCL for each changed attribute. `wanted` is null if there is
- * nothing to set, or if it is longer than {@link MAX_WANTED_CHARACTERS}.
+ * Why no pull request was opened, for people.
+ * - `attribute` and `expression` say what the reason concerns; both are null if it concerns none.
+ * - `wanted` is the value to set by hand, or one line of HCL for each changed attribute. Null if there is nothing to
+ *   set, or if the text is longer than {@link MAX_WANTED_CHARACTERS}.
  */
 export type OpeningRefusal = NonNullable<ConfigPullRequestRow["reason"]>;
 
@@ -113,7 +114,7 @@ export interface ConfigPullRequestRow
   extends Stored<typeof configPullRequestSchema, "repository" | "path" | "waitsUntil"> {
   /** The line's source when the latest attempt started; null if the line had none. */
   readonly source: ConfigSource | null;
-  /** When the code host's rate limit ends; absent or null if the pull request does not wait for it. */
+  /** When the code host's rate limit ends; absent or null if the pull request does not wait for the limit to end. */
   readonly waitsUntil?: string | null;
 }
 

@@ -24,9 +24,7 @@ export const pullRequestsLeavingSubscriber: Subscriber<ResourceChanged<"team"> |
   },
 };
 
-/**
- * Pull requests that change the config of a line to that of a candidate. The `searches` area provides their effects.
- */
+/** Pull requests that replace a line's config with a candidate's config. The `searches` area provides their effects. */
 export const configPullRequestsArea = defineArea({
   name: "config-pull-requests",
   actors: () => [configPullRequestActor],

@@ -61,7 +61,7 @@ export function hostedSource(
           length += typeof text === "string" ? text.length : 0;
           return text;
         }
-        // No content for a listed file means that the file is too large.
+        // A listed file without content is too large.
         const isThere = (await list()).entries.some(({ path: each, mode }) => each === file && !kinds.has(mode));
         return isThere ? ({ unread: "large" } as const) : null;
       });

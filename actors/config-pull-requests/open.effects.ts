@@ -95,9 +95,10 @@ function readTexts({ reading, partition, findPicked }: Opening, { row }: OpenCon
 
 /**
  * Creates the branch, or advances it from a commit of an earlier attempt. Returns `taken` if the branch exists and does
- * not contain the commit. Returns `gone` if the branch was deleted meanwhile, or if an open pull request has no branch:
- * then somebody merged or closed the pull request and deleted the branch after it was read, so the branch is not
- * created again.
+ * not contain the commit. Returns `gone` in two cases, and then does not create the branch again:
+ * - The branch was deleted meanwhile.
+ * - A pull request that was read as open has no branch. Somebody merged or closed the pull request and deleted the
+ *   branch after the read.
  */
 async function placeBranch(
   { sources }: CodeHost,

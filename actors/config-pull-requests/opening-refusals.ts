@@ -10,7 +10,7 @@ export function refuseOpening(code: OpeningRefusal["code"], message: string): Op
   return boundRefusal({ code, message, attribute: null, expression: null, wanted: null });
 }
 
-/** Shortens a refusal for storage, because streams publish it completely. */
+/** Shortens a refusal for storage, because streams publish the complete refusal. */
 export function boundRefusal({ code, message, attribute, expression, wanted }: OpeningRefusal): OpeningRefusal {
   const isLong = wanted !== null && wanted.length > MAX_WANTED_CHARACTERS;
   const more = isLong ? " The value to set is in the config of each run of the candidate's replays." : "";

@@ -33,7 +33,7 @@ export interface ShownChange {
 /** The results of a config on some tasks. */
 export interface SideFigures {
   readonly success: Interval | null;
-  /** The number of scored copies, and the number of their tasks. */
+  /** The number of scored copies, and the number of tasks that these copies belong to. */
   readonly scored: number;
   readonly tasks: number;
   /** The cost of a scored copy; null if unknown. */
@@ -52,16 +52,22 @@ export interface ComparedFigures {
   readonly live: SideFigures;
   readonly candidate: SideFigures;
   readonly gain: Gain | null;
-  /** How many of the tasks scored on both sides succeeded less often than under the live config; null if unknown. */
+  /**
+   * The tasks that both configs scored. `of` is their number; `tasks` is the number of them that succeeded less often
+   * under the candidate's config than under the live config. Null if unknown.
+   */
   readonly worse: { readonly tasks: number; readonly of: number } | null;
-  /** How many of the tasks that the judge compared were worse than under the live config; null if unknown. */
+  /**
+   * The tasks that the judge compared. `of` is their number; `tasks` is the number of them that were worse under the
+   * candidate's config than under the live config. Null if unknown.
+   */
   readonly judgedWorse: { readonly tasks: number; readonly of: number } | null;
 }
 
 /** The measured results of a candidate. */
 export interface Evidence {
   readonly objective: "success" | "cost";
-  /** The results on the tasks that the candidate was selected on. */
+  /** The results on the tasks that were used to select the candidate. */
   readonly searched: ComparedFigures | null;
   /** The results on held-out tasks, which were not used for selection; null until they are measured. */
   readonly heldOut: ComparedFigures | null;
@@ -78,7 +84,7 @@ export interface Evidence {
   };
 }
 
-/** Finds a search's data about a candidate; null if some of it is no longer stored. */
+/** Finds a search's data about a candidate; null if some of the data is no longer stored. */
 export type FindPickedConfig = (
   reading: Reading,
   workspaceId: string,

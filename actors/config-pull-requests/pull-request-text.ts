@@ -217,7 +217,7 @@ const MAX_AGENT_CHARACTERS = 500;
 
 /**
  * Patterns and their replacements, in the order in which {@link disarm} applies them. At the code host, a text can
- * notify people, close issues, create links or skip checks. A commit message can do this too, and so can text that
+ * notify people, close issues, create links or skip checks. This also applies to commit messages, and to text that
  * Markdown hides.
  */
 const disarmed: readonly (readonly [RegExp, string])[] = [

@@ -18,8 +18,10 @@ const changeable = [
 
 /**
  * Returns the wanted station: the current live station, with the candidate's values for the fields that the candidate
- * changed. Refuses if the live value of such a field has changed since the search began, unless it changed to the
- * candidate's value. Also refuses if nothing is left to change, or if the station or the search was removed.
+ * changed. Refuses in these cases:
+ * - The live value of such a field has changed since the search began, to another value than the candidate's.
+ * - Nothing is left to change.
+ * - The station or the search was removed.
  */
 export function findWanted(
   reading: Reading,

@@ -96,8 +96,8 @@ interface Part extends CheckoutDiff, DiffPart {}
 const NEXT_FILE = "\ndiff --git ";
 
 /**
- * Splits all diffs into parts, up to the limit, and counts the rest. Every line of a hunk begins with a sign, so it
- * cannot start a new file.
+ * Splits all diffs into parts, up to the limit, and counts the further parts. Every line of a hunk begins with a sign,
+ * so no such line can start a new file.
  */
 function split(checkouts: readonly CheckoutDiff[]): { readonly parts: readonly Part[]; readonly unread: number } {
   const parts: Part[] = [];

@@ -19,7 +19,7 @@ export interface ReadFile {
   isCut: boolean;
 }
 
-/** The remaining reading limits of a change. The reader decrements them. */
+/** The remaining reading limits of a change. The reader decrements these limits. */
 export interface ReadingBudget {
   /** How many files without a `diff --git` line may still be read. */
   plainFiles: number;

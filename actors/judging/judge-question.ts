@@ -30,8 +30,8 @@ export interface JudgingOptions {
 }
 
 /**
- * The shown parts of the work, needed to read the answer. They are not stored, because equal work and options give
- * equal parts.
+ * The parts of the work that the question shows. They are needed to read the answer. They are not stored, because equal
+ * work and options always give equal parts.
  */
 export interface ShownWork extends ShownPlaces {
   /** The indexes of the claims, in the order in which they were shown. */
@@ -48,7 +48,7 @@ export interface JudgeQuestion {
   readonly shown: ShownWork;
 }
 
-/** Maximum characters of a judged change. Files beyond it are only named. */
+/** Maximum characters of a judged change. Files beyond this limit are only named. */
 export const MAX_JUDGED_CHANGE = 200_000;
 const MAX_GIVEN = 50_000;
 const MAX_STEPS = 40_000;
@@ -115,7 +115,7 @@ export const yesNoAnswer = z.strictObject({ reasons, passes: z.boolean() });
 export const numberAnswer = z.strictObject({ reasons, score: z.number().min(1).max(5) });
 const claimAnswer = z.strictObject({ reasons: z.array(answeredReason).max(3), met: z.boolean() });
 
-/** The schema of the answers to all claims, by claim number in the order in which the claims were shown. */
+/** The schema of the answers to all claims. Claims are numbered in the order in which they were shown. */
 export function toClaimsAnswer(count: number) {
   const names = Array.from({ length: count }, (_, at) => toClaimName(at));
   return z.strictObject(Object.fromEntries(names.map((name) => [name, claimAnswer])));

@@ -2,7 +2,7 @@ import type { JudgingSetup } from "../lines/fingerprint.js";
 import type { ModelSettings } from "../outbound/models/model-settings.js";
 import { PROMPT_VERSION } from "./prompt.js";
 
-/** The judging settings of this deployment. Pass null if it has no model. */
+/** Returns the judging settings of this deployment. `model` is null if no model is configured. */
 export function toJudgingSetup(model: Pick<ModelSettings, "name"> | null): JudgingSetup {
   return { defaultModel: model?.name ?? null, promptVersion: PROMPT_VERSION };
 }

@@ -42,7 +42,7 @@ export interface PairQuestion {
   readonly shown: ShownPair;
 }
 
-/** One reading of a pair. Its outcome is from the copy's side. */
+/** One reading of a pair. The outcome is from the copy's side. */
 export interface PairReading {
   readonly ownShownFirst: boolean;
   readonly outcome: PairOutcome;
@@ -68,7 +68,8 @@ export const pairAnswer = z.strictObject({
 });
 
 /**
- * Builds the question of which of two changes is better. For each pair, ask the same model twice, once in each order.
+ * Builds the question which of two changes is better. The caller asks the same model twice about each pair, once in
+ * each order of the changes.
  */
 export function pairQuestion(pairing: Pairing, { mark, ownShownFirst }: ReadingOptions): PairQuestion {
   const { judge, task, own, theirs } = pairing;

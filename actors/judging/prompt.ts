@@ -6,7 +6,7 @@ export const MAX_TITLE = 500;
 export const MAX_DESCRIPTION = 20_000;
 export const MAX_CHECK_OUTPUT = 8_000;
 
-/** Maximum length of an answer, in tokens. Reasoning models need most of it to think. */
+/** Maximum length of an answer, in tokens. Reasoning models need most of these tokens to think. */
 export const MAX_ANSWER_TOKENS = 8_000;
 
 /** Joins paragraphs into a prompt. Joins the sentences of a paragraph with spaces. */
@@ -15,8 +15,8 @@ export function toPrompt(paragraphs: readonly (string | readonly string[])[]): s
 }
 
 /**
- * The rules about untrusted text in every prompt. They also apply to a model without system messages, which gets the
- * instructions and the work in one message.
+ * The rules about untrusted text in every prompt. The rules also work for a model without system messages, which gets
+ * the instructions and the work in one message.
  */
 export function trustRules(mark: string): readonly string[] {
   return [

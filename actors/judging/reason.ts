@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { cutMiddle } from "./cut-text.js";
 
-/** A citation of a hunk, by its number in the change from 1, or of a step, by its index. The other field is null. */
+/**
+ * A citation of a hunk or of a step. A hunk is cited by its number in the change, from 1, and a step by its index. The
+ * other field is null.
+ */
 export interface Citation {
   readonly kind: "hunk" | "step";
   readonly hunk: number | null;

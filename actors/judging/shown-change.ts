@@ -50,8 +50,8 @@ export function showChange(
 }
 
 /**
- * A file with its description (`words`, which may contain control characters) and the number of characters that showing
- * the whole file needs (`cost`).
+ * A file to show. `words` is its description, which may contain control characters. `cost` is the number of characters
+ * that the whole file needs.
  */
 interface ShowableFile extends Pick<ChangedFile, "hunks" | "isCut"> {
   readonly words: string;

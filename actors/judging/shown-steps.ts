@@ -7,7 +7,7 @@ export interface JudgedStep {
   readonly index: number;
   readonly kind: string;
   readonly text: string;
-  /** The called tool, or null. */
+  /** The called tool; null if the step called no tool. */
   readonly tool: string | null;
 }
 

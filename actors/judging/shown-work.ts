@@ -36,7 +36,7 @@ export function showChangeAs(into: FencedText, heading: string, change: Change, 
   return showChange(into, change, showing);
 }
 
-/** Shows the changes that a run started from. A judge may not cite them. */
+/** Shows the changes that a run started from. A judge may not cite these changes. */
 export function showGiven(into: FencedText, given: readonly CheckoutDiff[], showing: ShowingChange): void {
   const change = readChange(given);
   if (isEmptyChange(change)) return;

@@ -15,7 +15,10 @@ import { searchInputs } from "./search/search.table.js";
 import { searchesLeavingSubscriber } from "./search/searches-leaving.js";
 import { describeSearchesUnderWay } from "./search/team-in-use.js";
 
-/** Searches for better configs, and the effects of config pull requests, which read the picked config. */
+/**
+ * The area of searches for better configs. It also has the effects of config pull requests, because these effects read
+ * the picked config.
+ */
 export const searchesArea = defineArea({
   name: "searches",
   inUse: { team: describeSearchesUnderWay },

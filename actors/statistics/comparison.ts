@@ -26,9 +26,9 @@ export interface ComparisonRow<Each extends MeasuredCopy> {
   readonly candidateSuccess: number | null;
   readonly baselineSuccess: number | null;
   /**
-   * The mean over this replay's copies minus the mean over the other's: the cost in the copies' currency, the time in
-   * milliseconds, and the number of steps. Null until every copy of both sides has settled, and if a copy lacks the
-   * measure. `costDelta` is also null if the copies have different currencies.
+   * The mean over this replay's copies minus the mean over the other replay's copies: of the cost in the copies'
+   * currency, of the time in milliseconds, and of the number of steps. Null until every copy of both sides has settled,
+   * and if a copy lacks the measure. `costDelta` is also null if the copies have different currencies.
    */
   readonly costDelta: number | null;
   readonly msDelta: number | null;
@@ -77,7 +77,7 @@ function compareTask<Each extends MeasuredCopy>(
   };
 }
 
-/** Returns a copy's cost; null if it is unknown. A copy whose agent never started cost nothing. */
+/** Returns a copy's cost; null if the cost is unknown. A copy whose agent never started cost nothing. */
 function findCost({ spent, priced }: MeasuredCopy): number | null {
   if (!priced) return null;
   return spent === null ? 0 : boundAmount(spent.amount);

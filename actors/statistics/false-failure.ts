@@ -71,8 +71,8 @@ function average(values: readonly number[]): number {
 }
 
 /**
- * The probability that fewer than half of a task's next copies succeed. `copies` is their number. All `succeeded`
- * earlier copies of the task succeeded.
+ * The probability that fewer than half of a task's next `copies` copies succeed. The task has `succeeded` earlier
+ * copies, and all of them succeeded.
  */
 function regressionChance({ mean, likeness }: Urn, succeeded: number, copies: number): number {
   let chances = [1];

@@ -20,11 +20,12 @@ export interface Gain {
 }
 
 /**
- * The gain in success of `own` over `other`: the mean difference of the tasks' success shares, with its interval. Both
- * use only the tasks that both sides scored; the interval is from resampling these tasks. Null if there is no such
- * task. `minGain` is a decimal, and is compared exactly as written.
+ * The gain in success of `own` over `other`: the mean difference of the tasks' success shares, with its interval. The
+ * mean uses only the tasks that both sides scored. The interval comes from resampling these tasks. Null if there is no
+ * such task. `minGain` is a decimal, and is compared exactly as written.
  *
- * All given copies count. If one side replayed runs that the other did not, the caller must leave those out.
+ * All given copies count. If one side replayed runs that the other did not, the caller must leave out the copies of
+ * these runs.
  */
 export function successGain(own: readonly Copy[], other: readonly Copy[], minGain: number): Gain | null {
   const differences = pairedDifferences(own, other);
@@ -62,7 +63,7 @@ export function onTasksScoredBy<Each extends Copy>(copies: readonly Each[], othe
 
 /**
  * Whether a replay with the known answer was clearly better than the live config (document 2, "Set health":
- * `oracle.roomToImprove`). Null before the comparison, and while it covers fewer than 5 tasks.
+ * `oracle.roomToImprove`). Null before the comparison, and while the comparison covers fewer than 5 tasks.
  */
 export function roomToImprove(gain: Gain | null): boolean | null {
   return gain === null || gain.few ? null : gain.verdict === "better";

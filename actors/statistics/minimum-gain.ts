@@ -17,8 +17,8 @@ const MAX_REPEATS = 5;
 
 /**
  * The number of copies per run that reduces a set's noise to at most `minGain`: (spread / `minGain`)², rounded up
- * (document 2, "Warnings": `neededRepeats`). More than 5 means that no search can distinguish such a gain from noise.
- * For a `minGain` of 0, the number is 6 if the spread is positive, and otherwise 0.
+ * (document 2, "Warnings": `neededRepeats`). If the number is more than 5, no search can distinguish a gain of this
+ * size from noise. For a `minGain` of 0, the number is 6 if the spread is positive, and otherwise 0.
  */
 export function neededRepeats(spread: Fraction, minGain: number): number {
   const smallest = decimal(minGain);

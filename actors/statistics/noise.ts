@@ -6,13 +6,16 @@ import { neededRepeats, suggestedRepeats } from "./minimum-gain.js";
  * The variation of success between copies of the same config (document 2, "Set health": `noise`; "Warnings": `noisy`).
  */
 export interface Noise {
-  /** Success of the first copies, of the second copies and so on, each from 0 to 1; null if none of them was scored. */
+  /**
+   * Success rates from 0 to 1: the rate of all first copies, of all second copies, and so on. A rate is null if no such
+   * copy was scored.
+   */
   readonly perRepeat: readonly (number | null)[];
   /** The highest rate in `perRepeat` minus the lowest. */
   readonly spread: number;
   /** Tasks with both a succeeded and a failed copy, ordered by id. */
   readonly flippedTasks: readonly string[];
-  /** Whether one copy per run is too few to reduce the noise to at most `minGain`. */
+  /** Whether the noise is above `minGain` with only one copy per run. */
   readonly noisyInOneCopy: boolean;
   /**
    * The number of copies of each run that reduces the noise enough, and the number to suggest. A search with fewer than

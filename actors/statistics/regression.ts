@@ -8,9 +8,9 @@ import { type Copy, countSucceeded, groupByTask, isScored, successShare } from "
  * - All scored copies of the baseline succeeded.
  * - Fewer than half of the candidate's scored copies succeeded.
  *
- * The last condition prevents most false failures of checks. If every lower success share counted as a regression, 93 %
- * of checks of 20 tasks with three copies would fail although nothing changed. With this rule, 6 % of these checks
- * fail. With five copies 0.7 % fail, and with one copy 67 %. The tasks' rates for these figures are in
+ * The last condition prevents most false failures of checks. Take checks of 20 tasks with three copies, where nothing
+ * changed. If every lower success share counted as a regression, 93 % of these checks would fail. With this rule, 6 %
+ * fail; with five copies, 0.7 %, and with one copy, 67 %. The tasks' rates for these figures are in
  * `test/actors/statistics/regression.test.ts`.
  */
 export function hasRegressed(candidate: readonly Copy[], baseline: readonly Copy[]): boolean {
@@ -52,7 +52,7 @@ export function findRegressions<Each extends Copy>(
   const before = groupByTask(inRunOrder(baseline, runs));
   const lost = [...groupByTask(inRunOrder(candidate, runs))].flatMap(([taskId, own]) => {
     const other = before.get(taskId) ?? [];
-    // Check this first: it is cheap, and few tasks regress.
+    // Check for a regression first: the check is cheap, and few tasks regress.
     if (!hasRegressed(own, other)) return [];
     const gained = shareGained(own, other);
     const originalRunId = runWithLargestLoss(own, other);
@@ -71,7 +71,7 @@ export function inRunOrder<Each extends Copy>(copies: readonly Each[], runs: rea
   return [...copies].sort((a, b) => toPlace(a) - toPlace(b) || a.repeat - b.repeat);
 }
 
-/** The success share of `own` minus that of `other`. Null while one side has no scored copy. */
+/** The success share of `own` minus the success share of `other`. Null while one side has no scored copy. */
 export function shareGained(own: readonly Copy[], other: readonly Copy[]): Fraction | null {
   const [share, otherShare] = [successShare(own), successShare(other)];
   return share === null || otherShare === null ? null : subtract(share, otherShare);

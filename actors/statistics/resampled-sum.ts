@@ -2,8 +2,8 @@ import { type Fraction, toNumber } from "../fraction.js";
 import { raise, transform, transformError } from "./fourier.js";
 
 /**
- * A value of a sample, and how often the value occurs. Stored as the difference from the sample's smallest value, which
- * is a non-negative integer.
+ * A value of a sample, and how often the value occurs. The value is stored as its difference from the sample's smallest
+ * value. This difference is a non-negative integer.
  */
 export interface ValueCount {
   readonly value: number;
@@ -74,8 +74,10 @@ function resampledDensity(sample: readonly ValueCount[], size: number): Float64A
 /**
  * The maximum error of a cumulative probability. As a vector, the sample's transform has a relative error of {@link
  * transformError}. The power multiplies this error by `size` and adds three roundings for each factor. The inverse
- * transform adds one more error. The error of a sum of entries is at most the vector's error times the square root of
- * their number, plus the roundings of the additions. The result is doubled to cover products of errors.
+ * transform adds one more error.
+ *
+ * The error of a sum of entries is at most the vector's error times the square root of the number of entries, plus the
+ * roundings of the additions. The result is doubled to cover products of errors.
  */
 function cumulativeError(length: number, size: number): number {
   const ofDensity = (size + 1) * (transformError(2 * length) + 3 * 2 ** -53);

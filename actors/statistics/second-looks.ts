@@ -15,7 +15,7 @@ const STABLE_FROM = fraction(8, 10);
 
 /** How often a judge gives the same verdict on the same change twice (document 2, "Set health": `judge`). */
 export interface JudgeAgreement {
-  /** The numbers of changes with two verdicts, with two equal verdicts, and with a pending second verdict. */
+  /** Three numbers of changes: with two verdicts, with two equal verdicts, and with a pending second verdict. */
   readonly compared: number;
   readonly agreed: number;
   readonly pending: number;

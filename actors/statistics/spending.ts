@@ -13,7 +13,7 @@ export interface PricedCopy extends Copy {
 /** The cost of a replay (document 2, "Replay (read)": `totals`; "Candidate of a search": `costPerRun`). */
 export interface Spending {
   readonly spent: Money;
-  /** The cost per scored copy. Null while none is scored, and if any copy is unpriced or in another currency. */
+  /** The cost per scored copy. Null while no copy is scored, and if any copy is unpriced or in another currency. */
   readonly costPerRun: Money | null;
 }
 

@@ -8,8 +8,9 @@ import { applyingFiles } from "./run-settings.js";
 import { fluxRefs, type RunRef } from "./yaml-runs.js";
 
 /**
- * If CI workflows or Flux run the root module in a folder, and none of them may run the branch that the edit is merged
- * into, returns their places, as text for a message. Otherwise returns null.
+ * Checks whether CI workflows or Flux run the root module in a folder, but no run may use the branch that the edit is
+ * merged into. If so, returns the branches and the place of the first run, as text for a message. Otherwise returns
+ * null.
  */
 export async function otherRunBranch(
   repository: Repository,
@@ -36,11 +37,14 @@ function mayMatch(pattern: string, branch: string): boolean {
   return pattern.startsWith("!") || mayBe(toPattern(".", parts), branch);
 }
 
-/** Returns the branches whose pushes start a workflow of GitHub; null if other events start it, or it is unknown. */
+/**
+ * Returns the branches whose pushes start a GitHub workflow. Returns null if other events may start the workflow, or if
+ * the branches are unknown.
+ */
 function pushedBranches(text: string): readonly string[] | null {
   const value: unknown = readDocuments(text)?.[0]?.value;
   const on = isFields(value) ? value.on : undefined;
-  // A pull request runs a plan before the merge.
+  // Ignore pull request events: their runs only plan the change, before the merge.
   if (!isFields(on) || Object.keys(on).some((event) => !/^(push|pull_request(_target)?)$/.test(event))) return null;
   const list = isFields(on.push) && on.push.tags === undefined ? on.push.branches : undefined;
   const branches: readonly unknown[] = Array.isArray(list) ? list : [list];

@@ -8,18 +8,18 @@ export interface CodeBlock {
   readonly labels: readonly string[];
   readonly file: CodeFile;
   /**
-   * Offset of the block in its file. In JSON, the offset of the first string that equals the block's last label, or its
-   * type if it has no labels; 0 if there is none.
+   * Offset of the block in its file. In JSON, this is the offset of the first string that equals the block's last
+   * label, or the block's type if the block has no labels. 0 if there is no such string.
    */
   readonly start: number;
   /**
-   * Attributes by name. Each value is the text of an expression. In JSON, every member is an attribute, also if it is a
-   * block.
+   * Attributes by name. Each value is the text of an expression. In JSON, every member is an attribute, even if the
+   * member is a block.
    */
   readonly attributes: ReadonlyMap<string, string>;
   /**
-   * The attributes' expressions as nodes of the file's syntax tree. Empty if they are not part of such a tree, as in
-   * JSON.
+   * The attributes' expressions as nodes of the file's syntax tree. Empty if the block does not come from such a tree,
+   * as in JSON.
    */
   readonly nodes: ReadonlyMap<string, SyntaxNode>;
   readonly blocks: readonly CodeBlock[];

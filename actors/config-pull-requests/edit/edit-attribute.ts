@@ -77,7 +77,7 @@ export function writesMembers({ source, found }: Pick<Editing, "source" | "found
   return toInner(member.value).type === "object" || !isKnown(source, member.value);
 }
 
-/** Edits an attribute that has no assignment: it is missing, or the source writes it as blocks. */
+/** Edits an attribute that has no assignment: the attribute is missing, or the source writes it as blocks. */
 function editUnwritten(
   editing: Editing,
   { holder, path }: { readonly holder: Holder; readonly path: JsonPath },

@@ -13,8 +13,8 @@ export interface Source {
   readonly values: JsonObject;
   readonly knows: Knows;
   /**
-   * Whether the file is certainly in a root module. Terraform runs such a module in its own folder, so relative paths
-   * start there.
+   * Whether the file is certainly in a root module. Terraform runs a root module in the module's own folder, so
+   * relative paths start in this folder.
    */
   readonly isRoot: boolean;
 }
@@ -82,7 +82,10 @@ export function literalText(source: Source, node: SyntaxNode, path: JsonPath): s
   return isKnown(source, node) && typeof value === "string" ? unescaped(value) : null;
 }
 
-/** Replaces known references in a file's values by their texts. `known` returns null for an unknown reference. */
+/**
+ * Replaces each known reference in a file's values with the text that `known` returns. `known` returns null for an
+ * unknown reference.
+ */
 export function resolveReferences(value: Json, known: (reference: string) => string | null): Json {
   if (typeof value === "string") {
     return value.replace(/(?<!\$)\$\{([^{}]*)\}/g, (written, reference: string) => known(reference) ?? written);

@@ -64,7 +64,7 @@ export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRu
       else answer(asked).catch((error: unknown) => end(() => reject(error)));
     });
     worker.on("error", (error: unknown) => {
-      // All files share the memory, so the file that is parsed last is not the cause.
+      // All parsed files share the memory, so the file that is parsed last is not necessarily the cause.
       const isFull = error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
       give(isFull ? notProven(wanted, wanted.path, "uses too much memory") : notProven(wanted, parsed, "ends early"));
     });
@@ -72,7 +72,10 @@ export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRu
   });
 }
 
-/** Calls a function once the stopwatch's total running time reaches a limit. Excludes time while it is stopped. */
+/**
+ * A stopwatch that calls a function once its total running time reaches a limit. Time while the stopwatch is stopped
+ * does not count.
+ */
 class Stopwatch {
   readonly #clock: EditRun["clock"];
   readonly #onEnd: () => void;

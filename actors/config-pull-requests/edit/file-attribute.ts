@@ -6,9 +6,11 @@ import type { TreeEntry } from "./station-edit.js";
 
 /** Matches `file("${path.module}/prompts/plan.md")` with a literal path. */
 const FILE = /^file\(\s*"\$\{\s*path\.module\s*\}\/([^"\\$%]+)"\s*\)$/;
-/** Matches `file` with a path after `path.root`, or with a relative path, which starts in the root module's folder. */
+/** Matches `file` with a path after `path.root`, or with a relative path. Both start in the root module's folder. */
 const ROOT_FILE = /^file\(\s*"(?:\$\{\s*path\.root\s*\}\/|(?![/~]))([^"\\$%]+)"\s*\)$/;
-/** Matches `chomp(…)`. `signalbox export` writes it around `file(…)` for a text without a final newline. */
+/**
+ * Matches `chomp(…)`. If a text has no final newline, `signalbox export` writes `chomp(file(…))` instead of `file(…)`.
+ */
 const CHOMP = /^chomp\(\s*(.*?)\s*\)$/s;
 
 /** A file that an attribute reads. */
@@ -20,7 +22,7 @@ export interface FileAttribute {
 
 /**
  * Returns the file that an expression reads with `file(…)` or `chomp(file(…))`. The path must be a literal after
- * `path.module`; in a root module, it may also follow `path.root` or be relative. Returns null for any other
+ * `path.module`. In a root module, the path may also follow `path.root` or be relative. Returns null for any other
  * expression, and for a path that is not in Unicode NFC, because HCL would read another path.
  */
 export function findFile(

@@ -29,7 +29,10 @@ export interface FoundStation {
 /** The criteria for finding a station. */
 export interface SoughtStation extends Pick<WantedStation, "team" | "lineKey" | "live"> {
   readonly teamsOf: ModuleScope["listTeams"];
-  /** Why the module may not have exactly one instance, or may be changed by other code; null if there is no problem. */
+  /**
+   * Why the module may have no instance or several instances, or may be changed by other code; null if there is no
+   * problem.
+   */
   readonly problem: ModuleInstance["problem"];
 }
 
@@ -42,8 +45,8 @@ const STATIONS = "stations";
 /**
  * Finds the station in the source. Refuses unless the line and the station are each written exactly once.
  *
- * A line belongs to the team that its `team_id` names. A line without `team_id`, or with one that is given outside of
- * the repository, is accepted if no other line with this key can belong to the team.
+ * A line belongs to the team that its `team_id` names. If the line has no `team_id`, or its `team_id` is given outside
+ * of the repository, the line is accepted unless another line with this key may belong to the team.
  */
 export function findStation(source: Source, sought: Sought): FoundStation {
   const { block, body, path } = findLine(source, sought);
@@ -79,7 +82,7 @@ export function memberNamed({ members }: Holder, name: string): Member | undefin
 
 /**
  * Refuses an object or block that repeats a name, because HCL uses only the last value. Also refuses a computed name,
- * because it may equal another name.
+ * because this name may equal another name.
  */
 export function refuseRepeated(source: Source, { members }: Holder): void {
   const seen = new Set<string>();
@@ -142,9 +145,10 @@ function lineAt(source: Source, block: InnerBlock): FoundLine {
 }
 
 /**
- * Whether a line belongs to the team. `maybe`: `team_id` may also name another team, its value is unknown, or a
- * function or an unknown index gives another team. Null if the line names no team, or if its team may be given outside
- * of the repository.
+ * Whether a line belongs to the team.
+ * - `maybe`: `team_id` may also name another team, its value is unknown, or a function or an unknown index gives
+ *   another team.
+ * - Null: the line names no team, or its team may be given outside of the repository.
  */
 function isOfTeam(
   source: Source,

@@ -11,15 +11,15 @@ import {
   unknownAt,
 } from "./module-value.js";
 
-/** What function calls need from an evaluation. */
+/** The functions of the evaluation that {@link callValues} uses. */
 export interface Evaluator {
-  /** Returns all possible values of the part of an expression to which the steps lead. */
+  /** Follows the steps into an expression, and returns all possible values of the part found there. */
   values(at: Expression, steps: readonly Step[]): readonly ModuleValue[];
   /** Returns an unknown value, and the teams that some part of the expression names. */
   mentioned(at: Expression): readonly ModuleValue[];
   /**
-   * Joins parts to one text. A single part keeps its values. If one of several parts has no single known text, returns
-   * the same as `mentioned`.
+   * Joins parts to one text. If there is only one part, returns the values of that part. If one of several parts has no
+   * single known text, returns the same as `mentioned`.
    */
   joined(at: Expression, parts: readonly (readonly ModuleValue[])[]): readonly ModuleValue[];
 }
@@ -29,7 +29,7 @@ export function toStep([value, other]: readonly ModuleValue[]): Step {
   return value !== undefined && other === undefined && "text" in value ? value.text : "*";
 }
 
-/** Returns the possible values of the part of a function call's result to which the steps lead. */
+/** Follows the steps into the result of a function call, and returns the possible values of the part found there. */
 export function callValues(at: Expression, steps: readonly Step[], evaluator: Evaluator): readonly ModuleValue[] {
   const { text, node } = at;
   const name = toText(text, node).slice(0, toText(text, node).indexOf("(")).trim();
@@ -70,8 +70,8 @@ export function callValues(at: Expression, steps: readonly Step[], evaluator: Ev
 }
 
 /**
- * Returns the parts of the text that `format` or `join` makes of its arguments; null if they are unknown, and for any
- * other call.
+ * Returns the parts of the text that `format` or `join` makes of its arguments. Returns null if the parts are unknown,
+ * and for a call of any other function.
  */
 function listTextParts(
   evaluator: Evaluator,

@@ -10,7 +10,7 @@ import { blanked } from "./splice.js";
 
 /** Code that a tool generates from a text in a file. */
 export interface GeneratedCode {
-  /** The blocks of the code, and its attributes if it sets values of variables. */
+  /** The blocks of the code. Also has the code's attributes, if the code sets values of variables. */
   readonly whole: CodeBlock;
   readonly text: string;
   /** The syntax tree of `text`. */
@@ -26,8 +26,8 @@ const MAX_TEXTS = 40;
 
 /**
  * Reads the code that Terragrunt (`generate`) and Terramate (`generate_hcl`, `generate_file`) may write into modules.
- * Code that cannot be read becomes a `module` block without a source, which may call any module. Returns an empty array
- * if no file generates code.
+ * If some code cannot be read, the result has a `module` block without a source for it: such a block may call any
+ * module. Returns an empty array if no file generates code.
  */
 export async function readGenerated(
   repository: Repository,
@@ -58,7 +58,7 @@ export function codeIn(repository: Repository, file: CodeFile): readonly Generat
     );
   const root = repository.parse(file);
   if (root === null) return [unknownCode(file, file)];
-  // Everything else becomes blank, so that the code keeps its offsets.
+  // Replace everything else with spaces, so that the code keeps its offsets.
   const kept = [...nodesIn(root, "heredoc_template"), ...contentsIn(file.text, root)]
     .map((node) => bodyOf(file.text, node))
     .sort((left, right) => left.start - right.start);
@@ -82,7 +82,7 @@ export function codeIn(repository: Repository, file: CodeFile): readonly Generat
 
 /**
  * Returns the calls of encoding functions, such as `jsonencode`, in generating blocks. Each call counts as generated
- * code, which may call any module if the call contains the word `module`.
+ * code. A call that contains the word `module` counts as code that may call any module.
  */
 function encodedIn(file: CodeFile, root: SyntaxNode): readonly GeneratedCode[] {
   const generating = toHolder(file.text, root).blocks.filter(({ type }) => GENERATES.test(type));
@@ -163,7 +163,9 @@ function unknownCode(file: CodeFile, by: CodeFile): GeneratedCode {
   return { whole, text: "", root, place: () => `${file.path}:1`, by };
 }
 
-/** A file whose text is generated code (null if it is unknown), and the file that generates the code. */
+/**
+ * The path of a file whose text is generated code (null if the path is unknown), and the file that generates the code.
+ */
 interface TextRead {
   readonly path: string | null;
   readonly by: CodeFile;
@@ -237,12 +239,12 @@ function referenceReads(
   return found;
 }
 
-/** Matches a value that is only a local, a global or a part of one. */
+/** Matches a value that is only a reference to a local, a global, or a part of a local or global. */
 const REFERENCE = /^(local|global|include)\.[\w.[\]"'-]+$/;
 /** Matches a local or a global: `local.x`, `global.x`, `local.config.locals.x`, `include.root.locals.x`. */
 const NAMES = /\b(local|global|include)\.([\w-]+)(?:\.locals\.[\w-]+)?/g;
 
-/** Returns the values of the locals and globals with a name in a file. */
+/** Returns the values of all locals and globals in a file that have the name `name`. */
 function valuesNamed(repository: Repository, file: CodeFile, name: string): readonly SyntaxNode[] {
   const root = repository.parse(file);
   const blocks = root === null ? [] : toHolder(file.text, root).blocks;
@@ -299,7 +301,7 @@ function readsIn(repository: Repository, file: CodeFile): readonly WrittenPath[]
 }
 
 /**
- * Returns the texts in a JSON file that may be code: those with several lines, and all texts in a `generate` member.
+ * Returns the texts in a JSON file that may be code: texts with several lines, and all texts in a `generate` member.
  */
 function jsonTexts(value: unknown, isGenerated = false): readonly string[] {
   if (typeof value === "string") return isGenerated || value.includes("\n") ? [value] : [];
@@ -319,9 +321,9 @@ interface ChangedModule {
 }
 
 /**
- * Returns the place of generated code that may change what the modules in some folders mean; null if there is none.
- * Code that contains `service_line` or `service_team` counts wherever it is generated. Other code counts if it may be
- * written into one of the folders, and may declare variables, set values or override blocks.
+ * Returns the place of generated code that may change the modules in some folders; null if there is none. Code that
+ * contains `service_line` or `service_team` counts wherever it is generated. Other code counts if it may be written
+ * into one of the folders, and may declare variables, set values or override blocks.
  */
 export function changerIn(
   repository: Repository,

@@ -67,7 +67,9 @@ export function remembering(syntax: Syntax): Syntax {
   };
 }
 
-/** Maximum number of nested brackets. If brackets are not closed, the tree does not show how deep they nest. */
+/**
+ * Maximum number of nested brackets. Needed because the tree does not show the nesting of brackets that are not closed.
+ */
 const MAX_BRACKETS = 300;
 
 function refuseDeepBrackets(text: string, root: SyntaxNode): void {
@@ -256,8 +258,8 @@ export function listElements(tuple: SyntaxNode): readonly SyntaxNode[] {
 }
 
 /**
- * Returns the values between which a conditional chooses. The grammar reads `a ? x : b ? y : z` as
- * `(a ? x : b) ? y : z`, so the branches of a condition without parentheses count too.
+ * Returns the values between which a conditional chooses. The grammar reads `a ? x : b ? y : z` as `(a ? x : b) ? y :
+ * z`. Therefore, if the condition is itself a conditional without parentheses, its branches are also returned.
  */
 export function listBranches(conditional: SyntaxNode): readonly SyntaxNode[] {
   const [condition, ...branches] = listElements(conditional);

@@ -13,7 +13,7 @@ export type ParsedValues = { readonly values: JsonObject } | { readonly fault: s
  * repeats a key, only the last value remains.
  *
  * The parser blocks its thread for some milliseconds per kilobyte, and longer for heredocs with many lines. A file can
- * crash it permanently, so run it in a separate thread.
+ * crash the parser permanently, so call this function in a separate thread.
  */
 export async function parseValues(path: string, text: string): Promise<ParsedValues> {
   // Load the module on first use: it is compiled from Go, takes 300 ms to load, and sets globals.

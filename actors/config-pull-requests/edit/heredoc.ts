@@ -1,7 +1,11 @@
 /**
- * Writes a text as a heredoc that replaces another one. Keeps the old indentation and, where possible, the old end
- * word. Returns null if a heredoc cannot represent the text exactly: the last line has no newline, the newlines differ
- * from the file's, the text has characters that a heredoc cannot contain, or `<<-` would remove indentation.
+ * Writes a text as a heredoc that replaces another heredoc. Keeps the old indentation and, where possible, the old end
+ * word. Returns null if a heredoc cannot represent the text exactly, for one of these reasons:
+ * - The last line has no newline.
+ * - The newlines differ from the file's.
+ * - The text has characters that a heredoc cannot contain.
+ * - `<<-` would remove indentation.
+ *
  * Source: the HCL native syntax specification, hashicorp/hcl, `hclsyntax/spec.md` and `hclsyntax/parser_template.go`.
  */
 export function writeHeredoc(text: string, written: string, newline: string): string | null {

@@ -7,9 +7,9 @@ import { isPlan, type Repository } from "./repository.js";
 import { readUnit, type UnitFiles, unitsOf } from "./unit-files.js";
 
 /**
- * Returns the ref in a call's source, such as `v1`, if it is not the branch that the edit is merged into; null if there
- * is no such ref. A ref with an unknown part counts as another one. If the branch is unknown, `main` and `master` count
- * as the branch.
+ * Returns the ref or registry version that a call's source names, such as `v1`. Returns null if the source names none,
+ * or names the branch that the edit is merged into. A ref with an unknown part counts as another branch. If the branch
+ * is unknown, `main` and `master` both count as the branch.
  */
 export async function pinOf(
   repository: Repository,
@@ -37,10 +37,12 @@ const REF = /[?&](?:ref|rev|version)=([^&]*)/;
 const ARCHIVE =
   /\/(?:archive|tarball|zipball|get)\/((?:refs\/(?:heads|tags)\/)?[^/?]+?)(?:\.(?:zip|tgz|tar(?:\.\w+)?))?(?:[/?]|$)/;
 
-/** Maximum length of a source and of a local in it, in characters. Longer ones are not evaluated. */
+/**
+ * Maximum length of a source, and of a local in a source, in characters. Longer sources and locals are not evaluated.
+ */
 const MAX_SOURCE = 1000;
 
-/** Replaces the locals in a source whose values are plain strings. */
+/** Replaces each local in a source by its value, if the value is a plain string. */
 async function withLocals(repository: Repository, { file }: CodeBlock, source: string): Promise<string> {
   if (source.length > MAX_SOURCE || !/\blocal\./.test(source)) return source;
   const read = isPlan(file.path) ? { files: [file] } : await repository.module(dirname(file.path));
@@ -58,8 +60,10 @@ async function withLocals(repository: Repository, { file }: CodeBlock, source: s
 }
 
 /**
- * Returns why no run applies a module, as a sentence with the place: each Terragrunt unit that runs it is skipped or
- * excluded, or each deployment of its stack is destroyed. Null if a run may apply it.
+ * Returns why no run applies a module, as a sentence with the place; null if a run may apply the module. No run applies
+ * it in these cases:
+ * - Each Terragrunt unit that runs the module is skipped or excluded.
+ * - Each deployment of the module's stack is destroyed.
  */
 export async function whyIdle(
   repository: Repository,
@@ -79,7 +83,7 @@ export async function whyIdle(
     : null;
 }
 
-/** Returns the place at which a unit is skipped or excluded from `apply`; null if it may be applied. */
+/** Returns the place at which a unit is skipped or excluded from `apply`; null if the unit may be applied. */
 function skipIn({ own, included }: UnitFiles): string | null {
   // `skip` of an included file does not apply to the unit, but `exclude` does.
   if (isTrue(own.attributes.get("skip"))) return toPlace(own.file, own.nodes.get("skip") ?? own);

@@ -21,10 +21,12 @@ export interface NewAttribute {
 }
 
 /**
- * Inserts an attribute into a station or object that already has others. If the holder has at least three attributes in
+ * Inserts an attribute into a station or object that already has other attributes. If these are at least three and in
  * alphabetical order, keeps that order. Otherwise uses the attribute order of another station of the line that has this
- * attribute, or else the provider's order. A new line takes its neighbours' indentation and alignment; other lines are
- * not realigned. In a holder on one line, the attribute stays on that line.
+ * attribute, or else the provider's order.
+ *
+ * A new line takes its neighbours' indentation and alignment; other lines are not realigned. If the station or object
+ * is written on one line, the attribute goes on that line.
  */
 export function insertAttribute(manner: Manner, holder: Holder, attribute: NewAttribute): Splice {
   const anchor = findAnchor(manner, holder, attribute.name);

@@ -1,7 +1,10 @@
 /** The content of a JSON configuration file, or of an object in it. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Number of labels that each block type has in JSON, where labels are nested object keys. Other types have none. */
+/**
+ * Number of labels that each block type has in JSON, where labels are nested object keys. Block types that are not
+ * listed have no labels.
+ */
 export const LABELS: ReadonlyMap<string, number> = new Map([
   ...["resource", "data", "ephemeral", "action", "list"].map((type) => [type, 2] as const),
   ...["module", "variable", "output", "provider", "component", "backend", "run", "check"].map(
@@ -17,12 +20,12 @@ export function isJson(path: string): boolean {
   return path.endsWith(".json");
 }
 
-/** Matches a JSON string, and the colon after it if it is a name. */
+/** Matches a JSON string. If the string is a member name, also matches the colon after it. */
 const TEXT = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
 
 /**
- * Reads a JSON file. Null if it is not one JSON object. Also null if an object repeats a name: Terraform reads both
- * values, but `JSON.parse` reads only the last.
+ * Reads a JSON file. Returns null if the file is not one JSON object. Also returns null if an object repeats a name:
+ * Terraform reads both values, but `JSON.parse` reads only the last.
  */
 export function readJson(text: string): Fields | null {
   try {
@@ -50,8 +53,8 @@ export function isFields(value: unknown): value is Fields {
 }
 
 /**
- * Writes a JSON value as an HCL expression. A string is a template; a string that is only `${…}` is the expression in
- * it.
+ * Writes a JSON value as an HCL expression. A string becomes a template. But a string that is only `${…}` becomes the
+ * expression inside the braces.
  */
 export function toExpression(value: unknown): string {
   if (typeof value === "string") return fromTemplate(value);

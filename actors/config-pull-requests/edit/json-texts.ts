@@ -3,8 +3,8 @@ import { isFields, LABELS, readJson, toExpression } from "./json-code.js";
 import { pathsIn, type WrittenPath } from "./read-paths.js";
 
 /**
- * Returns the paths that a JSON file may name, by converting the file to HCL. A file that is not a valid JSON object
- * may name any path.
+ * Returns the paths that a JSON file may name, by converting the file to HCL. For a file that is not a valid JSON
+ * object, returns one entry that matches any path.
  */
 export function jsonPaths(text: string, syntax: Syntax): readonly WrittenPath[] {
   const fields = readJson(text);
@@ -26,7 +26,7 @@ export function jsonPaths(text: string, syntax: Syntax): readonly WrittenPath[] 
   });
 }
 
-/** Returns the content of each block of a top-level JSON value, with its labels. */
+/** Returns the content and the labels of each block in a top-level JSON value. */
 function labelled(
   value: unknown,
   left: number,
@@ -43,8 +43,9 @@ function nodeAt(text: string, start: number): SyntaxNode {
 }
 
 /**
- * Returns the paths that functions in a template read. All other content of the template is plain text. If the template
- * has a syntax error and seems to call such a function, the function may read any path.
+ * Returns the paths that functions in a template read. All other content of the template is plain text. If no path is
+ * found, and the template has a syntax error but seems to call a function that reads files, returns one entry that
+ * matches any path.
  */
 export function templatePaths(text: string, syntax: Syntax): readonly WrittenPath[] {
   const hcl = asHeredoc(text);

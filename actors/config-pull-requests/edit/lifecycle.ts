@@ -29,7 +29,7 @@ export function refuseIgnored(source: Source, found: FoundStation, changes: read
   }
 }
 
-/** Returns the part of `ignore_changes` that covers a change or a part of it; null if there is none. */
+/** Returns the part of `ignore_changes` that covers at least a part of a change; null if there is none. */
 function ignoredBy(text: string, value: SyntaxNode, { path }: FoundStation, change: StationChange): SyntaxNode | null {
   const list = toInner(value);
   // The value is `all`, or another expression that is not a list.

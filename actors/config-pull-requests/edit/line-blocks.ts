@@ -8,9 +8,10 @@ import type { Repository } from "./repository.js";
 import type { WantedStation } from "./station-edit.js";
 
 /**
- * Refuses a line that other blocks of its module, or of the modules that call it, remove or leave unclear: a `removed`
- * block for the line or for its module, and teams with the line's team key at several providers, which may belong to
- * different services.
+ * Refuses a line if a block of its module, or of a module that calls it, has one of these effects:
+ * - A `removed` block removes the line or its module.
+ * - Several providers have a team with the line's team key. The providers may belong to different services, so the
+ *   line's team is unclear.
  */
 export async function refuseLineBlocks(
   repository: Repository,
@@ -48,7 +49,7 @@ function placeOf({ file, start }: CodeBlock): string {
   return toPlace(file, { start });
 }
 
-/** Returns the first team with a key for each provider. */
+/** Returns, for each provider, the first team with this key. */
 function teamsByProvider(blocks: readonly CodeBlock[], key: string): readonly CodeBlock[] {
   const teams = new Map<string, CodeBlock>();
   for (const block of blocks) {

@@ -8,11 +8,14 @@ import { type CodeFile, isModuleFile, type Repository } from "./repository.js";
 import { blanked } from "./splice.js";
 
 /**
- * Refuses a line whose stations another expression of the module reads, because the edit would change the value of that
- * expression too. References to `service_line.web.stations` read them. So do references to the whole resource
- * `service_line.web`, unless they only order operations, name the resource, or are outputs that no other module reads.
- * References to other attributes, such as `id`, do not count. A data source that may be the line is read in the same way,
- * in any module.
+ * Refuses a line if another expression of the module reads the line's stations, because the edit would also change the
+ * value of that expression.
+ *
+ * References to `service_line.web.stations` read the stations. References to the whole resource `service_line.web` read
+ * them too, unless they only order operations, name the resource, or are outputs that no other module reads. References
+ * to other attributes, such as `id`, do not count.
+ *
+ * The same applies to references to a data source that may be the line, in any module.
  */
 export async function refuseLineReaders(
   repository: Repository,
@@ -45,8 +48,8 @@ function refuseReader(source: Source, { resource }: FoundStation, at: string): n
 }
 
 /**
- * Returns the place that reads the stations of a data source whose key is that of a line, or is computed; null if there
- * is none.
+ * Finds a data source whose key is computed or equals the key of a line, and returns a place that reads its stations.
+ * Returns null if there is no such place.
  */
 async function dataReader(repository: Repository, lineKey: string): Promise<string | null> {
   const code = await repository.code();
@@ -82,8 +85,8 @@ function readsLine(_: string, rest: string): boolean {
 }
 
 /**
- * Whether an expression with a reference to a list of lines reads their stations: not only the list's length, or another
- * attribute of its elements.
+ * Whether an expression with a reference to a list of lines reads the lines' stations. False if the expression reads
+ * only the list's length, or another attribute of the list's elements.
  */
 function readsList(before: string, rest: string): boolean {
   const [whole = "", list, attribute] = ELEMENT.exec(rest) ?? [];
@@ -98,7 +101,7 @@ function readsList(before: string, rest: string): boolean {
 /** Matches the attribute with the elements, an index, and the attribute of an element. */
 const ELEMENT = /^(?:\s*\.\s*([A-Za-z_]\w*))?(?:\s*(?:\[[^\]]*\]|\.\s*(?:\*|\d+)))?(?:\s*\.\s*([A-Za-z_]\w*))?/;
 
-/** Returns the offsets of the expressions in a file that read the line's stations. */
+/** Returns the offsets in a file of the expressions that read the line's stations. */
 function readersIn(
   repository: Repository,
   file: CodeFile,
@@ -116,8 +119,8 @@ function readersIn(
     const [before, rest] = [code.slice(Math.max(0, index - 100), index), text.slice(index + written.length)];
     if (/\bdata\s*\.\s*$/.test(before) || !reads(before, rest.slice(0, 500))) return [];
     const isWhole = !STEP.test(rest.slice(0, 200));
-    // In JSON, a resource's name without an attribute or index is plain text, unless it is in a template. For example,
-    // it is an element of `depends_on`.
+    // In JSON, a resource's name without an attribute or index is plain text, for example an element of `depends_on`.
+    // In a template, the name is a reference.
     if (root === null && isWhole && !isInTemplate(text, index)) return [];
     return naming.some(({ start, end }) => start <= index && index < end) ? [] : [index];
   });
@@ -135,7 +138,10 @@ function isInTemplate(text: string, index: number): boolean {
   return before.lastIndexOf("$" + "{") > before.lastIndexOf("}");
 }
 
-/** Returns the names of the outputs whose value is only a reference to a resource, by the value's offset. */
+/**
+ * Finds the outputs whose value is only a reference to a resource. Returns the outputs' names by the offset of the
+ * value.
+ */
 function outputsIn(repository: Repository, file: CodeFile): ReadonlyMap<number, string> {
   const outputs = readCode(repository, file).blocks.filter(({ type }) => type === "output");
   return new Map(
@@ -153,7 +159,7 @@ async function isOutputRead(repository: Repository, output: string, [call]: Modu
   const code = await repository.code();
   if ("fault" in code) return true;
   const path = call?.block.file.path ?? "";
-  // Other root modules, units and stacks read the outputs of a root module by these names.
+  // Other root modules, units and stacks read the outputs of a root module through `outputs` or `component`.
   if (!isModuleFile(path)) return code.files.some(({ text }) => /outputs\b|\bcomponent\s*\./.test(text));
   const reference = new RegExp(
     `(?<![\\w-])module\\s*\\.\\s*${call?.block.labels[0]}(?![\\w-])\\s*(?:\\[[^\\]]*\\]\\s*)?((?:\\.\\s*[\\w-]+\\s*)*)`,

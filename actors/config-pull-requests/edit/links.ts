@@ -4,13 +4,13 @@ import type { TreeEntry } from "./station-edit.js";
 /** The symlinks of a repository. Paths start at the repository's root; `.` is the root itself. */
 export interface Links {
   /**
-   * Returns the path after following all symlinks on the way. Null if it leads out of the repository or into a loop;
-   * undefined if the target of a link was not read.
+   * Returns the path after following all symlinks on the way. Null if the path leads out of the repository or into a
+   * loop; undefined if the target of a link was not read.
    */
   follow(path: string): string | null | undefined;
   /**
-   * Returns the names of a file or folder: the path itself, then paths that lead to it through symlinks; at most {@link
-   * MAX_NAMES}.
+   * Returns the names of a file or folder: the path itself, then the paths that lead to the file or folder through
+   * symlinks; at most {@link MAX_NAMES}.
    */
   listNames(path: string): readonly string[];
   /** Returns the first symlink on the way to a path, or the path itself if it is a symlink; otherwise null. */

@@ -48,7 +48,7 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   const editing = { source: before, found, live, wanted: wanted.wanted };
   const changes = listStationChanges(live, wanted.wanted, (attribute) => writesMembers(editing, attribute));
   if (changes.length === 0) refuse("changed-meanwhile", "The live station already has the wanted values.");
-  // Insertions at the same position keep this order.
+  // Insertions at the same position keep this order, so sort the changes if the station's attributes are sorted.
   const ordered = isAlphabetical(found.station) ? [...changes].sort(byName) : changes;
   const edits = ordered.map((change) => editAttribute(editing, change));
   refuseInstances({ source: before, found, instance }, sought);
@@ -69,7 +69,7 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
 
 /**
  * Returns the edited text of a source, checked with {@link proveEdit}. If the line's resource or the station was
- * formatted before the edit, it stays formatted.
+ * formatted before the edit, that resource or station stays formatted.
  */
 async function editText(
   parsers: Parsers,
@@ -131,9 +131,9 @@ function refuseModule({ entries, links }: Repository, path: string): void {
 }
 
 /**
- * Refuses a line whose module may not have exactly one instance, or may be changed by other code. If the problem is
- * only that the repository cannot be fully searched, accepts a line whose `team_id` is the team's own id, because every
- * instance is then the same line.
+ * Refuses a line whose module may have no instance or several instances, or may be changed by other code. If the only
+ * problem is that the repository cannot be fully searched, accepts a line whose `team_id` is the team's own id, because
+ * every instance is then the same line.
  */
 function refuseInstances(
   {
@@ -184,7 +184,7 @@ async function editFile(
 }
 
 /**
- * Compares texts in Unicode NFC, because HCL normalizes all texts to it. A value that is not a text counts as an empty
+ * Compares texts in Unicode NFC, because HCL normalizes all texts to NFC. A value that is not a text counts as an empty
  * text.
  */
 function isSame(text: string, value: unknown): boolean {

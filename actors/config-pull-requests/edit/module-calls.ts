@@ -10,16 +10,19 @@ import { isModuleFile, isPlan, type Repository } from "./repository.js";
 export interface ModuleCall {
   readonly block: CodeBlock;
   /**
-   * How many times the call instantiates the module. `one` also if the number may be 0; `many` also if it is unknown.
+   * How many times the call instantiates the module. `one` includes a call that may create 0 or 1 instance. `many`
+   * includes a call whose number of instances is unknown.
    */
   readonly times: "none" | "one" | "many";
-  /** Whether the called module may be the one in a folder. */
+  /** Whether the called module may be the module in `folder`. */
   calls(folder: string): boolean;
   /** Whether other files may include the call's file, as Terragrunt files do. {@link FileInclude} says which files. */
   readonly isIncluded: boolean;
 }
 
-/** An `include` block in a Terragrunt file. Each file that includes another one repeats that file's calls. */
+/**
+ * An `include` block in a Terragrunt file. A file that includes another file repeats the calls of the included file.
+ */
 export interface FileInclude {
   readonly block: CodeBlock;
   includes(file: string): boolean;
@@ -48,8 +51,8 @@ export function callsIn(repository: Repository, named: string | undefined, whole
 }
 
 /**
- * Returns the module calls in code that a tool generates. The folders that the tool places the code in are unknown, and
- * so is their number. A call without a source may call any module.
+ * Returns the module calls in code that a tool generates. It is unknown in which folders, and in how many, the tool
+ * places the code. A call without a source may call any module.
  */
 export function generatedCallsIn(
   repository: Repository,
@@ -126,8 +129,8 @@ function mayCall(
 export const REGISTRY = /^"(?:[\w-]+(?:\.[\w-]+)+(?::\d+)?\/)?([\w-]+)\/([\w-]+)\/([\w-]+)(?:\/\/([^"\\$%?]+))?"$/;
 
 /**
- * Whether the address of a registry is that of the module in a folder of the repository: `acme/line/service` is
- * published from the repository `acme/terraform-service-line`, or from the folder `line` of a repository of `acme`.
+ * Whether a registry address may belong to the module in a folder of the repository. For example, `acme/line/service`
+ * is published from the repository `acme/terraform-service-line`, or from the folder `line` of a repository of `acme`.
  */
 function isPublishedFrom(source: string, named: string | undefined, folder: string): boolean {
   const [whole, namespace, name, provider, below = "."] = REGISTRY.exec(source.toLowerCase()) ?? [];
@@ -158,8 +161,8 @@ function isRemote(text: string): boolean {
 
 /**
  * Whether a remote source, such as `git::https://host/owner/name.git//folder`, may be `folder` of this repository. An
- * address with an unknown part may be that of this repository. If the repository's name is unknown, any address may be,
- * except for the root folder.
+ * address with an unknown part may be this repository's address. If the repository's name is unknown, any address may
+ * be this repository's, except when `folder` is the root folder.
  */
 function mayFetch(parts: PathParts, named: string | undefined, folder: string): boolean {
   const unknown = "\0";
@@ -201,7 +204,7 @@ function isOnly(counts: readonly number[] | null, wanted: number): boolean {
   return counts?.every((each) => each === wanted) === true;
 }
 
-/** Returns the numbers of instances that a `count` or `for_each` may give; null if they are unknown. */
+/** Returns the numbers of instances that a `count` or `for_each` may give; null if these numbers are unknown. */
 function listCounts(syntax: Syntax, expression: string): readonly number[] | null {
   const text = `_ = ${expression}\n`;
   const root = syntax.parse(text);

@@ -20,13 +20,16 @@ import { readWritten, writtenLine } from "./written-code.js";
 import { severalYamlRuns } from "./yaml-runs.js";
 
 /**
- * How Terraform instantiates a module: the calls that lead from the root module, which no other module calls, to the
- * module.
+ * How Terraform instantiates a module: the chain of calls from the root module to the module. No other module calls the
+ * root module.
  */
 export interface ModuleInstance {
   /** Innermost call first. */
   readonly calls: readonly ModuleCall[];
-  /** Why the module may not have exactly one instance, or may be changed by other code; null if there is no problem. */
+  /**
+   * Why the module may have no instance or several instances, or may be changed by other code; null if there is no
+   * problem.
+   */
   readonly problem: InstanceProblem | null;
 }
 
@@ -125,7 +128,7 @@ async function settingsProblem(repository: Repository, folder: string): Promise<
   return found === null ? null : `${manyTimes(folder)}: with the settings at ${found}. ${LOSS}`;
 }
 
-/** Returns why no run applies the module at the branch, as a sentence; null if a run may. */
+/** Returns why no run applies the module at the branch, as a sentence; null if a run may apply it. */
 async function whyNotRun(
   repository: Repository,
   files: readonly CodeBlock[],
@@ -181,7 +184,7 @@ async function whyChanged(
   return changer === null ? null : `Code that is generated at ${changer} may change the module. ${LOSS}`;
 }
 
-/** Returns the folders of the module of a file and of its callers, innermost first. */
+/** Returns the folders of a file's module and of the module's callers, innermost first. */
 function foldersOf(path: string, calls: readonly ModuleCall[]): readonly string[] {
   return [path, ...calls.map(({ block }) => block.file.path)].map((each) => dirname(each));
 }
@@ -217,7 +220,7 @@ function workspaceBelow(
 
 /**
  * Returns why the calls may instantiate a module more than once, as the rest of a sentence with the places; null if
- * they do not.
+ * they instantiate it at most once.
  */
 function whyMore(repository: Repository, files: readonly CodeBlock[], calls: readonly ModuleCall[]): string | null {
   const [call, other] = calls;
@@ -250,7 +253,8 @@ function at({ block }: ModuleCall): string {
 }
 
 /**
- * Returns a symlink to a file or to a folder above it, which makes the file part of another module too; otherwise null.
+ * Returns a symlink to the file or to a folder above the file; null if there is none. Such a link makes the file a part
+ * of another module too.
  */
 function linkTo({ entries, links }: Repository, path: string): string | null {
   const way = [path, ...listFolders(path), "."];
@@ -271,7 +275,7 @@ function includers(repository: Repository, files: readonly CodeBlock[], call: Mo
   const { path } = call.block.file;
   const found = files.flatMap((whole) => includesIn(repository, whole)).filter(({ includes }) => includes(path));
   const [first, second] = found.map(({ block }) => toPlace(block.file, block));
-  // `terragrunt.hcl` is a unit itself, so one include already makes two users.
+  // A file named `terragrunt.hcl` is itself a unit, so a single include already makes two units.
   if (first !== undefined && basename(path) === "terragrunt.hcl") return first;
   return second === undefined ? null : `${first} and ${second}`;
 }
@@ -314,7 +318,8 @@ async function runTwice(
     return backends.includes(`${path}:1`) && WORKSPACE_SETTINGS.some((name) => attributes.has(name));
   });
   if (setting !== undefined) return `${manyTimes(folder)}: ${setting.file.path}:1 has many workspaces. ${LOSS}`;
-  // Two blocks may have the same place: JSON is often on one line.
+  // Leave out a place that is already in the list: two blocks may have the same place, because JSON is often on one
+  // line.
   const given = [...places, ...backends.filter((place) => !places.includes(place))];
   const [first, second] = given;
   if (second !== undefined) return `${manyTimes(folder)}: with ${first} and ${second}. ${LOSS}`;
@@ -341,11 +346,13 @@ function isTelling(path: string, text: string): boolean {
 }
 
 /**
- * Returns the variable files that must be passed to a run of the root module by name. Each file implies a separate run.
- * A variable file is included if this root module is the nearest module above it, or if there is no module above it and
- * it sets one of the root module's variables. An HCL file with another ending must also have only attributes, and must
- * always set one of these variables. Files that Terraform loads automatically are not included, because they apply to
- * every run.
+ * Returns the variable files that must be passed by name to a run of the root module. Each file implies a separate run.
+ * A variable file counts in two cases:
+ * - This root module is the nearest module above the file.
+ * - There is no module above the file, and the file sets one of the root module's variables.
+ *
+ * An HCL file with another ending must also have only attributes, and must always set one of these variables. Files
+ * that Terraform loads automatically do not count, because they apply to every run.
  */
 function valuesFor(
   { entries }: Repository,
@@ -364,10 +371,11 @@ function valuesFor(
 }
 
 /**
- * Returns the places of the backend settings files that must be passed to a run of the root module by name: files with
- * the name of backend settings; if the module has a backend, HCL files with attributes but no blocks that set a backend
- * argument; and, if the backend has no place for the state, all such HCL files and configuration files with other
- * endings.
+ * Returns the places of the backend settings files that must be passed by name to a run of the root module:
+ * - files with the name of backend settings;
+ * - if the module has a backend: HCL files that have only attributes and set a backend argument;
+ * - if that backend does not say where the state is: all HCL files that have only attributes, and configuration files
+ *   with other endings.
  */
 function backendsFor(
   { entries }: Repository,
@@ -390,7 +398,7 @@ function backendsFor(
     .map((path) => `${path}:1`);
 }
 
-/** Matches arguments of backends that tell where the state is, or who reads it. */
+/** Matches backend arguments that tell where the state is, or who reads the state. */
 const SETTING =
   /^(bucket|key|prefix|path|region|address|organization|hostname|workspaces|conn_str|schema_name|secret_suffix|namespace|profile|role_arn|assume_role|encrypt|use_lockfile|dynamodb_table|workspace_\w+|(storage_account|container|resource_group)_name)$/;
 

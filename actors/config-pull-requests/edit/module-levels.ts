@@ -18,7 +18,10 @@ export interface ModuleLevel {
    * call with `for_each`; absent for any instance.
    */
   readonly call: { readonly block: CodeBlock; readonly above: ModuleLevel; readonly key?: string } | null;
-  /** The modules that this one calls with a literal relative path, by call name, if they were read. */
+  /**
+   * The modules that this module calls with a literal relative path, by call name. Contains only modules that were
+   * read.
+   */
   readonly children: ReadonlyMap<string, ModuleLevel>;
   /** Returns the values that files may give a variable of a root module. */
   listValues(variable: string): readonly GivenValue[];
@@ -66,7 +69,10 @@ async function rootValues(
   return (variable) => lists.flatMap((list) => list(variable));
 }
 
-/** Returns the Terragrunt file in a module's own folder, which runs the module there; null if there is none. */
+/**
+ * Returns the Terragrunt file in a module's own folder; null if there is none. Such a file runs the module in this
+ * folder.
+ */
 async function ownUnit(repository: Repository, folder: string): Promise<CodeBlock | null> {
   if (!repository.entries.some(({ path }) => isUnitOf(path, folder))) return null;
   const code = await repository.code();

@@ -14,7 +14,9 @@ export interface ModuleScope {
    * null if unknown.
    */
   known(reference: string): string | null;
-  /** Returns the teams that an expression may name. Empty if it names none, as `null` does. */
+  /**
+   * Returns the teams that an expression may name. Empty if the expression names no team, for example if it is `null`.
+   */
   listTeams(expression: string): readonly PossibleTeam[];
 }
 
@@ -22,7 +24,7 @@ export interface ModuleScope {
 export interface PossibleTeam {
   /** Null if the expression may name any team; `input` if the team is given outside of the repository. */
   readonly team: TeamNamed | "input" | null;
-  /** Returns the place of the value as `path:line`; null if it is in the expression itself. */
+  /** Returns the place of the value as `path:line`; null if the value is in the expression itself. */
   readonly place: () => string | null;
   /** Whether an unknown index or a function selects or builds the team. */
   readonly isIndirect: boolean;

@@ -7,9 +7,9 @@ import type { ModuleLevel } from "./module-levels.js";
 export type TeamNamed = { readonly id: string } | { readonly key: string };
 
 /**
- * One possible value of an expression: a text, the id of a team that the source identifies by id or key, or an unknown
- * value; with the place where it is written. `input` is the value of a root module's variable that is given outside of
- * the repository.
+ * One possible value of an expression, with the place where the value is written. The value is a text, a team
+ * (identified by id or key, as in the source), or unknown. `input`: an unknown value that is given outside of the
+ * repository, to a variable of a root module.
  */
 export type ModuleValue = Written &
   ({ readonly text: string } | { readonly team: TeamNamed } | { readonly unknown: "expression" | "input" });
@@ -17,7 +17,7 @@ export type ModuleValue = Written &
 interface Written {
   /** Whether an unknown index or a function selects or builds the value. */
   readonly isIndirect?: true;
-  /** Returns the place as `path:line`; null if it is in the evaluated expression itself. */
+  /** Returns the place as `path:line`; null if the value is in the evaluated expression itself. */
   readonly place: () => string | null;
 }
 
@@ -67,7 +67,7 @@ export function placeIn({ block, text, node }: Pick<Expression, "block"> & Parti
   return () => toPlace(file, text === file.text && node !== undefined ? node : block);
 }
 
-/** Marks values that an unknown index or a function gives. */
+/** Marks values as selected or built by an unknown index or a function. */
 export function indirect(values: readonly ModuleValue[]): readonly ModuleValue[] {
   return values.map((value) => ({ ...value, isIndirect: true }));
 }
@@ -77,14 +77,20 @@ export function unknownAt(at: Pick<Expression, "block"> & Partial<Expression>, n
   return { unknown: "expression" as const, place: placeIn({ ...at, ...(node !== undefined && { node }) }) };
 }
 
-/** Returns a string literal as the only value; none for `null` and an empty string. Any other expression is unknown. */
+/**
+ * Returns the text of a string literal as the only value. Returns no value for `null` and an empty string. For any
+ * other expression, returns an unknown value.
+ */
 export function literalValues(written: string, at: Expression): readonly ModuleValue[] {
   if (written === "null" || written === '""') return [];
   const plain = /^"((?:[^"\\$%]|[$%](?!\{))*)"$/.exec(written)?.[1];
   return plain === undefined ? [unknownAt(at)] : textValues(plain, at);
 }
 
-/** Returns a text as the only value; none if it is empty. A text with escapes is unknown. */
+/**
+ * Returns a text as the only value, or no value if the text is empty. For a text with escapes, returns an unknown
+ * value.
+ */
 export function textValues(text: string, at: Expression): readonly ModuleValue[] {
   if (text === "") return [];
   return [text.includes("\\") ? unknownAt(at) : { text, place: placeIn(at) }];

@@ -40,7 +40,10 @@ export function listValues(syntax: Syntax, expression: string, level: ModuleLeve
   return new Evaluation(syntax).listValues(expression, level);
 }
 
-/** Whether a type may give the value at the steps a default, with `optional(type, default)`. */
+/**
+ * Whether a variable's type may define a default, with `optional(type, default)`, for the part of the value to which
+ * the steps lead.
+ */
 function hasOptional(type: string, steps: readonly Step[]): boolean {
   const names = steps.filter((step) => typeof step === "string" && step !== "*");
   if (steps.length === 0 || !/\boptional\s*\(/.test(type)) return false;
@@ -65,7 +68,7 @@ class Evaluation {
     return this.#parsed(expression, { block: null, level, each: null }, []);
   }
 
-  /** Parses an expression and returns the possible values of the part to which the steps lead. */
+  /** Parses an expression, follows the steps into it, and returns the possible values of the part found there. */
   #parsed(expression: string, read: Names & Pick<Expression, "block">, steps: readonly Step[]): readonly ModuleValue[] {
     const at = this.#parse(expression, read);
     return at === null ? [unknownAt(read)] : this.#values(at, steps);
@@ -79,8 +82,8 @@ class Evaluation {
   }
 
   /**
-   * Returns the expression of a block's attribute; null if it is missing or broken. An expression that has a node in
-   * the file's syntax tree is not parsed again.
+   * Returns the expression of a block's attribute; null if the attribute is missing or broken. An expression that has a
+   * node in the file's syntax tree is not parsed again.
    */
   #attribute(block: CodeBlock, name: string, names: Names): Expression | null {
     const node = block.nodes.get(name);
@@ -151,8 +154,7 @@ class Evaluation {
 
   /**
    * Returns the values of one element of an object or a list, or of all elements for the step `*`. If there is no step,
-   * or it is not certain that the step selects exactly one element, returns everything that the object or list
-   * mentions.
+   * or if the step possibly does not select exactly one element, returns everything that the object or list mentions.
    */
   #element(at: Expression, [step, ...rest]: readonly Step[]): readonly ModuleValue[] {
     const { text, node } = at;
@@ -170,8 +172,8 @@ class Evaluation {
   }
 
   /**
-   * Returns the values of one member of `{ for k, v in source : k => v.name }`, whose keys are those of the source. For
-   * any other loop, and for an unknown member, returns what the loop mentions.
+   * Returns the values of one member of `{ for k, v in source : k => v.name }`, which has the same keys as `source`.
+   * For any other loop, and for an unknown member, returns what the loop mentions.
    */
   #loop(at: Expression, [step, ...rest]: readonly Step[]): readonly ModuleValue[] {
     const { text, node } = at;
@@ -206,8 +208,8 @@ class Evaluation {
   }
 
   /**
-   * Joins known parts to one text. A single part keeps its values, which may be teams. If one of several parts has no
-   * single known text, returns what the expression mentions.
+   * Joins known parts to one text. If there is only one part, returns the values of that part, which may be teams. If
+   * one of several parts has no single known text, returns what the expression mentions.
    */
   #joined(at: Expression, parts: readonly (readonly ModuleValue[])[], steps: readonly Step[]): readonly ModuleValue[] {
     const [only] = parts;
@@ -315,7 +317,7 @@ class Evaluation {
       : [{ ...unknownAt({ block: first }), unknown: call === null ? "input" : "expression" }];
   }
 
-  /** Returns the names that a block can use: those of its module, and `each` if it has `for_each`. */
+  /** Returns the names that a block can use: the names of its module, and `each` if the block has `for_each`. */
   #toNames(block: CodeBlock, level: ModuleLevel, key: string | null): Names {
     const values = this.#attribute(block, "for_each", { level, each: null });
     return { level, each: values === null ? null : { key, values } };

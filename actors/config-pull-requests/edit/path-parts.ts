@@ -3,7 +3,7 @@ import { listElements, type SyntaxNode, toInner, toText } from "./hcl-syntax.js"
 /** Markers for the start of a path: the module's folder, and a folder that depends on the run. */
 export const MODULE = Symbol("path.module");
 export const PROGRAM = Symbol("path.root, path.cwd");
-/** Marks an unknown id, address or similar attribute of a resource, which is not a path by itself. */
+/** Marks an unknown id, address or similar attribute of a resource. Such a value is not a path by itself. */
 export const ID = Symbol("an id");
 /** Marks the path of a file that a resource or data source writes. The file is not in the repository. */
 export const WRITTEN = Symbol("a written file");
@@ -14,7 +14,7 @@ export interface NamedValue {
   readonly text: string;
   readonly node: SyntaxNode;
   readonly names: Names;
-  /** Whether the expression is a pattern of `fileset`, and the value is a path that it matches. */
+  /** Whether the expression is a `fileset` pattern. The value is then a path that matches the pattern. */
   readonly isPattern?: true;
 }
 
@@ -68,8 +68,8 @@ function templateParts(
 }
 
 /**
- * Returns the parts of the text that a call of `format`, `join` or `find_in_parent_folders` gives, or the parts of the
- * argument of a function such as `abspath`, which keeps them. The result of any other call is unknown.
+ * Returns the parts of the text that a call of `format`, `join` or `find_in_parent_folders` gives. For a function that
+ * keeps the parts of its argument, such as `abspath`, returns those parts. The result of any other call is unknown.
  */
 function callParts(text: string, call: SyntaxNode, names: Names): readonly Part[] {
   const { name, given } = toCall(text, call);
@@ -118,8 +118,7 @@ const WRITES =
 
 const NAME = /^((local|var|each)\.)?[A-Za-z_][\w-]*$/;
 /**
- * Matches attributes of resources whose values are ids or addresses, and variables whose names end with `_id` or
- * `_arn`.
+ * Matches resource attributes whose values are ids or addresses, and variables whose names end with `_id` or `_arn`.
  */
 const IDS =
   /^(?!(var|local|module|path|each|count|terraform|dependency|global|values)\.)(self|(data\.)?[\w-]+\.[\w-]+(\[[^\]]*\])?)\.(id|arn|uid|url|self_link|\w+_(id|arn|ip|url|uri|dns))$|^var\.\w+_(id|arn)$/;

@@ -11,8 +11,8 @@ export type PathBase = string | null;
 
 /**
  * The set of paths that an expression may give. Paths are normalized as in Terraform: by their text, before symlinks
- * are followed. An unknown part can be any text. It may lead above the start of the path, but not out of a literal
- * folder that precedes it.
+ * are followed. An unknown part can be any text. Such a part may lead above the start of the path, but not out of a
+ * literal folder that precedes the part.
  */
 export interface PathPattern {
   /**

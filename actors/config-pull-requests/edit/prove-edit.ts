@@ -14,7 +14,7 @@ export interface ProvenChange {
 
 /**
  * Refuses with `not-proven` unless only the wanted values changed in the edited source. Also refuses unless each wanted
- * value is a literal in the source, because the parsed values do not show that.
+ * value is a literal in the source. The parsed values alone do not show whether a value is a literal.
  */
 export function proveEdit(
   { before, after }: { readonly before: Source; readonly after: Source },

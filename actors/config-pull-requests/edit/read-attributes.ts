@@ -2,8 +2,10 @@ import { listBranches, listElements, type SyntaxNode, toHolder, toInner } from "
 import { globbed, ID, listParts, MODULE, type Names, type Part, PROGRAM, toCall, WRITTEN } from "./path-parts.js";
 
 /**
- * The kind of block that contains a part of a file. `reads`: its attributes may name files for the provider or a
- * command. `module`: the same, but `source` is the called module. Null for all other blocks.
+ * The kind of block that contains a part of a file.
+ * - `reads`: the block's attributes may name files for the provider or a command.
+ * - `module`: the block's attributes may name files too, but `source` is the called module.
+ * - Null: any other block.
  */
 export type BlockUse = "reads" | "module" | null;
 
@@ -16,12 +18,15 @@ const WRITES = /^(output|dest|destination|target|remote|mount|log|container|orig
 const READS_ANYWHERE = /^(filename|folder|working_dir|\w+_(file|dir|directory)|dir|directory|source_path|src)$/;
 /** Attributes whose value is a command. `execute` of a hook and `commands` of a script are in any block. */
 const COMMANDS = /(^|_)(commands?|cmd|inline|program)$/;
-/** Attributes that are no paths, although their names end like those of paths. */
+/** Attributes whose names end like the name of a path, but whose values are not paths. */
 const NAMES = /^config_context\w*$/;
 const COMMAND_TEXTS =
   /(^|_)(args?|arguments|entrypoint|environment|interpreter|query|user_data|triggers\w*|keepers|input)$/;
 
-/** Blocks, or types of resources, in which `path` is the path of a URL, or a name that is written with slashes. */
+/**
+ * Block types and resource types whose attribute `path` is not a file path, but the path of a URL or a name with
+ * slashes.
+ */
 const URL_BLOCKS =
   /^(health_check|http_get|http_check|path|path_rule|path_matcher|route|http_route|matcher|(aws_iam|aws_ssm|vault)_\w+|aws_a?lb_\w+|aws_api_gateway\w*)$/;
 
@@ -70,7 +75,7 @@ export function attributePaths(
     if (isUrlRoot(parts) || isNoPath(parts)) return [];
     if (isReading && (isOutside(parts) || (isUrl && isUrlPath(name, parts)))) return [];
     const [begin, ...rest] = parts;
-    // Code that is given the module's own folder may read everything in it.
+    // Code that gets the path of the module's own folder may read every file in the folder.
     const isFolder = (begin === MODULE || begin === PROGRAM) && rest.every((part) => /^[/.]*$/.test(String(part)));
     const isTold = parts.some((part) => part !== null);
     // A chart is a folder or the name of a chart in a registry.
@@ -93,7 +98,10 @@ function isOutside(parts: readonly Part[]): boolean {
   return typeof begin === "string" && /^[/~]/.test(begin) && !/[^/]/.test(String(parts.at(-1) ?? ""));
 }
 
-/** Whether a part of a URL, or a name with slashes, is an attribute's value: it is absolute or unknown. */
+/**
+ * Whether the value of an attribute is the path of a URL, or a name with slashes. This is so if the attribute is `path`
+ * and its value starts with `/` or with an unknown part.
+ */
 function isUrlPath(name: string, parts: readonly Part[]): boolean {
   const [begin] = parts;
   return name === "path" && (begin === null || (typeof begin === "string" && begin.startsWith("/")));
@@ -123,7 +131,7 @@ function listLeaves(text: string, expression: SyntaxNode): readonly SyntaxNode[]
   return /^(concat|flatten|compact|distinct|toset|tolist|tomap|merge|try|coalesce)$/.test(name) ? read(given) : [inner];
 }
 
-/** Maximum number of words, or of parts of other values of a list, to look at before a word. */
+/** Maximum number of preceding words, or of parts of preceding values of a list, to examine for a word. */
 const MAX_BEFORE = 20;
 
 /** A word of a command. */
@@ -131,7 +139,7 @@ interface Word {
   readonly parts: Part[];
   /** The text between the previous word and this one: spaces, signs and quotes. */
   readonly gap: string;
-  /** Whether the word is after the parts that precede the command. */
+  /** Whether the word is in the command itself, not in the parts that precede the command. */
   readonly isOwn: boolean;
 }
 
@@ -139,8 +147,8 @@ interface Word {
  * Splits a command into its words. A shell variable and a wildcard can be any text. Leaves out:
  *
  * - the words of `before`, which are earlier parts of the same command;
- * - an unknown value of an option, as in `--name=${var.name}` and `--name ${var.name}`, unless the option's name is
- *   that of a path;
+ * - an unknown value of an option, as in `--name=${var.name}` and `--name ${var.name}`, unless the option's name
+ *   suggests a path;
  * - a URL with an unknown end.
  */
 export function listWords(parts: readonly Part[], before: readonly Part[] = []): readonly (readonly Part[])[] {
@@ -171,13 +179,16 @@ function toWords(parts: readonly Part[], before: readonly Part[]): readonly Word
   return word.parts.length > 0 ? [...words, word] : words;
 }
 
-/** Returns a word of a command if it is fully known, otherwise an empty text. */
+/** Returns a word of a command if the whole word is known, otherwise an empty text. */
 function toPlain(word: Word | undefined): string {
   const [only, more] = word?.parts ?? [];
   return typeof only === "string" && more === undefined ? only : "";
 }
 
-/** Whether a word is the value of an option or of a shell variable whose name is not that of a path. */
+/**
+ * Whether a word is the value of an option or shell variable, and the name of that option or variable does not suggest
+ * a path.
+ */
 function isOptionValue(words: readonly Word[], index: number): boolean {
   const { gap = "" } = words[index] ?? {};
   if (/^["']?[^\S\n]+["']?$/.test(gap)) {
@@ -193,7 +204,7 @@ function isOptionValue(words: readonly Word[], index: number): boolean {
     begin -= 1;
     if (begin < index - MAX_BEFORE) return false;
   }
-  // In `--set-file key=value`, the option names the kind of the value.
+  // In `--set-file key=value`, the option, not `key`, says whether the value is a path.
   const first = toPlain(words[begin]);
   const owner = first.startsWith("-") ? first : toPlain(words[begin - 1]);
   return isValueName(name) && (!owner.startsWith("--") || isOption(owner));
@@ -209,7 +220,7 @@ function isAssigned(word: Word | undefined): boolean {
 }
 
 const OPTION = /^-{1,2}[A-Za-z]/;
-/** Matches options whose value is a path, or holds one. */
+/** Matches options whose value is a path or contains a path. */
 const PATH_OPTIONS =
   /(?<!pro)file|path|dir(?!ect(?!or))|folder|input|body|template|config|value|from|(?<!re)source|src|data(?!base)|payload|context|script|volume|mount|manifest/i;
 const SHORT_PATH_OPTIONS = /^-[fickCdTvFK]$/;
@@ -222,7 +233,7 @@ function isOption(name: string): boolean {
   return OPTION.test(name) && !PATH_OPTIONS.test(name) && !SHORT_PATH_OPTIONS.test(name);
 }
 
-/** Whether the name before `=` is that of an option or variable that takes no path. */
+/** Whether a name before `=` belongs to an option or variable that takes no path. */
 function isValueName(name: string): boolean {
   if (name.startsWith("-")) return isOption(name);
   return (

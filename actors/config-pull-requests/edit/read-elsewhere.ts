@@ -24,12 +24,13 @@ export interface FileReading {
 }
 
 /**
- * Returns where else the repository may read a file, or why it cannot be searched, as text for a message; null if no
- * other place may read the file. Searches all configuration, including generated code: arguments of functions that
- * read files, attributes that name files, function calls in templates, and strings that name the file.
+ * Returns where else the repository may read a file, or why the repository cannot be searched, as text for a message.
+ * Returns null if no other place may read the file. Searches all configuration, including generated code: arguments of
+ * functions that read files, attributes that name files, function calls in templates, and strings that name the file.
  *
  * Locals, variables that always have their default, `join` and `format` are evaluated. Any other part of a path, such
- * as `path.root`, can be any text; see {@link toPattern} for its limits. Files that other programs read are not found.
+ * as `path.root`, can be any text; see {@link toPattern} for the limits of such a part. Files that other programs read
+ * are not found.
  */
 export async function findOtherReader(repository: Repository, reading: FileReading): Promise<string | null> {
   const code = await repository.code();
@@ -106,7 +107,7 @@ function readPaths(
 
 /**
  * Returns a function that gives the names of the module in a folder: its locals, and the variables that always have a
- * string as their default. A name is unknown if it is set twice, or if a unit with computed inputs may set it.
+ * string as their default. A name is unknown if the module sets it twice, or if a unit with computed inputs may set it.
  */
 function toNames(repository: Repository, files: readonly CodeFile[]): (folder: string) => Names {
   type Written = Pick<NamedValue, "text" | "node">;
@@ -159,7 +160,8 @@ function isText({ text, node }: Pick<NamedValue, "text" | "node">): boolean {
 }
 
 /**
- * Maximum total length of the locals and variables that one search follows, in characters. Further ones are unknown.
+ * Maximum total length of the locals and variables that one search follows, in characters. Above it, further locals and
+ * variables are unknown.
  */
 const MAX_FOLLOWED = 100_000;
 /** Maximum length of a chain of locals and variables to follow. */

@@ -33,8 +33,9 @@ export interface WrittenPath {
   readonly from: "module" | "any";
   readonly parts: PathParts;
   /**
-   * `read`: the path is an argument of a function or attribute that reads files. `path`: it starts with `path.module`
-   * or a similar folder, so it is a path, whatever its purpose. `text`: a text that may be a path.
+   * - `read`: the path is an argument of a function or attribute that reads files.
+   * - `path`: the text starts with `path.module` or a similar folder, so it is a path, whatever its purpose.
+   * - `text`: a text that may be a path.
    */
   readonly use: "read" | "path" | "text";
   readonly node: SyntaxNode;
@@ -54,13 +55,13 @@ interface Context {
   readonly names: Names;
   /** Whether the part is in a provider or in a connection to a machine. */
   readonly isProvider?: boolean;
-  /** Whether `path` is the path of a URL or a name. */
+  /** Whether an attribute named `path` contains the path of a URL or a name with slashes. */
   readonly isUrl?: boolean;
   /** Whether the part is in an attribute of a provider that holds or names credentials. */
   readonly isCredential?: boolean;
-  /** Whether commands of the part run on another machine, which has no file of the repository. */
+  /** Whether commands in the part run on another machine. Files of the repository do not exist there. */
   readonly isRemote?: boolean;
-  /** Whether the part is a name, a description or tags, which name no file to read. */
+  /** Whether the part is a name, a description or tags. Such texts name no file to read. */
   readonly isName?: boolean;
   /** Whether other code may use the part as a command, such as the value of a local. */
   readonly isValue?: boolean;
@@ -127,14 +128,14 @@ function contextIn(text: string, node: SyntaxNode, context: Context): Context {
     return {
       ...context,
       isValue,
-      // The name of the attribute itself may be `path`.
+      // `path` is also the type of a block with URLs, so do not test the name of an attribute `path`.
       isUrl: context.isUrl === true || (name !== "path" && hasUrls(name, "")),
       isCredential: context.isCredential === true || (isProvider && CREDENTIALS.test(name)),
       isName: context.isName === true || (use === "reads" && node.type === "attribute" && NAME.test(name)),
     };
   const isOfProvider = isProvider || (use === undefined ? name === "provider" : name === "connection");
   const isUrl = context.isUrl === true || hasUrls(name, label);
-  // The blocks within a block use its `each`, also those of `dynamic`.
+  // Nested blocks, also `dynamic` blocks, can use the `each` of this block.
   const names = use === undefined ? withEach(text, node, context.names) : context.names;
   const isOutside = use === undefined ? name === "resource" && REMOTE.test(label) : context.isRemote === true;
   const isRemote = name === "provisioner" ? label === "remote-exec" : isOutside;
@@ -212,7 +213,7 @@ function writtenOut(
   const words = listWords(parts).filter((word) => word.some((part) => String(part).includes("/")));
   return [parts, ...words].map((each): WrittenPath => {
     const path = toPath(each, node, "text");
-    // Resources name local files and folders with `./` or `../`, whatever their attribute.
+    // In any attribute of a resource, a text that starts with `./` or `../` is the path of a local file or folder.
     return use === "reads" && /^\.\.?\//.test(path.parts[0] ?? "") ? { ...path, use: "path" } : path;
   });
 }
@@ -241,7 +242,7 @@ function toPath(parts: readonly Part[], node: SyntaxNode, use: "read" | "text"):
   return { from, parts: known, node, use: use === "text" && isPlaced ? "path" : use };
 }
 
-/** A file that may be read elsewhere, and the folder of the module that it belongs to. */
+/** A file that may be read elsewhere, and the folder of the file's module. */
 export interface ReadTarget {
   readonly target: string;
   readonly module: string;
@@ -285,7 +286,10 @@ function isPath(
   return text.includes("/") || posix.join(dirname(file), text) === target || text === target;
 }
 
-/** Returns the folders of the target that a path may name. Code that takes a folder may read everything in it. */
+/**
+ * Returns the folders of the target that a path may name. Code that gets a folder's path may read every file in the
+ * folder.
+ */
 function foldersNamed({ parts, use }: WrittenPath, pattern: PathPattern, of: ReadTarget): readonly string[] {
   const isRoot = pattern.steps.length === 0 && use !== "text";
   if (!isRoot && !hasKnownEnd(pattern)) return [];
@@ -303,7 +307,7 @@ export function filesNamed(
   file: string,
   { entries, links }: { readonly entries: readonly TreeEntry[]; readonly links: Links },
 ): readonly string[] {
-  // If the name of the file is known, the file's path ends with it, unless a symlink has another name.
+  // If the path ends with a known file name, only files with this name can match, unless the repository has symlinks.
   const name = /[^/]+$/.exec(written.parts.at(-1) ?? "")?.[0];
   const ending = name === undefined || entries.some(({ kind }) => kind === "symlink") ? "" : name;
   return entries.flatMap(({ kind, path }) =>

@@ -7,8 +7,8 @@ import type { Parsers } from "./parsers.js";
 import { type Splice, spliced } from "./splice.js";
 
 /**
- * Parses an HCL file. Refuses with `not-hcl` if the file is not HCL, and with `not-proven`, with the line, if it nests
- * too deeply.
+ * Parses an HCL file. Refuses with `not-hcl` if the file is not HCL. Refuses with `not-proven`, and names the line, if
+ * the file nests too deeply.
  */
 export async function readSource(
   parsers: Parsers,
@@ -29,7 +29,7 @@ export async function readSource(
 
 /**
  * Returns the text of a reference, such as `service_skill.core_greet.key` or `service_skill.core_greet["key"]`, or of a
- * plain string, also in parentheses; null if it is unknown.
+ * plain string, also in parentheses. Null if the text is unknown.
  */
 function knownText(expression: string, known: ModuleScope["known"]): string | null {
   let plain = expression.trim();
@@ -63,12 +63,13 @@ function brokenAt(root: SyntaxNode): number {
 }
 
 /**
- * Parses the values of a file, after shortening it, because HashiCorp's parser takes time proportional to the square of
- * a heredoc's lines:
+ * Parses the values of a file. First shortens the file, because HashiCorp's parser takes time proportional to the
+ * square of a heredoc's lines:
  *
- * - Long heredocs and other long expressions are replaced by their digests, because an edit only compares them. Those
- *   in `service_line` resources are kept, because the edit needs their values.
- * - After a heredoc without an end, the text is cut at the heredoc's first line. The parser's error is the same.
+ * - Long heredocs and other long expressions are replaced by their digests, because an edit only compares their
+ *   values. Heredocs and expressions in `service_line` resources stay, because the edit needs their values.
+ * - After a heredoc without an end, the text is cut at the heredoc's first line. The parser reports the same error as
+ *   for the whole text.
  *
  * If a digest is missing from the result, the whole file is parsed.
  */
@@ -109,18 +110,23 @@ function endlessHeredoc({ text, root }: File): number | null {
 /** Maximum length of a line that can start or end a heredoc, in characters. */
 const MAX_WORD = 1_000;
 
-/** Maximum length of an expression that is kept, outside `service_line` resources, in characters. */
+/**
+ * Maximum length of an expression outside `service_line` resources, in characters. A longer expression is replaced by
+ * its digest.
+ */
 const MAX_EXPRESSION = 10_000;
 
-/** Maximum number of lines of a heredoc that is kept, outside `service_line` resources. */
+/**
+ * Maximum number of lines of a heredoc outside `service_line` resources. A longer heredoc is replaced by its digest.
+ */
 const MAX_HEREDOC_LINES = 500;
 
 interface Shortened {
   readonly text: string;
   readonly digests: readonly string[];
   /**
-   * For each removal, the number of removed lines, and the first line of the shortened text whose number in the file is
-   * higher by that number.
+   * Each removal of lines. `lines` is the number of removed lines. `line` is the number of the first line after the
+   * removal, in the shortened text.
    */
   readonly cuts: readonly { readonly line: number; readonly lines: number }[];
 }
@@ -186,7 +192,7 @@ function countLines(text: string): number {
   return text.split("\n").length - 1;
 }
 
-/** Replaces the line numbers of the shortened text in an error message by those of the file. */
+/** In an error message about the shortened text, replaces the line numbers with the line numbers of the file. */
 function withOwnLines(fault: string, { cuts }: Shortened): string {
   return fault.replace(/:(\d+),/g, (_, written: string) => {
     const line = Number(written);

@@ -13,7 +13,9 @@ export interface Replacing {
   readonly manner: Manner;
   /** Returns an element's meaning as text. Elements with equal meaning stay unchanged. */
   readonly meaning: (element: Json) => string;
-  /** Called with a comment that the edit would delete, or keep beside another value. It throws. */
+  /**
+   * Refuses the edit by throwing. Called with a comment that the edit would delete, or would keep beside another value.
+   */
   readonly refuseLoss: (node: SyntaxNode) => never;
 }
 
@@ -24,9 +26,9 @@ interface Literal {
 }
 
 /**
- * Replaces a literal with a new value. In a list, equal elements at both ends are not touched; in an object, only
- * members that differ change. A heredoc stays a heredoc if it can represent the text. Any other value is rewritten. New
- * values are always literals.
+ * Replaces a literal with a new value. In a list, equal elements at both ends are not touched. In an object, only
+ * members that differ change. A heredoc stays a heredoc if a heredoc can represent the new text. Any other value is
+ * rewritten. New values are always literals.
  */
 export function replaceValue(replacing: Replacing, { node, json }: Literal, now: HclValue): readonly Splice[] {
   if (isDeepStrictEqual(plainValue(json), toJson(now))) return [];
@@ -75,7 +77,8 @@ export function replaceMembers(
 }
 
 /**
- * Edits a list. Keeps equal elements at both ends, replaces those between one by one, then adds or removes the rest.
+ * Edits a list. Keeps equal elements at both ends, replaces the elements between them one by one, then adds or removes
+ * the rest.
  */
 function replaceElements(
   replacing: Replacing,
@@ -152,7 +155,7 @@ function addElements(
       { start: rest.end, end: rest.end, text: added },
     ];
   }
-  // An element that shares its line with others goes right after the comma, before a comment at the end of the line.
+  // If other elements are on the line, insert right after the comma, before a comment at the end of the line.
   const at = isLines && rest.endsLine ? rest.end : rest.comma + 1;
   const added = texts.map(
     (each, index) => `${separator}${each}${isLast && index === texts.length - 1 && !rest.endsLine ? "" : ","}`,
@@ -160,7 +163,10 @@ function addElements(
   return [{ start: at, end: at, text: added.join("") }];
 }
 
-/** Removes adjacent elements, and their lines if these contain nothing else. At least one element must remain. */
+/**
+ * Removes adjacent elements. Also removes their lines if these contain nothing else. At least one element of the list
+ * must remain.
+ */
 function removeElements(
   { manner: { text }, refuseLoss }: Replacing,
   list: SyntaxNode,
@@ -183,13 +189,15 @@ function removeElements(
   return { start, end, text: "" };
 }
 
-/** Whether an object stays the same element of a list: one of its texts, such as its name, stays. */
+/**
+ * Whether an object in a list is the same element before and after the edit: one of its texts, such as its name, stays.
+ */
 function isSameObject(json: Json | undefined, now: HclValue | undefined): boolean {
   if (json === undefined || now === undefined || !isRecord(json) || !isObject(now)) return false;
   return now.entries.some(([name, value]) => typeof value === "string" && plainValue(json[name] ?? null) === value);
 }
 
-/** Returns the comments that are about one element of a list: above it, or beside it on its line. */
+/** Returns the comments about one element of a list: comments above the element, or beside the element on its line. */
 function commentsBeside(text: string, list: SyntaxNode, index: number): readonly SyntaxNode[] {
   const elements = listElements(list);
   const { start, end } = toInner(elements[index] ?? list);
@@ -206,7 +214,10 @@ function commentsBeside(text: string, list: SyntaxNode, index: number): readonly
   return [...commentsAbove(text, list, index), ...after];
 }
 
-/** Returns the comments directly before an element of a list: on the lines above it, or before it on its line. */
+/**
+ * Returns the comments directly before an element of a list: on the lines above the element, or before the element on
+ * its line.
+ */
 function commentsAbove(text: string, list: SyntaxNode, index: number): readonly SyntaxNode[] {
   const elements = listElements(list);
   const begin = elements[index - 1]?.end ?? list.start;

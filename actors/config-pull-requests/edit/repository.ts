@@ -28,13 +28,19 @@ export interface Repository {
   code(): Promise<CodeFiles>;
   /** Reads all files that have the ending of a template. Functions in templates may read other files. */
   templates(): Promise<CodeFiles>;
-  /** Reads other files that may be templates, except files that are not UTF-8 text, which cannot be templates. */
+  /**
+   * Reads other files that may be templates. Leaves out files that are not UTF-8 text, because they cannot be
+   * templates.
+   */
   texts(paths: readonly string[]): Promise<CodeFiles>;
   /** Reads files that may run Terraform or describe its runs. Skips files that are not text, or larger than 1 MiB. */
   runs(paths: readonly string[]): Promise<CodeFiles>;
   /** Reads the module files directly in a folder, without variable files. */
   module(folder: string): Promise<CodeFiles>;
-  /** Reads the variable files, and other HCL files that may be variable files, that `isWanted` selects by path. */
+  /**
+   * Reads the files that `isWanted` selects by path from the variable files and other HCL files that may be variable
+   * files.
+   */
   values(isWanted: (path: string) => boolean): Promise<CodeFiles>;
   /** Returns the syntax tree of a file; null for JSON, and for a file that nests too deeply. */
   parse(file: CodeFile): SyntaxNode | null;
@@ -121,7 +127,8 @@ export function isCode(path: string): boolean {
 
 /**
  * Whether a file may belong to Terragrunt, Terramate or Terraform stacks: a configuration file that is not a module
- * file, not a variable file, and not a test. Tests do not count, because a test's resources are destroyed after it.
+ * file, not a variable file, and not a test. Tests do not count, because Terraform destroys their resources after the
+ * test.
  */
 export function isPlan(path: string): boolean {
   return (
@@ -140,8 +147,8 @@ export function isValues(path: string): boolean {
 }
 
 /**
- * Whether a file may be a variable file with another ending. Files with the usual names of Terragrunt and Packer are
- * not.
+ * Whether a file may be a variable file with another ending. False for files with the usual names of Terragrunt and
+ * Packer.
  */
 export function isNamedValues(path: string): boolean {
   return isPlan(path) && /\.hcl$/.test(path) && !/(^|\/)terragrunt(\.stack)?\.hcl$|\.pkr(vars)?\.hcl$/.test(path);

@@ -12,8 +12,8 @@ export interface RunSetting {
    */
   readonly kind: "workspace" | "state" | "variable" | "values" | "apply";
   /**
-   * For `variable`, the variable's name, or `*` if it is unknown. For `state`, the backend argument or environment
-   * variable; empty if unknown. Empty for other kinds.
+   * For `variable`: the variable's name, or `*` if the name is unknown. For `state`: the backend argument or
+   * environment variable; empty if unknown. Empty for other kinds.
    */
   readonly name: string;
   /** The value as written. A reference to a variable is replaced if the file sets the variable once, to plain text. */
@@ -21,17 +21,17 @@ export interface RunSetting {
   readonly file: CodeFile;
   /** Offset of the setting's line in the file. */
   readonly start: number;
-  /** The folder that the command runs in, as it is written; null if it is not given. */
+  /** The folder that the command runs in, as it is written; null if no folder is given. */
   readonly folder: string | null;
 }
 
-/** Matches the text of a file that may contain such settings. */
+/** Matches the text of a file that may contain settings for runs of Terraform. */
 export const SETS =
   /\bworkspace\b|\b(terraform|tofu|terragrunt)\b|\bTF_(VAR_|WORKSPACE|STATE_NAME|HTTP_ADDRESS)|(?<![\w-])--?(var|var-file|backend-config)\b/;
 
 /**
- * Pattern of a value: text up to a space, quote, separator or closing bracket. Expressions such as `${…}` and `{{…}}`
- * may contain these.
+ * Pattern of a value: text up to a space, quote, separator or closing bracket. An expression in the value, such as
+ * `${…}` or `{{…}}`, may contain these characters.
  */
 const VALUE = String.raw`((?:\$\{\{[^}]*\}\}|\{\{[^}]*\}\}|\$\{[^}]*\}|\$\([^)]*\)|[^\s"'\x60,;&|)\]}>])*)`;
 const GAP = String.raw`["',\s\])=]+`;
@@ -134,8 +134,8 @@ function splitParts(value: string): PathParts {
 }
 
 /**
- * Whether `written`, a path in a file, may lead to `path`. It may start in the repository's root, in the file's folder
- * or in one of `folders`.
+ * Whether `written`, a path in a file, may lead to `path`. The path may start in the repository's root, in the file's
+ * folder or in one of `folders`.
  */
 export function mayLead(written: string, file: CodeFile, path: string, folders: readonly string[] = []): boolean {
   const parts = ["/", ...splitParts(written)];
@@ -143,10 +143,11 @@ export function mayLead(written: string, file: CodeFile, path: string, folders: 
 }
 
 /**
- * Whether a setting may apply to runs of the root module in the folder `root`. If the setting's own folder is unknown,
- * the setting may apply to the nearest module above its file (if there is none, to any module), to modules whose path
- * the file contains, and, in a Terragrunt or Terramate file, to all folders below. `modules` are the folders of all
- * modules.
+ * Whether a setting may apply to runs of the root module in the folder `root`. `modules` are the folders of all
+ * modules. If the setting's own folder is unknown, the setting may apply to these modules:
+ * - the nearest module above the setting's file, or any module if there is none above;
+ * - a module whose path the file contains;
+ * - every module below the file's folder, if the file belongs to Terragrunt or Terramate.
  */
 export function appliesTo(
   { file, folder }: Pick<RunSetting, "file" | "folder">,
@@ -160,8 +161,10 @@ export function appliesTo(
 }
 
 /**
- * Whether a command applies the module in a folder as a root module: it names the folder, or its folder depends on the
- * run and the file names the module's folder, or the file is in the module.
+ * Whether a command applies the module in a folder as a root module. True in these cases:
+ * - The command names the folder.
+ * - The command's folder depends on the run, and the file names the module's folder.
+ * - The command has no folder, and its file is in the module's folder.
  */
 export function appliesModule({ kind, file, folder }: RunSetting, module: string): boolean {
   if (kind !== "apply") return false;

@@ -6,7 +6,7 @@ import { type CodeFile, MAX_FILES, moduleFolders, type Repository } from "./repo
 export interface RunText {
   readonly file: CodeFile;
   readonly lines: readonly RunLine[];
-  /** The working folder that the file sets for the commands, as it is written; null if it sets none. */
+  /** The working folder that the file sets for the commands, as it is written; null if the file sets no folder. */
   readonly folder: string | null;
 }
 
@@ -26,14 +26,14 @@ export function isRunFile(path: string): boolean {
 
 const NAMES =
   /(^|\/)(Jenkinsfile[^/]*|(GNU)?makefile|\.?justfile|Rakefile|Earthfile|(Dockerfile|Containerfile)[^/]*|tasks\.py|noxfile\.py|fabfile\.py|package\.json|mise\.toml|\.?env(rc)?(\.[^/]*)?|[^/]*\.env)$|\.(ya?ml|mk|sh|bash|zsh|ksh|fish|ps1|psm1|bat|cmd|just|groovy|jenkinsfile)$/i;
-/** Matches programs, and files without an extension. They count only in a folder that matches `FOLDERS`. */
+/** Matches programs, and files without an extension. Such files count only in a folder that matches `FOLDERS`. */
 const SCRIPTS = /(^|\/)[\w-]+$|\.(py|rb|js|mjs|cjs|ts|pl)$/;
 const FOLDERS = /(^|\/)(s?bin|scripts?|ci|\.?ci|tools?|hack|build|deploy|\.(git)?hooks|hooks|\.husky|\.\w+)\//;
 const LOCKS = /(^|\/)(pnpm-lock|[\w-]*\.lock|lock)\.ya?ml$/;
 
 /**
- * Returns the files of a repository that may run Terraform. If there are too many to read, leaves out YAML files and
- * scripts whose names and folders do not tell that they run it, such as the manifests of applications.
+ * Returns the files of a repository that may run Terraform. If there are too many files to read, leaves out YAML files
+ * and scripts whose names and folders do not suggest that they run Terraform, such as the manifests of applications.
  */
 export function readRunFiles(repository: Repository) {
   const paths = repository.entries.flatMap(({ kind, path }) => (kind === "file" && isRunFile(path) ? [path] : []));
@@ -81,13 +81,13 @@ const MAX_NODES = 20_000;
 /** A YAML document. `lineAt` returns the line of an offset, from 1. */
 export interface YamlDocument {
   readonly root: unknown;
-  /** The content as plain values; undefined if it expands too many aliases. */
+  /** The content as plain values; undefined if the document expands too many aliases. */
   readonly value: unknown;
   resolve(node: unknown): unknown;
   lineAt(offset: number): number;
 }
 
-/** Parses the YAML documents of a file. Returns null if one has a syntax error. */
+/** Parses the YAML documents of a file. Returns null if any document has a syntax error. */
 export function readDocuments(text: string): readonly YamlDocument[] | null {
   const lineCounter = new LineCounter();
   const documents = parseAllDocuments(text, { lineCounter, logLevel: "silent", uniqueKeys: false });
@@ -157,7 +157,7 @@ const WORKING =
 /** Names of maps whose working folder applies to the commands of the map that contains them. */
 const OUTER = /^(defaults|default|run|variables|env|environment|with|inputs)$/;
 
-/** Returns the working folder that a map sets for its commands; null if it sets none. */
+/** Returns the working folder that a map sets for its commands; null if the map sets no folder. */
 function folderIn(map: YAMLMap, depth = 0): string | null {
   for (const { key, value } of map.items) {
     const name = String(key);

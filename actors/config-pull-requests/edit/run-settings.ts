@@ -5,7 +5,7 @@ import { appliesModule, appliesTo, isOpen, mayLead, type RunSetting, SETS, setti
 import { readRunFiles, readRunTexts } from "./run-files.js";
 import type { GivenValue } from "./variable-values.js";
 
-/** The settings in all files that may run Terraform, or a clause that says why they are unknown. */
+/** The settings in all files that may run Terraform, or a clause that says why the settings are unknown. */
 type Settings = { readonly settings: readonly RunSetting[] } | { readonly fault: string };
 
 const known = new WeakMap<Repository, Promise<Settings>>();
@@ -38,8 +38,12 @@ async function settingsFor(repository: Repository, folders: readonly string[]): 
 
 /**
  * Returns where commands may run a root module in several workspaces, with several states or with several variable
- * files, as text for a message: two places, one place with a value that depends on the run, or why the places are
- * unknown. Null if there is no such place. `folders` are the folders that the module may run in.
+ * files. Null if there is no such place. The result is a text for a message with one of these:
+ * - two places;
+ * - one place with a value that depends on the run;
+ * - why the places are unknown.
+ *
+ * `folders` are the folders that the module may run in.
  */
 export async function severalSettings(repository: Repository, folders: readonly string[]): Promise<string | null> {
   const read = await settingsFor(repository, folders);
@@ -76,12 +80,12 @@ export async function applyingFiles(repository: Repository, folder: string): Pro
   return [...new Set(found.map(({ file }) => file))];
 }
 
-/** Arguments of backends that tell where the state is. */
+/** Backend arguments that tell where the state is. */
 const STATES =
   /^(key|path|prefix|bucket|container_name|storage_account_name|address|schema_name|TF_STATE_NAME|TF_HTTP_ADDRESS)$/;
 /** Backend arguments whose value usually comes from the CI service and is the same for all runs. */
 const GIVEN = /^(bucket|container_name|storage_account_name)$/;
-/** Matches expressions of CI services whose value is the same for all runs in a repository. */
+/** Matches expressions of CI services that have the same value for all runs in a repository. */
 const FIXED =
   /\$\{\{\s*(secrets|vars|github\.(repository|event\.repository)\S*)[^}]*\}\}|\$\{?(CI_(PROJECT|API|SERVER)_\w+|GITHUB_REPOSITORY|BITBUCKET_REPO\w*)\}?/g;
 /** Matches values that a loop, a matrix or an argument gives. */
@@ -110,8 +114,8 @@ function filesOf(
 }
 
 /**
- * Whether a path has the file extension of the value. If the value has none, whether it is the path of a `.tfvars`
- * file.
+ * Whether a path has the same file extension as the value. For a value without an extension: whether the path is that
+ * of a `.tfvars` file.
  */
 function hasEnd(value: string, path: string): boolean {
   const end = /\.\w+(?:\.json)?$/.exec(value)?.[0];
@@ -156,8 +160,8 @@ export async function runValues(
 }
 
 /**
- * The expression for a value from outside the repository that is the same for all runs: a variable that no module
- * declares.
+ * The expression for a value that comes from outside the repository and is the same for all runs. The expression is a
+ * variable that no module declares.
  */
 const INPUT = "var._given_outside";
 

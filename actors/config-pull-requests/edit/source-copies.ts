@@ -12,7 +12,7 @@ import { readRunFiles, readRunTexts } from "./run-files.js";
 
 /**
  * Returns the place at which code or a command may copy a source into another module or repository; null if there is
- * none. Only paths that end with the name of a source count, and archives of the source's folder.
+ * none. Counts only paths that end with the name of a source, and archives of the source's folder.
  */
 export async function sourceCopier(
   repository: Repository,
@@ -79,8 +79,8 @@ export function readPaths(repository: Repository, file: CodeFile): readonly Writ
 }
 
 /**
- * Refuses a source that a tool seems to generate: a comment at its start says so, or its template is beside it, such as
- * `main.tf.tmpl`.
+ * Refuses a source that a tool seems to generate. Either a comment at the start of the source says so, or a template
+ * such as `main.tf.tmpl` is beside the source.
  */
 export function refuseGenerated({ entries }: Repository, { path, text }: CodeFile): void {
   const [head = ""] = /^\uFEFF?(\s*(#[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\/))*/.exec(text.slice(0, MAX_HEAD)) ?? [];
@@ -100,7 +100,8 @@ const MAX_HEAD = 4_000;
 const GENERATED =
   /\bdo(n't| not) (edit|modify|change|touch)\b|\b(auto-?(matically)?|code|file|is|was)[ -]?generated\b|\bgenerated (by|from|with|automatically)\b/i;
 /**
- * Matches comment lines of `terraform plan -generate-config-out`. They do not count, because people edit these files.
+ * Matches the comment lines that `terraform plan -generate-config-out` writes. They do not prove that a file is
+ * generated, because people edit these files.
  */
 const IMPORTED = /^.*__generated__.*$/gm;
 const TEMPLATE = /\.(j2|jinja2?|tmpl|tpl|tftpl|erb|mustache|hbs|gotmpl|template|in|ejs|jsonnet)$/;

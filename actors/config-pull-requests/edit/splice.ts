@@ -7,7 +7,7 @@ export interface Splice {
   readonly text: string;
 }
 
-/** Applies splices to a text. They must not overlap; splices at the same offset keep their order. */
+/** Applies splices to a text. The splices must not overlap. Splices at the same offset keep their order. */
 export function spliced(text: string, splices: readonly Splice[]): string {
   let at = 0;
   const parts: string[] = [];

@@ -32,8 +32,8 @@ export const attributeOrder: readonly string[] = [...toProperties(toShape(statio
 type WritesMembers = (attribute: string) => boolean;
 
 /**
- * Lists the changes in attribute order. Objects that the source writes out are compared member by member, lists as a
- * whole.
+ * Lists the changes in attribute order. Objects that the source writes out are compared member by member. Lists are
+ * compared as a whole.
  */
 export function listStationChanges(live: Block, wanted: Block, writesMembers: WritesMembers): readonly StationChange[] {
   return changesBetween({ entries: readAttributes(live) }, { entries: readAttributes(wanted) }, writesMembers);
@@ -50,7 +50,10 @@ function changesBetween(live: ObjectValue, wanted: ObjectValue, writesMembers: W
   });
 }
 
-/** Compares two names by the provider's order. Names that are not station attributes come first, in their old order. */
+/**
+ * Compares two names by the provider's order. Names that are not station attributes come first, in their previous
+ * order.
+ */
 function inOrder(left: string, right: string): number {
   return attributeOrder.indexOf(left) - attributeOrder.indexOf(right);
 }
@@ -66,8 +69,8 @@ function readAttributes(block: Block): Entries {
 
 /**
  * Whether `written`, the source's value at a path, means the same as the live station's value. If `written` is
- * undefined, the attribute is not written and has its default, as if it were null. Values that the provider converts to
- * the same value are the same, as are texts that differ only in their Unicode form.
+ * undefined, the attribute is not written and has its default, as if `written` were null. Two values mean the same if
+ * the provider converts them to the same value, or if they are texts that differ only in their Unicode form.
  */
 export function meansLive(live: Block, { path, was }: StationChange, written: Json | undefined): boolean {
   return means(live, path, written === undefined ? null : toTypeLike(was, written));

@@ -37,9 +37,9 @@ export interface WantedStation {
   /** The team that owns the line. */
   readonly team: { readonly id: string; readonly key: string };
   readonly lineKey: string;
-  /** The repository, `owner/name`, which module sources may name. Absent if unknown. */
+  /** The repository, `owner/name`. Module sources may name it. Absent if unknown. */
   readonly repository?: string;
-  /** The branch that the edit is merged into, which module sources may name. Absent if unknown. */
+  /** The target branch of the edit. Module sources may name it. Absent if unknown. */
   readonly branch?: string;
   /** The line's live station. `wanted` is the candidate's station. Both have the same key. */
   readonly live: Omit<StationBody, "id">;
@@ -49,7 +49,7 @@ export interface WantedStation {
 /** The clock and signal that an edit uses. */
 export interface EditRun {
   readonly clock: Clock;
-  /** Aborts the edit, which then rejects with the signal's reason. */
+  /** Aborts the edit. The edit then rejects with the signal's reason. */
   readonly signal: RunSignal;
 }
 
@@ -84,8 +84,8 @@ export interface EditRefusal {
   /** The complete text of the expression that the refusal concerns; null if there is none. */
   readonly expression: string | null;
   /**
-   * The value for the user to set by hand: a string as plain text, any other value in HCL. Several values have their
-   * names, one per line. The text can be as long as a prompt, and as confidential.
+   * The value for the user to set by hand: a string as plain text, any other value in HCL. If there are several values,
+   * each is on its own line, with its name. The text can be as long as a prompt, and as confidential.
    */
   readonly wanted: string | null;
 }

@@ -15,8 +15,10 @@ export interface FileReads {
 
 /**
  * Returns the place in a template that may read the target, or why the templates cannot be searched, as text for a
- * message; null if there is none. Templates are the files with a template's ending, the files that `templatefile` may
- * name, and the texts and files in code that uses `templatestring` or a `template` attribute.
+ * message. Null if there is no such place. These are the templates:
+ * - files with a template's ending;
+ * - files that `templatefile` may name;
+ * - texts and files in code that uses `templatestring` or a `template` attribute.
  */
 export async function findTemplateReader(
   repository: Repository,
@@ -113,9 +115,10 @@ function listTexts(value: unknown): readonly string[] {
 }
 
 /**
- * Searches a template for the first place that may read the target. `found` is that place, or why the template cannot
- * be searched, as text for a message; null if no place reads the target. `paths` lists the paths that the template
- * reads; it is empty if the template cannot be searched.
+ * Searches a template for the first place that may read the target.
+ * - `found` is that place, or why the template cannot be searched, as text for a message. Null if no place reads the
+ *   target.
+ * - `paths` lists the paths that the template reads. Empty if the template cannot be searched.
  */
 function readTemplate(
   repository: Repository,

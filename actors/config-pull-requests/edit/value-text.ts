@@ -49,8 +49,8 @@ export function writeOnOneLine(value: HclValue): string {
 }
 
 /**
- * Writes a text in quotes. HashiCorp's parser reads `$$${` as `$${`; other parsers read it as a template. Therefore, a
- * `$` or `%` before an escaped `${` or `%{` is written as a Unicode escape, which all parsers read alike.
+ * Writes a text in quotes. HashiCorp's parser reads `$$${` as `$${`, but other parsers read it as a template.
+ * Therefore, a `$` or `%` before an escaped `${` or `%{` is written as a Unicode escape, which all parsers read alike.
  */
 export function quoteText(text: string): string {
   return quoted(text)

@@ -61,16 +61,22 @@ async function readValues(
     });
 }
 
-/** Replaces an expression that Terragrunt or a stack evaluates, because its names are not those of the module. */
+/**
+ * Replaces an expression that Terragrunt or a stack evaluates. Such an expression cannot be evaluated with the names of
+ * the module.
+ */
 const COMPUTED = "dependency.unknown";
 
-/** Returns a variable's value from `inputs`: null if it is unknown, undefined if there is none. */
+/**
+ * Returns a variable's value from `inputs`: null if the value is unknown, undefined if `inputs` does not set the
+ * variable.
+ */
 type Inputs = (variable: string) => GivenValue | null | undefined;
 
 /**
  * Returns a function that lists the values which a Terragrunt unit or a stack component gives a variable: with its own
- * `inputs`, with those of its includes, and with variable files. If the unit may set variables in another way, every
- * variable also has an unknown value.
+ * `inputs`, with the `inputs` of its includes, and with variable files. If the unit may set variables in another way,
+ * every variable also has an unknown value.
  */
 export async function unitValues(
   repository: Repository,
@@ -95,9 +101,11 @@ export async function unitValues(
 }
 
 /**
- * Returns a function that tells whether a Terragrunt unit, a stack or a script may give a variable of the module in a
- * folder an unknown value: with computed inputs, with arguments that may set variables, or with an include that is not
- * in the repository.
+ * Returns a function that tells whether a variable of the module in a folder may get an unknown value. A Terragrunt
+ * unit, a stack or a script may give it such a value in these ways:
+ * - with computed inputs;
+ * - with arguments that may set variables;
+ * - with an include that is not in the repository.
  */
 export function unknownGivers(
   repository: Repository,

@@ -3,9 +3,10 @@ import type { EditRefusal, WantedStation } from "./station-edit.js";
 import { writeOnOneLine, writeWanted } from "./value-text.js";
 
 /**
- * Adds the values to set by hand to a refusal that has none. If the refusal concerns a changed attribute, adds that
- * attribute's value. Otherwise adds all changed values with their names, or the value alone if it is the only one and
- * the refusal concerns no attribute.
+ * Adds the values to set by hand to a refusal that has no such values. Adds one of these:
+ * - the value of the changed attribute that the refusal concerns;
+ * - the value of the only change, without its name, if the refusal concerns no attribute;
+ * - in all other cases, the values of all changes with their names.
  */
 export function withWanted(refusal: EditRefusal, { live, wanted }: WantedStation): EditRefusal {
   if (refusal.wanted !== null) return refusal;

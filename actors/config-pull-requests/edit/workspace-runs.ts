@@ -21,21 +21,21 @@ const RUNNERS: ReadonlyMap<string, string> = new Map([
   ["kubernetes_manifest", "manifest"],
 ]);
 /**
- * Matches the attributes of `RUNNERS` without which a resource runs no module of the repository, unless it has a
- * `vcs_repo` block.
+ * Matches the attributes of `RUNNERS` that a resource must have to run a module of the repository. A resource with a
+ * `vcs_repo` block can also run a module without such an attribute.
  */
 const NEEDS_FOLDER = /^(working_directory|directory|buildspec|manifest)$/;
 /** The arguments for the root module's folder in calls of external modules that create a workspace. */
 const CALL_FOLDERS = ["working_directory", "project_root"];
-/** Matches the text of a file that has such a resource. */
+/** Matches the text of a file that may contain a resource or call that runs root modules. */
 export const RUNS = new RegExp([...RUNNERS.keys(), ...CALL_FOLDERS, "env0_environment"].join("|"));
 /** Files that list the root modules for a tool to run, each with its folder as `dir`. */
 const PROJECT_FILES = ["atlantis.yaml", "digger.yml", "digger.yaml"];
 
 /**
  * Returns where the root module in a folder is run in several workspaces, as text for a message: two places, or one
- * place that may start several runs. Null if there is no such place. A workspace in a module is started by each of the
- * module's calls.
+ * place that may start several runs. Null if there is no such place. A workspace that a module creates counts once for
+ * each call of that module.
  */
 export async function severalRuns(
   repository: Repository,
@@ -49,7 +49,7 @@ export async function severalRuns(
     .flatMap((block) => runsOf(repository, block, { files, calls }).filter((run) => mayRun(repository, run, folder)));
   const many = runners.find(({ isMany }) => isMany);
   if (many !== undefined) return placeOf(many);
-  // The same run may be in both lists, so only two places of one list are two runs.
+  // The same run may be in both lists, so count two runs only if both are in the same list.
   for (const places of [runners.map(placeOf), await listProjects(repository, folder)]) {
     const [first, second] = places;
     if (second !== undefined) return `${first} and ${second}`;
@@ -58,9 +58,9 @@ export async function severalRuns(
 }
 
 /**
- * If all runs of the root module in a folder use other branches than the one that the edit is merged into, returns the
- * first run's branch and place, as text for a message. Null if a run may use that branch, or if there is no run. If
- * `branch` is undefined, it may be `main` or `master`.
+ * If all runs of the root module in a folder use other branches than the target branch of the edit, returns the first
+ * run's branch and place, as text for a message. Returns null if a run may use the target branch, or if there is no
+ * run. If `branch` is undefined, the target branch may be `main` or `master`.
  */
 export function otherBranch(
   repository: Repository,
@@ -89,7 +89,7 @@ export function otherBranch(
   return first !== undefined && branches.every(isOther) ? `${branches[0]}, at ${placeOf(first)}` : null;
 }
 
-/** A resource that runs a root module, as one chain of module calls creates it. */
+/** A run of a root module. A resource starts the run; one chain of module calls creates the resource. */
 interface Run {
   readonly resource: CodeBlock;
   /** The resource, or the call of its module that distinguishes the run from others. */
@@ -111,7 +111,10 @@ function toFolderName({ type, labels, attributes }: CodeBlock): string | undefin
   return isOther ? CALL_FOLDERS.find((name) => attributes.has(name)) : undefined;
 }
 
-/** Returns the expression of the root module's folder in a resource or module call; undefined if it has none. */
+/**
+ * Returns the expression of the root module's folder in a resource or module call; undefined if the block has no such
+ * expression.
+ */
 function folderOf(resource: CodeBlock): string | undefined {
   const name = toFolderName(resource) ?? "";
   const written = findAttribute(resource, [name]);
@@ -165,8 +168,8 @@ function runsOf(repository: Repository, resource: CodeBlock, { files, calls }: C
 }
 
 /**
- * Returns the runs that a resource creates: one for each folder that a literal `for_each` gives, one for each
- * `env0_environment` of an `env0_template`, or else one.
+ * Returns the runs that a resource creates: one run for each folder that a literal `for_each` gives, or one for each
+ * `env0_environment` of an `env0_template`. Any other resource creates one run.
  */
 function instancesOf(repository: Repository, resource: CodeBlock, files: readonly CodeBlock[]): readonly Run[] {
   const written = folderOf(resource);
@@ -241,7 +244,7 @@ function withArguments(folder: string | undefined, call: CodeBlock, blocks: read
       call.attributes.get(name) ?? (call.type === "module" ? variable?.attributes.get("default") : null) ?? UNKNOWN
     );
   };
-  // The elements of the module's own loops are not those of the call.
+  // `each` and `count` here belong to the module's own loops, not to the call, so their values are unknown.
   const own = folder?.replace(/\b(each\.(key|value)|count\.index)\b/g, UNKNOWN);
   const [, whole] = /^(?:"\$\{\s*)?var\.([\w-]+)(?:\s*\}")?$/.exec(own ?? "") ?? [];
   if (whole !== undefined) return toValue(whole);
@@ -263,9 +266,9 @@ export function mayRunIn(repository: Repository, resource: CodeBlock, folder: st
   return toFolderName(resource) === undefined || mayRun(repository, run, folder);
 }
 
-/** Whether a run may be of the root module in a folder. */
+/** Whether a run may run the root module in a folder. */
 function mayRun({ syntax }: Repository, { resource, folder: written }: Run, folder: string): boolean {
-  // A workspace without a folder and without a repository is run from anywhere.
+  // A workspace without a folder and without a repository can be started from anywhere, so it does not count.
   const isPlaced = written !== undefined || !NEEDS_FOLDER.test(toFolderName(resource) ?? "");
   if (!isPlaced && !resource.blocks.some(isOfRepository)) return false;
   const { parts } = written === undefined || written === "null" ? { parts: [] } : readPath(syntax, written);
@@ -284,7 +287,7 @@ function isOfOther(block: CodeBlock, named: string | undefined): boolean {
   return !`/${named}`.toLowerCase().endsWith(`/${written.toLowerCase()}`);
 }
 
-/** Returns the places of the projects in a folder in the files of tools that run root modules. */
+/** Finds a folder's projects in the files of tools that run root modules, and returns the places of these projects. */
 async function listProjects(repository: Repository, folder: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const path of PROJECT_FILES.filter((each) => repository.entries.some((entry) => entry.path === each))) {

@@ -4,9 +4,10 @@ import type { CodeFile, Repository } from "./repository.js";
 import { blanked } from "./splice.js";
 
 /**
- * Returns the block within a `terraform` block that gives a root module many workspaces: `cloud`, or a `remote`
- * backend, without the literal name of a workspace, or a backend with a setting for several workspaces. Undefined if
- * there is none.
+ * Returns the block within a `terraform` block that gives a root module many workspaces; undefined if there is none.
+ * Such a block is one of these:
+ * - `cloud` or a `remote` backend that does not name its workspace literally;
+ * - a backend with a setting for several workspaces.
  */
 export function manyWorkspaces(terraform: readonly CodeBlock[]): CodeBlock | undefined {
   for (const block of terraform.filter(({ type }) => type === "backend" || type === "cloud")) {
@@ -20,15 +21,15 @@ export function manyWorkspaces(terraform: readonly CodeBlock[]): CodeBlock | und
   return undefined;
 }
 
-/** Arguments of backends that tell where the state is. */
+/** Backend arguments that tell where the state is. */
 const STATES = ["key", "bucket", "prefix", "path", "container_name"];
 /** Maximum number of locals to follow. */
 const MAX_LOCALS = 20;
 
 /**
- * Returns the backend whose place of the state depends on a variable that `isKnown` does not accept, so that the root
- * module may have several states. `blocks` are the blocks of the root module, whose locals are followed. Undefined if
- * there is no such backend.
+ * Returns a backend if its place for the state depends on a variable that `isKnown` does not accept. The root module
+ * may then have several states. Undefined if there is no such backend. `blocks` are the blocks of the root module,
+ * whose locals are followed.
  */
 export function manyStates(
   terraform: readonly CodeBlock[],
@@ -59,8 +60,8 @@ function namesIn(expression: string): readonly string[] {
 export const WORKSPACE_SETTINGS = ["workspace_key_prefix", "workspace_dir"];
 
 /**
- * Returns the offset at which a file refers to the current workspace, outside comments and strings; negative if it does
- * not.
+ * Returns the offset at which a file refers to the current workspace, outside comments and strings. Negative if the
+ * file does not refer to the workspace.
  */
 export function workspaceIn(repository: Repository, file: CodeFile): number {
   if (!WORKSPACE.test(file.text)) return -1;

@@ -13,7 +13,7 @@ const WRITERS =
 const CODE = /\bmodule[\s\\]*"|\bservice_line\b/;
 /** Templates of configuration, such as `main.tf.j2`, and other templates, such as `caller.tftpl`. */
 const [CONFIGURATION, TEMPLATE] = [/\.(tf|tofu)\.\w+$/, /\.(tftpl|tpl|tmpl)$/];
-/** Documents contain examples of calls. */
+/** Matches documents and similar files. They are not read, because they contain examples of calls. */
 const DOCUMENT = /\.md\b|readme|\.(json|rst|adoc|html?|ya?ml|sh)\b/i;
 /** Maximum number of files to read. Each may need a request to the code host. */
 const MAX_TEXTS = 100;
@@ -34,7 +34,7 @@ export async function readWritten(
       .filter(isTextOf)
       .map((read) => ({ file, read })),
   );
-  // An unknown path may be that of each template.
+  // If the path in a call of `templatefile` is unknown, the call may read any template.
   const isAny = reads.some(({ read }) => read.by === "templatefile" && !isNamed(read));
   const templates = repository.entries.flatMap(({ kind, path }) =>
     kind === "file" && (CONFIGURATION.test(path) || (isAny && TEMPLATE.test(path))) ? path : [],
@@ -55,7 +55,10 @@ function isNamed({ parts }: WrittenPath): boolean {
   return /\w/.test(parts.at(-1) ?? "");
 }
 
-/** Returns the code in the texts of a file's resources and locals. Descriptions and outputs contain examples. */
+/**
+ * Returns the code in the texts of a file's resources, data sources, locals and module calls. Leaves out the texts of
+ * other blocks, such as descriptions and outputs, because they contain examples.
+ */
 function textsIn(repository: Repository, file: CodeFile): readonly GeneratedCode[] {
   if (!CODE.test(file.text)) return [];
   const whole = readCode(repository, file);
@@ -76,7 +79,7 @@ function asCode(text: string): string {
 
 /**
  * Returns the place of the line's own resource in code that may be written; null if there is none. A resource whose key
- * or team is computed may be the line's.
+ * or team is computed counts as the line's resource.
  */
 export function writtenLine(
   written: readonly GeneratedCode[],

@@ -14,7 +14,7 @@ interface YamlRun {
 }
 
 /**
- * Matches kinds of Kubernetes objects that run a root module, such as those of Flux, Crossplane and Terraform
+ * Matches kinds of Kubernetes objects that run a root module, such as the objects of Flux, Crossplane and Terraform
  * operators.
  */
 const KINDS = /^(Terraform|OpenTofu|Workspace|Stack|Configuration|TerraformRun|TerraformDeployment)$/;
@@ -23,8 +23,9 @@ const QUICK = /^\s*["']?(kind|components|import|dirs)["']?\s*:/m;
 const PLACES = /path|dir|folder|root|module|source|url/i;
 
 /**
- * Returns two places where YAML files for Kubernetes operators, for Atmos or for Terrateam run the root module in a
- * folder, as text for a message. Both places are for the same kind of tool. Null if there are no two such places.
+ * Returns two places where YAML files run the root module in a folder, as text for a message. The files are those of
+ * Kubernetes operators, of Atmos or of Terrateam; both places belong to the same kind of tool. Null if there are no two
+ * such places.
  */
 export async function severalYamlRuns(repository: Repository, folder: string): Promise<string | null> {
   for (const [first, second] of await listRuns(repository, folder)) {
@@ -70,7 +71,7 @@ export interface RunRef {
   readonly place: string;
 }
 
-/** Returns the refs at which Flux runs the root module in a folder: those of the `GitRepository` of each run. */
+/** Returns the refs at which Flux runs the root module in a folder. Each run's `GitRepository` names its ref. */
 export async function fluxRefs(repository: Repository, folder: string): Promise<readonly RunRef[]> {
   const read = await readRunFiles(repository);
   const files = "fault" in read ? [] : read.files.filter(({ text }) => /kind:\s*GitRepository/.test(text));
@@ -91,7 +92,7 @@ function isNamed(value: unknown, name: unknown): boolean {
   return isSource && isFields(value.metadata) && value.metadata.name === name;
 }
 
-/** Returns the ref of a `GitRepository`. A commit or a tag is preferred to a branch, as Flux does. */
+/** Returns the ref of a `GitRepository`. Prefers a commit or a tag to a branch, as Flux does. */
 function refsOf(value: unknown): readonly string[] | null {
   const spec = isFields(value) && isFields(value.spec) ? value.spec : {};
   const ref = isFields(spec.ref) ? spec.ref : {};
@@ -140,8 +141,8 @@ function namesFolder(value: unknown, file: CodeFile, folder: string, key = ""): 
 }
 
 /**
- * Returns the runs of Atmos: one for each component that runs the root module in the folder, in each stack file that no
- * other file imports.
+ * Returns the runs of Atmos. Each stack file that no other file imports has one run for each component that runs the
+ * root module in the folder.
  */
 function stackRuns(files: readonly YamlFile[], folder: string): readonly YamlRun[] {
   const stacks = files.flatMap(({ file, values: [value] }) => (isFields(value) ? [{ file, value }] : []));
@@ -218,7 +219,7 @@ const VARIABLES = /^(\w*vars|\w*variables|values|inputs)$/i;
 
 /**
  * Returns the values of a variable in the members that hold variables, such as `vars`, at any depth. A value that is
- * not a text becomes `$`, which stands for an unknown value.
+ * not a text becomes `$`: the value is unknown.
  */
 function valuesIn(value: unknown, variable: string, isHolder = false): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((each: unknown) => valuesIn(each, variable, isHolder));

@@ -51,7 +51,7 @@ export interface CodeHostPullRequests extends CodeHostComments, CodeHostReviews,
   listFrom(there: RepositoryThere, branch: string): Promise<readonly HostedPullRequest[]>;
   /**
    * Lists open pull requests, last changed first, at most 1,000. `isWhole` says whether the list is complete. Returns
-   * null if the list has not changed since `etag`; only a list of one page has a tag.
+   * null if the list has not changed since `etag`. A list has an entity tag only if it fits on one page.
    */
   listOpen(
     there: RepositoryThere,
@@ -61,7 +61,7 @@ export interface CodeHostPullRequests extends CodeHostComments, CodeHostReviews,
     readonly isWhole: boolean;
     readonly etag: string | null;
   } | null>;
-  /** Opens a pull request; null if one from this branch already exists. */
+  /** Opens a pull request; null if the branch already has a pull request. */
   open(there: RepositoryThere, wanted: WantedPullRequest): Promise<HostedPullRequest | null>;
   read(there: RepositoryThere, number: number, etag: string | null): Promise<ReadPullRequest>;
   /** Lists the submitted reviews, then the review comments, oldest first; at most 1,000 of each. */
@@ -121,7 +121,8 @@ export function createPullRequests(parts: RepositoryCallParts): CodeHostPullRequ
     async read(there, number, etag) {
       const answer = await call(there, { what: "a pull request", path: `/pulls/${number}`, etag });
       if (answer.status === 304) return { read: "same" };
-      // A redirect is returned if it leads away from the code host's API, or follows too many others.
+      // A redirect status means that the redirect leads away from the code host's API, or that too many redirects were
+      // followed before it.
       if ([301, 302, 307, 308, 404, 410].includes(answer.status)) return { read: "gone" };
       const pullRequest = readAs(name, hostedPullRequestSchema, expectStatus(name, answer, 200));
       return { read: "changed", pullRequest, etag: answer.etag };

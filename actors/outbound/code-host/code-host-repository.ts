@@ -87,8 +87,8 @@ export function expectStatus(name: string, { status, json }: CodeHostAnswer, exp
 }
 
 /**
- * Returns the code host's reasons for a refusal as text for people, with resource, field and code of each; empty if it
- * gives none. At most 500 characters.
+ * Returns the code host's reasons for a refusal as text for people, with the resource, field and code of each reason.
+ * Empty if the code host gives no reasons. At most 500 characters.
  */
 export function whyRefused(json: unknown): string {
   const { message, errors } = readRefusal(json);
@@ -130,7 +130,9 @@ const refusalSchema = z.object({
 
 /** A repository as the code host shows it now. The name can differ from the requested one. */
 export interface RepositoryNow {
-  /** The repository's number at the code host, which survives renames and transfers; null if the host does not say. */
+  /**
+   * The repository's number at the code host; null if the host does not say. The number survives renames and transfers.
+   */
   readonly id: number | null;
   /** The repository's current name, `owner/name`. */
   readonly name: string;

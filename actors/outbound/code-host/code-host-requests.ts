@@ -17,7 +17,7 @@ export class CodeHostRefused extends Error {
   readonly status: number | null;
   /** When to retry if the code host limits requests, in milliseconds since 1970; null otherwise. */
   readonly retryAtMs: number | null;
-  /** The request fields that the code host rejected, if it names them. */
+  /** The request fields that the code host rejected; empty if the code host names none. */
   readonly fields: readonly string[];
 
   constructor(
@@ -68,10 +68,12 @@ export interface CodeHostAnswer {
 }
 
 /**
- * Sends a request to the code host. Follows redirects within its API with the same method, body and credential. Any
- * other redirect is returned as the answer. Rejects with {@link CodeHostRefused} if there is no answer, if a successful
- * answer cannot be read for a reason other than its size, for 5xx, and if the code host limits requests (429, or a 403
- * that reports a limit).
+ * Sends a request to the code host. Follows redirects within the code host's API, with the same method, body and
+ * credential. Returns any other redirect as the answer. Rejects with {@link CodeHostRefused} in these cases:
+ * - There is no answer.
+ * - A successful answer cannot be read, for a reason other than its size.
+ * - The status is 5xx.
+ * - The code host limits requests: status 429, or a 403 that reports a limit.
  */
 export type AskCodeHost = (request: CodeHostRequest) => Promise<CodeHostAnswer>;
 
@@ -82,8 +84,8 @@ const REQUEST_TIMEOUT_MS = 10_000;
 export interface CodeHostRequestsOptions {
   readonly outbound: Pick<Outbound, "send">;
   /**
-   * Base address of the API, without a trailing slash. Only redirects below this address are followed; if it is absent,
-   * no redirect is followed.
+   * Base address of the API, without a trailing slash. Only redirects below this address are followed. If the address
+   * is absent, no redirect is followed.
    */
   readonly apiUrl?: string;
   /** Name of the code host in messages. */
@@ -98,9 +100,9 @@ export interface CodeHostRequestsOptions {
 /**
  * Creates a function that sends requests to the code host through `outbound`.
  *
- * `@octokit/core` would replace only the headers and the JSON parser. It takes a redirect's status for success, and
+ * `@octokit/core` would replace only the headers and the JSON parser. It treats a redirect status as success, and
  * parses JSON only if the type is `application/json`. Its plugins wait in memory by the wall clock instead of in
- * durable wake-ups: `plugin-retry` repeats a POST three times after a 5xx, which may write a comment twice, and
+ * durable wake-ups. `plugin-retry` repeats a POST three times after a 5xx, which may write a comment twice.
  * `plugin-throttling` misses limits with status 429, with a date in `retry-after`, or stated only in the text of a 403.
  */
 export function createCodeHostRequests(options: CodeHostRequestsOptions): AskCodeHost {
@@ -176,8 +178,8 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 const MAX_REDIRECTS = 3;
 
 /**
- * Returns the target of a redirect; null if it is not below the API's base address. The request keeps its credential,
- * so no other redirect may be followed.
+ * Returns the target of a redirect; null if the target is not below the API's base address. The redirected request
+ * keeps its credential, so no other redirect may be followed.
  */
 function findRedirect(apiUrl: string, asked: string, location: string | string[] | undefined): string | null {
   const [header] = [location ?? []].flat();
@@ -192,7 +194,9 @@ function findRedirect(apiUrl: string, asked: string, location: string | string[]
 /** The wait in milliseconds that GitHub recommends if a rate limit gives no time. */
 const LIMIT_WAIT_MS = 60_000;
 
-/** Matches GitHub's texts for rate limits, because some of these answers have no rate-limit header. */
+/**
+ * Matches GitHub's texts about rate limits. Needed because some answers about a rate limit have no rate-limit header.
+ */
 const LIMITED = /\brate limit|\babuse detection/i;
 const MAX_REFUSAL_BYTES = 4_096;
 
@@ -224,7 +228,7 @@ export function isRefusedWith(name: string, status: number, why = "", fields: re
   return new CodeHostRefused(`${name} answered with ${status}${why === "" ? "" : ` (${why})`}.`, { status, fields });
 }
 
-/** Parses an answer by its schema; throws {@link CodeHostRefused} if it does not match. */
+/** Parses an answer by its schema; throws {@link CodeHostRefused} if the answer does not match the schema. */
 export function readAs<Schema extends z.ZodType>(name: string, schema: Schema, json: unknown): z.output<Schema> {
   const parsed = schema.safeParse(json);
   if (!parsed.success) throw isOtherAnswer(name);

@@ -19,7 +19,7 @@ export interface HostedCommit {
   readonly parents: readonly string[];
   /**
    * The committer's date, in milliseconds since 1970; absent if unknown. For a commit that the code host created, this
-   * is the time by its own clock.
+   * is the time by the code host's clock.
    */
   readonly madeAtMs?: number;
 }
@@ -48,7 +48,10 @@ export interface HostedTree {
 
 /** A commit to create. Each file replaces the base commit's file at its path. */
 export interface WantedCommit {
-  /** The base commit. It is the first parent, and its other files stay in the new tree. */
+  /**
+   * The base commit: the first parent of the new commit. Files of the base commit that are not replaced stay in the new
+   * tree.
+   */
   readonly on: HostedCommit;
   /** Additional parents. */
   readonly parents: readonly string[];
@@ -71,7 +74,7 @@ export interface CodeHostSources {
   readTree(there: RepositoryThere, tree: string, isDeep: boolean): Promise<HostedTree>;
   /** Reads a file's bytes at a commit; null if the file does not exist or is larger than {@link MAX_FILE_BYTES}. */
   readFile(there: RepositoryThere, file: { readonly path: string; readonly commit: string }): Promise<Buffer | null>;
-  /** Reads a blob's bytes by its hash; null if it does not exist or is too large for an answer. */
+  /** Reads a blob's bytes by its hash; null if the blob does not exist or is too large for an answer. */
   readBlob(there: RepositoryThere, sha: string): Promise<Buffer | null>;
   /** Reads the commit at a branch's head; null if the branch does not exist. */
   readBranch(there: RepositoryThere, branch: string): Promise<string | null>;
@@ -140,7 +143,7 @@ function readMethods(parts: RepositoryCallParts) {
       const wanted = { what: "a file", path: `/contents/${toPath(path)}?ref=${commit}` };
       const answer = await call(there, wanted);
       if (answer.status === 404) return null;
-      // GitHub refuses files above 100 MB. Up to that size, it answers without the content of a large file.
+      // GitHub refuses files above 100 MB. For a large file below that size, GitHub answers without the content.
       if (answer.status === 403 && /too large/i.test(whyRefused(answer.json))) return null;
       const read = fileSchema.safeParse(expectStatus(name, answer, 200));
       return read.success ? Buffer.from(read.data.content, "base64") : null;

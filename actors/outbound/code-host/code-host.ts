@@ -55,8 +55,8 @@ export interface CodeHost {
   readonly pullRequests: CodeHostPullRequests;
   readonly sources: CodeHostSources;
   /**
-   * Creates a token for one push to one repository, and returns it with the repository's git address. The address does
-   * not contain the token, and the token is never stored.
+   * Creates a token for one push to one repository. Returns the token and the repository's git address, which does not
+   * contain the token. The token is never stored.
    */
   pushToken(push: PushTo): Promise<{ readonly url: string; readonly token: string }>;
   /** Lists the repositories that an installation reaches, 100 per page. The first page is 1. */
@@ -118,7 +118,8 @@ export function createCodeHost({ settings, outbound, now, log, pause = setTimeou
       try {
         return await make(repository, repository);
       } catch (error) {
-        // A token request accepts only the current name. It does not redirect from an earlier name.
+        // The request for a token must use the repository's current name: the code host does not redirect this request
+        // from an earlier name.
         if (!(error instanceof CodeHostRefused) || (error.status !== 422 && error.status !== 404)) throw error;
         const now = await readRepository(parts, there).catch(() => null);
         if (now === null || now.name.toLowerCase() === repository.toLowerCase()) throw error;
@@ -196,8 +197,8 @@ function toKind(type: string): HostAccount["kind"] {
 }
 
 /**
- * Minimum time between two writes for one installation, in milliseconds, as GitHub recommends. It allows 60 writes per
- * minute.
+ * Minimum time between two writes for one installation, in milliseconds, as GitHub recommends. This allows 60 writes
+ * per minute.
  */
 const PACE_MS = 1_000;
 /** Maximum number of installations whose next write time is in memory. */

@@ -147,7 +147,7 @@ export const hostedReviewSchema = z
   })
   .transform(({ id, user, submitted_at, commit_id, state }): HostedReview | null => {
     if (!submitted_at || !commit_id) return null;
-    // Answers write the state in capitals; webhook deliveries do not.
+    // API answers contain the state in capitals; webhook deliveries do not.
     const verdict = verdicts[state?.toLowerCase() ?? ""];
     return { id, by: user, atMs: submitted_at, commit: commit_id, ...(verdict !== undefined && { verdict }) };
   });

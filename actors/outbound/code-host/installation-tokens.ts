@@ -12,8 +12,10 @@ import {
 /**
  * The access tokens of installations.
  *
- * 1. Tokens are in memory only. A cached token is returned only while it is valid for {@link MIN_REMAINING_MS} more.
- * 2. `read` sends one request at a time per installation; later callers wait for it.
+ * 1. Tokens are in memory only. A cached token is returned only if it stays valid for at least {@link
+ *   MIN_REMAINING_MS}.
+ * 2. For each installation, `read` sends one request at a time. Callers that arrive during a request wait for its
+ *   answer.
  */
 export interface InstallationTokens {
   /** Returns a token of an installation. Rejects with {@link CodeHostRefused}. */

@@ -1,7 +1,7 @@
 /**
  * Changes a text so that the code host does not notify the people that the text names. Inserts a zero-width space after
  * each `@` that would be a mention, also in code and in URLs. GitHub reads `@name` as a mention unless a letter or
- * digit precedes it, however the `@` and the first character of the name are escaped.
+ * digit precedes the `@`. This also applies if the `@` or the first character of the name is escaped, in any form.
  */
 export function withoutMentions(text: string): string {
   return text.replace(MENTION, "$&\u200b");

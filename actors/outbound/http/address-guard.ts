@@ -11,9 +11,10 @@ export class AddressRefused extends Error {
 }
 
 /**
- * Whether a text is a public address. Private, loopback, link-local, shared, multicast, reserved and documentation
- * addresses are not public, nor are the {@link CLOUD_SERVICES} and the IPv6 addresses that embed an IPv4 address that
- * is not public.
+ * Whether a text is a public address. These addresses are not public:
+ * - private, loopback, link-local, shared, multicast, reserved and documentation addresses;
+ * - {@link CLOUD_SERVICES};
+ * - IPv6 addresses that embed a non-public IPv4 address.
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text) || isIP(text) === 0) return false;
@@ -26,7 +27,7 @@ export function isPublicAddress(text: string): boolean {
 
 /**
  * Addresses of cloud metadata services that are not link-local: Azure's wire server (in a public range), Alibaba Cloud
- * and Oracle Cloud, and Amazon and Google over IPv6. In the normal form of ipaddr.js.
+ * and Oracle Cloud, and Amazon and Google over IPv6. Written in the normal form of ipaddr.js.
  */
 const CLOUD_SERVICES: ReadonlySet<string> = new Set([
   ...["168.63.129.16", "100.100.100.200", "192.0.0.192"],

@@ -10,7 +10,7 @@ interface Entry {
   readonly below: boolean;
   /** Null or empty for the protocol's default port. */
   readonly port: string | null;
-  /** True for an entry with a protocol; it also allows private addresses. */
+  /** True for an entry that gives a protocol. Such an entry also allows private addresses. */
   readonly admitsPrivate: boolean;
 }
 
@@ -100,7 +100,10 @@ export function toIssuerAllowList(list: AllowList): AllowList {
   };
 }
 
-/** Returns why the service would not send a request to a URL, judged by its text; null if it would send it. */
+/**
+ * Returns why the service would not send a request to a URL, judged by the URL's text; null if the service would send
+ * the request.
+ */
 export function findRefusalReason(text: string, list: AllowList): string | null {
   const url = parseUrl(text);
   if (url === null) return "must be an address such as https://example.com/hook";

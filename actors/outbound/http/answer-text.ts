@@ -14,8 +14,11 @@ const BOM = [0xef, 0xbb, 0xbf] as const;
 const MAX_NAME = 40;
 
 /**
- * Decodes bytes that another system sent. Uses the byte order mark; otherwise the zero bytes of JSON in UTF-16 and
- * UTF-32 (RFC 4627, section 3); otherwise the charset of the `content-type`; otherwise UTF-8. Never throws.
+ * Decodes bytes that another system sent. Never throws. Takes the charset from the first of these that gives one:
+ * 1. the byte order mark;
+ * 2. the zero bytes of JSON in UTF-16 and UTF-32 (RFC 4627, section 3);
+ * 3. the charset in `contentType`;
+ * 4. the default, UTF-8.
  */
 export function readText(bytes: Uint8Array, contentType?: string | readonly string[]): ReadText {
   const charset = findCharset(bytes) ?? declaredCharset(contentType) ?? "utf-8";
@@ -39,7 +42,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + from, bytes.length - from).toString("utf8");
 }
 
-/** Returns the charset that the first bytes reveal, or null. */
+/** Returns the charset that the first bytes reveal; null if they reveal none. */
 function findCharset(bytes: Uint8Array): string | null {
   const [first = 1, second = 1, third = 1, fourth = 1] = bytes;
   if (BOM.every((byte, at) => bytes[at] === byte)) return "utf-8";
@@ -59,7 +62,7 @@ function hasMark16([first, second]: Uint8Array): boolean {
   return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 }
 
-/** Returns the charset that a `content-type` declares, or null. */
+/** Returns the charset that a `content-type` declares; null if it declares none. */
 function declaredCharset(contentType: string | readonly string[] | undefined): string | null {
   const [type = ""] = [contentType ?? []].flat();
   try {

@@ -32,7 +32,10 @@ export function listCodings(headers: IncomingHttpHeaders): {
   return { codings, unsupported: codings.length > MAX_CODINGS ? `of ${codings.length} layers` : unsupported };
 }
 
-/** Creates the interceptor without undici's warning on stderr that this API may change. Operators cannot act on it. */
+/**
+ * Creates the interceptor. Suppresses undici's warning on stderr that the interceptor's API may change, because
+ * operators cannot act on the warning.
+ */
 function createDecoding(): Dispatcher.DispatcherComposeInterceptor {
   const { emitWarning } = process;
   process.emitWarning = () => undefined;

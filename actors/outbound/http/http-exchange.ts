@@ -4,7 +4,7 @@ import type { RunSignal } from "../../../runtime/effects/run-signal.js";
 import { readText } from "./answer-text.js";
 import { listCodings } from "./content-coding.js";
 
-/** Lower statuses are interim; another answer to the same request follows (RFC 9110, section 15.2). */
+/** Statuses below this are interim: another answer to the same request follows (RFC 9110, section 15.2). */
 const FIRST_FINAL_STATUS = 200;
 /**
  * Matches zlib's error codes for gzip and deflate, brotli, and zstd. Any other error comes from the connection or its
@@ -27,14 +27,14 @@ export interface ExchangeLimits {
 type Controller = Dispatcher.DispatchController;
 
 /**
- * One HTTP request in progress; it collects the answer. It handles undici's events directly, to avoid the cost of the
- * streams in undici's `request`.
+ * One HTTP request in progress, which collects the answer. The class handles undici's events directly, to avoid the
+ * cost of the streams in undici's `request`.
  *
- * 1. It settles once. Before the answer's head arrives, it rejects with the connection's error, or with a
- *    `TimeoutError` after the timeout. If the signal aborts, it rejects with the signal's reason, also after the head.
- *    Timeout and signal take effect immediately, even before there is a connection.
+ * 1. The exchange settles once. Before the answer's head arrives, it rejects with the connection's error, or with a
+ *   `TimeoutError` after the timeout. If the signal aborts, it rejects with the signal's reason, even after the head
+ *   has arrived. Timeout and signal take effect immediately, even before there is a connection.
  * 2. After the head has arrived, all other failures resolve with an answer whose `unread` says why the body is
- *    incomplete.
+ *   incomplete.
  * 3. If the answer is not read to its end, the connection is closed.
  */
 export class HttpExchange implements Dispatcher.DispatchHandler {
@@ -49,7 +49,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #resolve: (answer: BytesAnswer) => void = () => undefined;
   #reject: (reason: Error) => void = () => undefined;
   #controller: Controller | null = null;
-  /** The reason for the abort, or null. */
+  /** The reason for the abort; null if the request was not aborted. */
   #reason: Error | null = null;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
@@ -70,8 +70,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Returns a handler for the answer as it arrives over the connection. The handler passes the answer on to `decoding`,
-   * which decodes it for this exchange.
+   * Returns a handler for the encoded answer, as it arrives over the connection. The handler passes the answer to
+   * `decoding`, which decodes the answer and passes it to this exchange.
    */
   before(decoding: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
     return {
@@ -221,7 +221,7 @@ export interface BytesAnswer {
   readonly status: number;
   /** Headers by lower-case name, unchanged. */
   readonly headers: Readonly<IncomingHttpHeaders>;
-  /** The body, or the beginning of an incomplete one. */
+  /** The body; only its beginning if the body is incomplete. */
   readonly bytes: Buffer;
   /** Why the body is incomplete; absent if it is complete. */
   readonly unread?: Unread;
@@ -230,9 +230,9 @@ export interface BytesAnswer {
 /** An answer with its body as text. */
 export interface OutboundAnswer {
   readonly status: number;
-  /** The body, or the beginning of an incomplete one. */
+  /** The body; only its beginning if the body is incomplete. */
   readonly body: string;
-  /** The unchanged `retry-after` header, or null. */
+  /** The unchanged `retry-after` header; null if the answer has no such header. */
   readonly retryAfter: string | null;
   /** Why the body is incomplete; absent if it is complete. */
   readonly unread?: Unread;

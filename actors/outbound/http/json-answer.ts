@@ -44,8 +44,8 @@ export function whyJsonIsUnread(text: string): string | null {
 }
 
 /**
- * Like {@link parseJson}, but parses every number as a double. For model answers, in which numbers are only counts and
- * scores.
+ * Like {@link parseJson}, but parses every number as a double. Use it only for model answers, where numbers are only
+ * counts and scores.
  */
 export function parseDoubles(text: string): unknown {
   try {

@@ -15,7 +15,10 @@ export const afterEventLane: LaneLimits = {
   perTarget: 64,
 };
 
-/** Hooks with `before` timing. Work waits for them, so hooks with `after` timing cannot take their places. */
+/**
+ * Hooks with `before` timing. Work waits for these hooks. They have a separate lane, so that hooks with `after` timing
+ * cannot take their places.
+ */
 export const beforeEventLane: LaneLimits = {
   name: "hooks-before",
   places: 1_024,
@@ -31,9 +34,10 @@ export const mailLane: LaneLimits = { name: "mail", places: 128, kept: 96, perCl
 export const accountLane: LaneLimits = { name: "accounts", places: 256, kept: 128, perClient: 32, perTarget: 16 };
 
 /**
- * Requests to the code host. Two separate lanes have these limits, so that neither takes the other's places. Effects
- * wait in one lane, with limits per workspace. The listing of repositories, which a caller waits for, uses the other
- * lane, with limits per installation; it fails at once if no place is free.
+ * Requests to the code host. Two separate lanes have these limits, so that neither takes the other's places:
+ * - In one lane, effects wait, with limits per workspace.
+ * - The other lane is for the listing of repositories, which a caller waits for, with limits per installation. The
+ *   listing fails at once if no place is free.
  */
 export const codeHostLane: LaneLimits = { name: "code-host", places: 128, kept: 96, perClient: 4, perTarget: 4 };
 

@@ -8,13 +8,14 @@ export interface NameConfiguration {
   /** Returns the names to ask name servers for, in order, by the search list and `ndots` of resolv.conf(5). */
   candidates(host: string): readonly string[];
   /**
-   * Returns the name servers in the form that `node:dns` accepts. The array is a new one if the servers may have
-   * changed.
+   * Returns the name servers in the form that `node:dns` accepts. Returns a new array if the servers may have changed.
    */
   servers(): readonly string[];
 }
 
-/** Maximum size of a file to read, in bytes. A larger file counts as empty, because lookups would wait for it. */
+/**
+ * Maximum size of a file to read, in bytes. A larger file counts as empty, because lookups wait while a file is read.
+ */
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Maximum number of search domains, the former limit of glibc. */
 const MAX_SEARCH = 6;
@@ -26,8 +27,8 @@ interface ResolverSettings {
 }
 
 /**
- * Reads both files, and reads each file again after it changes. While a file is missing, its last contents are used; at
- * the start they are empty.
+ * Reads both files, and reads each file again after the file changes. While a file is missing, its last contents are
+ * used. If a file is missing from the start, its contents are empty.
  */
 export function readNameConfiguration(paths: { readonly hosts: string; readonly resolver: string }): NameConfiguration {
   const hosts = new WatchedFile(paths.hosts, parseHosts);

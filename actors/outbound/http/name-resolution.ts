@@ -15,7 +15,7 @@ const TRIES = 2;
 const OTHER_KIND_MS = 500;
 /**
  * Maximum number of names to resolve with the operating system at once. Each lookup takes one of the process's four
- * threads for such work, which reads and writes of stored data also need.
+ * threads for blocking work. Reads and writes of stored data also need these threads.
  */
 const SYSTEM_AT_ONCE = 2;
 /** Error codes that mean an unknown name or no name server. Other codes are failures. */
@@ -45,9 +45,9 @@ interface Answer {
  * of one name share the result. Addresses of the preferred family come first. Once such an address is known, the
  * resolver waits only briefly for the other family.
  *
- * undici's `interceptors.dns` replaces none of this, because it only caches the results of a `lookup` function. It is
- * not used as a cache either. If its cache is full, it passes on names unresolved and unchecked. After `ETIMEDOUT`, it
- * sends a POST again to an address of the other family.
+ * undici's `interceptors.dns` replaces none of this, because it only caches the results of a `lookup` function. The
+ * interceptor does not serve as a cache here either, for two reasons. If its cache is full, it passes on names
+ * unresolved and unchecked. After `ETIMEDOUT`, it sends a POST again to an address of the other family.
  */
 export function createResolve({ configuration, ask, askSystem, usedKind = () => 4 }: NameSources): Resolve {
   const readAnswer = async (host: string, family: 4 | 6): Promise<Answer> => {

@@ -67,10 +67,10 @@ const MAX_ASSIGNED = 64;
  * Requests that hosts of the workspaces make, sent over the hosts' connections. Requests are not stored. After a crash
  * or the loss of a host, the caller must send the request again.
  *
- * 1. Each request is sent once, to the least busy host of the workspace that accepts it.
- * 2. Without a free host, a request waits for one. After its timeout it fails as `unreachable`, whether it waits or was
- *    sent.
- * 3. When a host disconnects, its requests fail.
+ * 1. Each request is sent once, to the least busy host of the workspace that accepts the request.
+ * 2. If no host is free, the request waits for a host. After its timeout, a request fails as `unreachable`, whether
+ *   it still waits or was already sent.
+ * 3. When a host disconnects, the requests that were sent to the host fail.
  * 4. The cost of a step depends only on the hosts of one workspace and the requests assigned in that step.
  */
 export class NetworkRequests {
@@ -99,7 +99,9 @@ export class NetworkRequests {
     this.#forget(workspace);
   }
 
-  /** Handles a host's result. Ignores it if the host does not have this request. */
+  /**
+   * Handles the result that a host sends for a request. Ignores the result if the request is not assigned to this host.
+   */
   answered(host: NetworkHost, id: string, result: AssignedAnswer): void {
     if (this.#pending.get(id)?.host !== host) return;
     this.#settle(id, result.ok ? result.answer : new NetworkFailure(result.code, result.reason));
@@ -148,7 +150,7 @@ export class NetworkRequests {
       if (timeoutMs <= 0) continue;
       const request = { ...pending.request, timeoutMs };
       const host = freest(hosts).find((one) => one.send(request));
-      // If no host accepts this request now, none accepts the next one.
+      // If no host accepts this request now, no host accepts the requests after it.
       if (host === undefined) return;
       waiting.delete(pending);
       pending.host = host;

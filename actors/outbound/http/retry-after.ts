@@ -1,8 +1,8 @@
 import { MAX_WAIT_MS } from "./retry-wait.js";
 
 /**
- * Returns the wait that a host requests in `retry-after`, as seconds or an HTTP date, in milliseconds. At most
- * `maxMs`, which is {@link MAX_WAIT_MS} by default; null if the host requests none.
+ * Returns the wait that a host requests in `retry-after`, as seconds or an HTTP date. The result is in milliseconds,
+ * and at most `maxMs`. Returns null if the host requests no wait.
  */
 export function requestedWaitMs(retryAfter: string | null, nowMs: number, maxMs = MAX_WAIT_MS): number | null {
   if (retryAfter === null) return null;
@@ -12,8 +12,8 @@ export function requestedWaitMs(retryAfter: string | null, nowMs: number, maxMs 
 }
 
 /**
- * Parses an HTTP date (RFC 9110, section 5.6.7) to milliseconds since 1970; NaN if it is not a date. The form of C's
- * `asctime` names no time zone and means UTC, but `Date.parse` would use the machine's time zone.
+ * Parses an HTTP date (RFC 9110, section 5.6.7) to milliseconds since 1970; NaN if the text is not a date. A date in
+ * the form of C's `asctime` names no time zone and means UTC, but `Date.parse` would use the machine's time zone.
  */
 function httpDate(text: string): number {
   if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(text)) return Number.NaN;

@@ -11,8 +11,8 @@ const FIRST_WAIT_MS = 2_000;
 export const MAX_WAIT_MS = 60 * 60 * 1_000;
 
 /**
- * Returns the wait after a failed attempt, in milliseconds. `attempt` counts from 1. `requestedMs` is the wait that the
- * host requests; it applies if it is longer, up to {@link MAX_WAIT_MS}.
+ * Returns the wait after a failed attempt, in milliseconds. `attempt` counts from 1. If the host requests a longer wait
+ * (`requestedMs`), that wait applies, up to {@link MAX_WAIT_MS}.
  */
 export function retryWaitMs(attempt: number, requestedMs: number | null = null): number {
   return Math.min(MAX_WAIT_MS, Math.max(FIRST_WAIT_MS * 2 ** (attempt - 1), requestedMs ?? 0));

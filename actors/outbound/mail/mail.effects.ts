@@ -18,8 +18,8 @@ const mailSchema = z.strictObject({
 export type Mail = z.output<typeof mailSchema>;
 
 /**
- * Sends a mail. The input is a {@link Mail} as sealed JSON, because its link signs in anyone who has it. A mail without
- * a link may be passed unsealed.
+ * Sends a mail. The input is a {@link Mail} as sealed JSON, because anyone who has the mail's link can sign in with it.
+ * A mail without a link may be passed unsealed.
  */
 export const MAIL_EFFECT = effect<string | Mail, null>("mail");
 
@@ -59,7 +59,8 @@ const ANSWER_TIMEOUT_MS = 30_000;
 
 /**
  * Sends mails over SMTP, or writes them to the log if no mail server is configured. The result is `null`. If a mail
- * cannot be sent, the effect ends with an error and a log line; neither contains any content of the mail.
+ * cannot be sent, the effect ends with an error and writes a log line. The error and the log line contain nothing of
+ * the mail.
  */
 export function mailEffect(options: MailOptions): Effect {
   const { smtpUrl, log, from, sealer, mailed = () => undefined } = options;

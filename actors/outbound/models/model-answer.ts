@@ -23,7 +23,7 @@ export interface Completion {
 /** The body of a successful answer: a completion, or an error instead. */
 export type ModelAnswer =
   | ({ readonly kind: "completion" } & Completion)
-  /** `status` is the HTTP status that the error's code means; null if the code means none. */
+  /** `status` is the HTTP status that corresponds to the error's code; null if no status does. */
   | { readonly kind: "error"; readonly status: number | null };
 
 const tokens = z.int().min(0).max(1_000_000_000);

@@ -16,7 +16,10 @@ export interface ModelSpent {
 
 /** Number of tokens that a price is for. */
 const PRICED_TOKENS = fraction(1_000_000);
-/** Bytes of text per token for estimates. Common text and code have more, so an estimate is rarely too low. */
+/**
+ * Bytes of text per token for estimates. Common text and code have more bytes per token, so an estimate is rarely too
+ * low.
+ */
 const BYTES_IN_TOKEN = 3;
 /** Tokens of a message besides its text. */
 const MESSAGE_TOKENS = 8;
@@ -62,8 +65,11 @@ export class ModelTally {
   }
 
   /**
-   * Counts a call. `usage` is null if it is unknown: the answer does not give it, a process was killed during the call,
-   * or the connection broke or timed out after the request was sent. The estimate is then used instead.
+   * Counts a call. `usage` is null if the usage is unknown; then the estimate counts. The usage is unknown in these
+   * cases:
+   * - The answer does not report it.
+   * - A process was killed during the call.
+   * - The connection broke or timed out after the request was sent.
    */
   count(usage: ModelUsage | null, estimate: ModelUsage): void {
     this.#calls += 1;

@@ -16,9 +16,9 @@ export function readErrorCode(body: string): string | null {
 }
 
 /**
- * Returns the HTTP status for an error inside an answer with status 200: its code, if that is a status of 400 or above,
- * otherwise the status for a known word such as `invalid_request_error`. Null if there is neither. `errors` are the
- * objects that may contain the code, innermost first.
+ * Returns the HTTP status for an error inside an answer with status 200. This is the error's code if that is a status
+ * of 400 or above, otherwise the status for a known word such as `invalid_request_error`. Null if the error has
+ * neither. `errors` are the objects that may contain the code, innermost first.
  */
 export function readErrorStatus(errors: readonly unknown[]): number | null {
   const codes = errors.slice(0, MAX_LOOKED_AT).flatMap((error) => {
@@ -54,7 +54,7 @@ function statusOfWord(word: string): number | null {
   return STATUS_OF_WORDS.find(([words]) => words.test(word))?.[1] ?? null;
 }
 
-/** Returns the members of an object; none for any other value. */
+/** Returns the members of an object. Returns an object without members for any other value. */
 export function toMembers(value: unknown): Members {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }

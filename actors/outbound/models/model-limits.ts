@@ -20,8 +20,9 @@ const NAMES: readonly (readonly [ModelPart, RegExp])[] = [
 ];
 
 /**
- * Returns the part that a refusal names, among the parts that the request still has; null if it names none. Searches
- * the whole body. Text that quotes the request is searched last, because it may contain the names of all parts.
+ * Returns the part that a refusal names, among the parts that the request still has; null if the refusal names no such
+ * part. Searches the whole body. Text that quotes the request is searched last, because it may contain the names of all
+ * parts.
  */
 export function findNamedPart(without: ReadonlySet<ModelPart>, body: string): ModelPart | null {
   const parts = NAMES.filter(([part]) => !without.has(part));
@@ -39,7 +40,7 @@ function withoutQuotes(body: string): string {
   }
 }
 
-/** Maximum number of models to cache limits for. Above it, the least recently used model is evicted. */
+/** Maximum number of models to cache limits for. If there are more, the least recently used model is evicted. */
 const MAX_KNOWN_MODELS = 200;
 
 /** The parts that each model does not accept, by model name. Kept in memory only. */

@@ -10,7 +10,9 @@ import { estimateModelUsage, type ModelSpent, ModelTally } from "./model-cost.js
 import type { JsonSchema, ModelMessage, ModelRequest } from "./model-request.js";
 import { findModelPrice, toModelName } from "./model-settings.js";
 
-/** Asks the deployment's model a question. If the answer does not match the schema, asks the model to repair it. */
+/**
+ * Asks the deployment's model a question. If the answer does not match the schema, asks the model to repair the answer.
+ */
 export const MODEL_EFFECT = effect<ModelQuestion, ModelOutcome>("model.ask");
 
 /** A question to a model, as plain data. {@link askModel} creates one. */
@@ -140,8 +142,8 @@ interface Conversation {
 
 /** Asks the question. If the answer is unusable, asks again in the same conversation and says what is wrong. */
 async function converse({ model, request, tally }: Conversation, signal: RunSignal): Promise<ModelOutcome> {
-  // The stored question contains only a JSON schema. Zod calls this conversion experimental, so the caller parses the
-  // answer again.
+  // The stored question contains only a JSON schema, so convert this schema back to a Zod schema. Zod calls the
+  // conversion experimental, so the caller parses the answer again.
   const schema = z.fromJSONSchema(request.schema);
   let { messages } = request;
   for (let repairs = 0; ; repairs++) {

@@ -78,7 +78,7 @@ export function createModel(options: ModelOptions): Model {
   return { settings: options.settings, complete, noteUnreadable };
 }
 
-/** The reply to one request, or a refusal that may concern one of its parts. */
+/** The reply to one request, or a refusal that may concern one of the request's parts. */
 type Sent = ModelReply | ({ readonly kind: "rejected" } & HostError);
 
 /**

@@ -38,7 +38,7 @@ const MAX_SERVERS = 500;
 
 interface Known {
   readonly askedMs: number;
-  /** Pending or settled; later callers wait for it. */
+  /** The answer, which may still be pending; later callers wait for the same answer. */
   readonly answer: Promise<AuthorizationServer | ServerUnavailable>;
   hasFailed: boolean;
 }

@@ -17,11 +17,11 @@ export interface OAuthClient {
 /** The tokens that a host returns for a code or a refresh token. */
 export interface Tokens {
   readonly access: string;
-  /** Null if the host returns none. */
+  /** The refresh token; null if the host returns none. */
   readonly refresh: string | null;
   /** Lifetime of the access token in seconds; null if the host does not say. */
   readonly lastsSeconds: number | null;
-  /** The granted scopes; null if they are the requested ones. */
+  /** The granted scopes; null if the host granted the requested scopes. */
   readonly scopes: readonly string[] | null;
 }
 
@@ -121,7 +121,7 @@ export function readTokens(json: unknown): TokensRead | { readonly error: string
   return { ok: true, tokens, response: parsed.data };
 }
 
-/** Revokes a token (RFC 7009). Returns why it failed, or null. Never rejects. */
+/** Revokes a token (RFC 7009). Returns why the revocation failed; null if it succeeded. Never rejects. */
 export async function revokeToken(outbound: Pick<Outbound, "post">, asking: Asking): Promise<string | null> {
   try {
     const answer = await postForm(outbound, asking);
@@ -132,8 +132,8 @@ export async function revokeToken(outbound: Pick<Outbound, "post">, asking: Aski
 }
 
 /**
- * Normalizes a token answer: removes members that are null or blank, which mean a missing value, and joins scopes into
- * one text. Returns any value that is not an object unchanged.
+ * Normalizes a token answer: removes members that are null or blank, because hosts write these for a missing value, and
+ * joins scopes into one text. Returns any value that is not an object unchanged.
  */
 function toTokenAnswer(json: unknown): unknown {
   const answer = withoutEmptyMembers(json);

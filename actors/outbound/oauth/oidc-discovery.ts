@@ -15,15 +15,16 @@ export class KeysUnavailable extends Error {
 /** The keys that issuers publish through OpenID Connect Discovery 1.0. */
 export interface IssuerKeys {
   /**
-   * Returns a function that finds the issuer's key for a token's header, by `kid` and `alg`. The function rejects with
-   * {@link KeysUnavailable} if there are no keys, with jose's `JWKSNoMatchingKey` if no key fits, and with jose's
-   * `JWKSMultipleMatchingKeys`, which iterates over the keys, if several fit. `client` is the workspace whose trust
-   * names the issuer.
+   * Returns a function that finds the issuer's key for a token's header, by `kid` and `alg`. `client` is the workspace
+   * whose trust names the issuer. The function rejects in these cases:
+   * - There are no keys: with {@link KeysUnavailable}.
+   * - No key fits: with jose's `JWKSNoMatchingKey`.
+   * - Several keys fit: with jose's `JWKSMultipleMatchingKeys`, which iterates over these keys.
    */
   toKey(issuer: string, client: string): JWTVerifyGetKey;
   /**
-   * Fetches the keys again, if lookups are left. Call it for a token that names no key and that no cached key verifies,
-   * because the issuer may have replaced its keys. Resolves to whether there is a new key set to try.
+   * Fetches the keys again, if lookups are left. Resolves to whether there is a new key set to try. Call it for a token
+   * that names no key and that no cached key verifies: the issuer may have replaced its keys.
    */
   renew(issuer: string, client: string): Promise<boolean>;
 }
@@ -55,7 +56,7 @@ const MAX_ISSUERS = 500;
 /**
  * The cached keys of one issuer.
  *
- * 1. There is one request at a time; later callers wait for it.
+ * 1. There is one request at a time; callers that arrive during the request wait for its answer.
  * 2. `keys` come from the last successful request, at `fetchedMs`, and are used for `KEYS_LAST_MS` at most.
  * 3. A token with an unknown key makes the service fetch the keys at once, while lookups are left.
  */
@@ -74,9 +75,12 @@ function newIssuer(): Known {
 }
 
 /**
- * Returns whether the keys may be requested now. After a failed request, that is so from {@link TRY_AGAIN_MS} on;
- * otherwise always while no keys are cached. If keys are cached, the request uses up one lookup, so a lookup must be
- * left. A stored time that is too late is ignored: it means that the clock was ahead.
+ * Returns whether the keys may be requested now:
+ * - After a failed request: once {@link TRY_AGAIN_MS} have passed.
+ * - If no keys are cached: always.
+ * - If keys are cached: if a lookup is left. The request then uses up one lookup.
+ *
+ * A stored time that is too late is ignored: it means that the clock was ahead.
  */
 function mayAsk(known: Known, nowMs: number): boolean {
   const agedMs = nowMs - known.askedMs;

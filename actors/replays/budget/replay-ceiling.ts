@@ -24,7 +24,10 @@ export interface BudgetLeft {
   readonly others: Fraction;
 }
 
-/** Whether copies that never ran may no longer start. `budget` is null for a replay outside a search. */
+/**
+ * Whether the replay or its search has reached its ceiling. If so, copies that never ran may not start. `budget` is
+ * null for a replay outside a search.
+ */
 export function isAtCeiling(replay: ReplayRow, budget: BudgetLeft | null): boolean {
   return !mayStart(replay, { priced: true }, budget);
 }
@@ -67,8 +70,8 @@ export function addSpending(
 }
 
 /**
- * Returns a copy's spending after another attempt: the sum of the costs in the ceiling's currency. If there is no cost
- * in this currency, returns the first cost that was reported in another one. Returns null if no attempt reported a
+ * Returns a copy's spending after another attempt: the sum of the costs in the ceiling's currency. If no attempt
+ * reported a cost in this currency, returns the first cost in another currency. Returns null if no attempt reported a
  * cost.
  */
 export function addReported(before: Money | null, more: Money | null, currency: string): Money | null {

@@ -19,9 +19,9 @@ interface Wanted {
 }
 
 /**
- * Makes space in a set for new replays: tells the oldest removable ones to remove themselves, and returns null. Starts
- * with replays that were stopped before any copy was scored or had a cost. If too few replays are removable, removes
- * none and returns a refusal.
+ * Makes space in a set for new replays: tells the oldest removable replays to remove themselves, and returns null.
+ * Starts with replays that were stopped before any copy was scored or had a cost. If too few replays are removable,
+ * removes none and returns a refusal.
  */
 export function freeReplayQuota(turn: Turn, set: ReplaySetRow, wanted: Wanted): Refusal | null {
   const found = findRemovableReplays(turn, set, wanted);
@@ -36,9 +36,11 @@ export function requestRemoval(turn: Turn, replayIds: readonly string[]): void {
 }
 
 /**
- * Returns the ids of the replays to remove so that the new ones fit. Refuses if too few replays are removable. A replay
- * is not removable if it is running, if its judging is not complete, if another replay depends on it, or if {@link
- * isRetainedReplay} is true.
+ * Returns the ids of the replays to remove so that the new replays fit. Refuses if too few replays are removable. A
+ * replay is not removable in these cases:
+ * - The replay is running, or its judging is not complete.
+ * - Another replay depends on the replay.
+ * - {@link isRetainedReplay} is true.
  */
 export function findRemovableReplays(
   turn: TurnReading,

@@ -15,16 +15,16 @@ interface CheckedAt {
   readonly stationKey: string;
   readonly scope: WriteScope<unknown>;
   /**
-   * The path of the line's repositories in the request, if the request proposes repositories with the block. Omitted if
-   * it does not.
+   * The path of the line's repositories in the request. Omitted unless the request proposes repositories with the
+   * block.
    */
   readonly linePath?: string;
 }
 
 /**
- * Validates a block as the station of its line. Each error has a path under `station`, or under `linePath` if it is
- * about proposed repositories. The block may name any tools of its team, even if a search's agent wrote the block: a
- * replay calls no tools, so no data can leave through tools.
+ * Validates a block as the station of its line. An error about proposed repositories has a path under `linePath`; any
+ * other error has a path under `station`. The block may name any tools of its team, even if a search's agent wrote the
+ * block: a replay calls no tools, so no data can leave through tools.
  */
 export function checkBlock(block: StationBlock, line: LineRow, at: CheckedAt): readonly FieldError[] {
   const { stationKey, scope, linePath = null } = at;

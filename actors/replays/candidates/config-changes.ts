@@ -26,8 +26,8 @@ type Judge = NonNullable<Station["judge"]>;
 const hiddenOfJudge: ReadonlySet<keyof Judge> = new Set(["rubric", "claims"]);
 
 /**
- * Lists the differences between the two configs, part by part. Skills are compared by content. Omits memories, which
- * configs do not contain, and the fields that belong to no part, such as the check and the timeout.
+ * Lists the differences between the two configs, part by part. Skills are compared by content. Omits memories, because
+ * configs do not contain them. Also omits fields that belong to no part, such as the check and the timeout.
  */
 export function listConfigChanges(live: RunConfig, planned: RunConfig): readonly ConfigChange[] {
   const [was, now] = [live.station, planned.station];
@@ -49,7 +49,10 @@ function single(part: "harness" | "model" | "effort" | "profile" | "decisions", 
   return was[part] === now[part] ? [] : [difference(part, null, was[part], now[part])];
 }
 
-/** Returns a change if the profile differs, or if its content does. The content is hidden. */
+/**
+ * Returns one change if the configs name different profiles, or if the profile's content differs. The change hides the
+ * content.
+ */
 function profileChanges(live: RunConfig, planned: RunConfig): ConfigChange[] {
   const { profile } = planned.station;
   if (live.station.profile !== profile) return single("profile", live.station, planned.station);
@@ -105,7 +108,7 @@ function judgeChanges(live: Judge | null, planned: Judge | null): ConfigChange[]
   });
 }
 
-/** Lists the names of both lists without duplicates, starting with those of the first list. */
+/** Lists the names in both lists without duplicates, first the names in the first list. */
 function listNames<One>(
   first: readonly One[],
   second: readonly One[],

@@ -7,11 +7,14 @@ import type { ReplayRow } from "../replay/replay.js";
 /** A candidate that the service created itself, with a replay or for a search. */
 export interface MadeCandidateRow {
   readonly candidateId: string;
-  /** The candidate's replay; null for a search's candidate, which exists before its replay. */
+  /**
+   * The candidate's replay. Null for a search's candidate, because such a candidate is recorded before its replay
+   * exists.
+   */
   readonly replayId: string | null;
-  /** The team of a search's candidate; absent for others. */
+  /** The team of a search's candidate; absent for other candidates. */
   readonly teamId?: string;
-  /** The search of a search's candidate; absent for others, and in rows of earlier releases. */
+  /** The search of a search's candidate; absent for other candidates, and in rows of earlier releases. */
   readonly searchId?: string;
 }
 

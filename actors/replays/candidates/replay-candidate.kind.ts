@@ -229,7 +229,7 @@ function findLine(reading: Reading, workspaceId: string, lineId: string): LineRo
 
 type Compared = "check" | "judge" | "timeoutMinutes" | "diffs" | "runners";
 
-/** The consequence of each field whose value differs between candidate and live station. */
+/** For each compared field: the consequence if its value differs between the candidate and the live station. */
 const consequences: readonly [field: Compared, follows: string][] = [
   ["check", "its copies are scored differently from the baseline's"],
   ["judge", "its copies are scored differently from the baseline's"],

@@ -56,7 +56,7 @@ export const replayedCandidatesSchema = z
     description: "The candidates that a team replayed in a period, by replay set.",
   });
 
-/** Returns a period that ends at a time and starts at the beginning of its first UTC day. */
+/** Returns a period that ends at `nowMs` and starts at the beginning of its first UTC day. */
 export function toPeriod(name: PeriodName, nowMs: number) {
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS;
   const fromMs = today - (Number.parseInt(name, 10) - 1) * DAY_MS;
@@ -73,8 +73,8 @@ interface CandidatePlace {
 }
 
 /**
- * Returns a function that reads slices of a team's candidate replays that started since a time, newest first. It reads
- * one more than the maximum, to detect truncation.
+ * Returns a function that reads slices of a team's candidate replays that started at or after `from`, newest first. A
+ * slice has one replay more than the maximum, so that the caller can detect truncation.
  */
 export function candidateReplays({ workspaceId, teamId, from }: CandidatePlace) {
   return (reading: Reading, cursor: Cursor<ReplayRow> | null): Slice<ReplayRow> =>
@@ -86,7 +86,8 @@ export function candidateReplays({ workspaceId, teamId, from }: CandidatePlace) 
         cursor,
         limit: MAX_CANDIDATE_REPLAYS + 1,
         after: [`rep_${ulidTime(Date.parse(from))}`],
-        // Exclude replays with the answer: they show an upper bound, and no team can adopt such a config.
+        // Exclude replays with the answer: they only show an upper bound, because no team can adopt a config that knows
+        // the answer.
         fits: ({ candidate }) => candidate.kind !== "live" && candidate.kind !== "with-answer",
       },
     );

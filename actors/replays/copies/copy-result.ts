@@ -3,7 +3,7 @@ import type { RunRow } from "../../runs/run.js";
 import type { ReplayCopyRow } from "../replay/replay.js";
 import type { ReplayInputRow } from "../replay/replay-input.table.js";
 
-/** The result of a copy that has stopped running. `result` is null if a judge must still decide it. */
+/** The result of a copy that has stopped running. `result` is null while a judge must still decide the result. */
 export type CopyResult = Pick<ReplayCopyRow, "result" | "why">;
 
 /** Maximum number of attempts for a copy whose runners are lost. */

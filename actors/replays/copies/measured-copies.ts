@@ -10,7 +10,9 @@ export interface ReplayedCopy extends MeasuredCopy {
   readonly runId: string | null;
 }
 
-/** Lists the copies of a replay with the data for its figures, by place and then repeat: at most 250. */
+/**
+ * Lists the copies of a replay, with the data for the replay's figures. Ordered by place and then repeat; at most 250.
+ */
 export function listReplayedCopies(reading: Reading, workspaceId: string, replayId: string): readonly ReplayedCopy[] {
   const pairs = replayPairs.list(reading, workspaceId, [replayId]);
   const outcomes = new Map(pairs.map((pair) => [toName(pair), pair.outcome]));

@@ -12,7 +12,10 @@ import type { ReplayInputRow } from "../replay/replay-input.table.js";
 import type { CopyChange } from "../replay/replay-step.js";
 import { replayCopies } from "./replay-copy.table.js";
 
-/** Maximum number of a replay's copies that wait for a runner: enough for a pool to find the next one immediately. */
+/**
+ * Maximum number of a replay's copies that wait for a runner. It is high enough that a free runner finds a queued copy
+ * at once.
+ */
 const MAX_QUEUED = 20;
 
 /** The data for queuing copies. */
@@ -81,8 +84,8 @@ function queueCopy(turn: Turn, row: ReplayRow, input: ReplayInputRow, copy: Repl
 }
 
 /**
- * Builds the `RunBeginning` of a copy's run from that of the original run, for the repositories of the replay's config.
- * A repository that the original run did not have starts from the head of its default branch.
+ * Builds the `RunBeginning` of a copy's run from the original run's `RunBeginning`, for the repositories of the
+ * replay's config. A repository that the original run did not have starts from the head of its default branch.
  */
 function toBeginning(
   turn: Turn,

@@ -22,8 +22,8 @@ export interface Progress extends Pick<Progressing, "settled" | "of" | "spent" |
 
 /**
  * Computes the progress at a time. The expected end assumes that copies continue to settle at the average rate since
- * the replay started: the elapsed milliseconds per settled copy, times the copies that remain. It ignores the ceiling,
- * which may end the replay first, and any judging that remains after all copies have settled.
+ * the replay started: the elapsed milliseconds per settled copy, times the copies that remain. The expected end ignores
+ * the ceiling, which may end the replay first. It also ignores judging that remains after all copies have settled.
  */
 export function progressAt(nowMs: number, replay: Progressing): Progress {
   const { settled, of, spent, ceiling, waiting } = replay;

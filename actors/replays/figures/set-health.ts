@@ -69,7 +69,7 @@ export interface SetHealth {
   readonly oracle: OracleHealth | null;
 }
 
-/** The number of tasks behind a figure, and whether it is below 5. */
+/** The number of tasks behind a figure, and whether that number is below 5. */
 interface Sampled {
   readonly tasks: number;
   readonly few: boolean;
@@ -128,7 +128,7 @@ export function measureHealth<Replay extends HealthReplay>(sources: HealthSource
   };
 }
 
-/** Finds the newest finished replay of the live config that copied each run more than once. */
+/** Finds the newest finished live replay that has several copies of each run. */
 function findNoisy<Replay extends HealthReplay>({ ofLiveConfig }: Pick<HealthSources<Replay>, "ofLiveConfig">) {
   return ofLiveConfig.find((each) => isFinishedLive(each) && each.repeats > 1);
 }
@@ -143,7 +143,7 @@ function findNoise<Replay extends HealthReplay>(sources: HealthSources<Replay>):
   return noise === null ? null : { replayId, fingerprint, repeats, ...noise, measuredAt, ...sampledBy(copies) };
 }
 
-/** Finds the newest finished replay of the live config that covers the whole set and was not started by a search. */
+/** Finds the newest finished live replay that covers the whole set and was not started by a search. */
 function findWhole<Replay extends HealthReplay>({
   ofLiveConfig,
   coversSet,
@@ -163,7 +163,7 @@ function isFinishedLive({ candidate, state }: HealthReplay): boolean {
   return candidate.kind === "live" && state === "finished";
 }
 
-/** Finds the newest replay of the live config with the answer. */
+/** Finds the newest replay that ran the live config with the answer. */
 function findOracle<Replay extends HealthReplay>({ ofLiveConfig }: Pick<HealthSources<Replay>, "ofLiveConfig">) {
   return ofLiveConfig.find(({ candidate }) => candidate.kind === "with-answer");
 }

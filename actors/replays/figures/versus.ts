@@ -23,7 +23,7 @@ export interface Counterpart {
   readonly answers: string | null;
 }
 
-/** Returns the id of the replay to compare with, or null. The baseline is not compared with itself. */
+/** Returns the id of the replay to compare with; null if there is none. The baseline is not compared with itself. */
 export function findCounterpart({ id, pairedWith, answers }: Counterpart, baselineId: string | null): string | null {
   return pairedWith ?? answers ?? (baselineId === id ? null : baselineId);
 }

@@ -37,8 +37,8 @@ export function readTask(reading: Reading, workspaceId: string, runId: string): 
 }
 
 /**
- * Returns the run's changes relative to the tree that it started from: the base plus the diff in its input. Null when
- * the run ended before it reported a change for each repository.
+ * Returns the run's changes relative to the run's starting tree: the base plus the diff in the run's input. Null if the
+ * run ended before it reported a change for each repository.
  */
 export function readOwnChange(reading: Reading, workspaceId: string, runId: string): readonly CheckoutDiff[] | null {
   const { config } = getRunInput(reading, workspaceId, runId);

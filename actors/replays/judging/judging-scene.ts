@@ -28,7 +28,10 @@ export interface PreparedQuestion {
   readonly of: Pick<AskedVerdict, "look" | "shown"> | Pick<AskedReading, "look" | "shown">;
   /** The model to ask; null for the model in the settings. */
   readonly model: string | null;
-  /** How many estimates to count: two for the first reading of a pair, which reserves budget for the second reading. */
+  /**
+   * How many estimates to count. Two for the first reading of a pair, so that budget for the second reading is
+   * reserved.
+   */
   readonly estimates: 1 | 2;
   /**
    * What must fit under the ceiling before the question is asked: the question's estimates, or an amount. Null to ask
@@ -44,7 +47,7 @@ export type AfterOutcome =
   | { readonly state: "next" }
   | { readonly state: "waiting"; readonly askAtMs: number; readonly asking: ModelAsking };
 
-/** Returns the replay, which exists for as long as it is judged. */
+/** Returns the replay, whose row exists at least until its judging ends. */
 export function getReplay({ turn, replayId }: JudgingScene): ReplayRow {
   const replay = replays.get(turn, turn.self.partition, replayId);
   if (replay === undefined) throw new Error("a judging without its replay");
@@ -67,7 +70,7 @@ export function findJudge({ turn, replayId }: JudgingScene): Judge | null {
   return judge === null ? null : { ...judge, model: judge.model || judgeModel };
 }
 
-/** Returns the judge of a replay whose copies are judged. Throws if its config has none. */
+/** Returns the judge of a replay whose copies are judged. Throws if the replay's config has no judge. */
 export function getJudge(scene: JudgingScene): Judge {
   const judge = findJudge(scene);
   if (judge === null) throw new Error("a judging without a judge");

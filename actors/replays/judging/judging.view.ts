@@ -70,7 +70,7 @@ export function pairView(row: ReplayPairRow | undefined, texts: Texts): PairView
   return row === undefined ? null : showPair(row, texts);
 }
 
-/** Shows a second check in the same form as the first; null when it has no result, or none yet. */
+/** Shows a second check in the same form as a first check; null if the second check has no result (yet). */
 export function recheckView(row: ReplayRecheckRow | undefined, texts: Texts) {
   if (row === undefined || row.check === null) return null;
   const { passed, exitCode, tail } = row.check;
@@ -80,8 +80,8 @@ export function recheckView(row: ReplayRecheckRow | undefined, texts: Texts) {
 }
 
 /**
- * Returns the cost so far of the second judging, or of a pair's readings; null when there is none or the model has no
- * price.
+ * Returns the cost so far of a second judging, or of a pair's readings. Returns null if `row` is undefined or the model
+ * has no price.
  */
 export function costView(row: { readonly spent: ModelSpent } | undefined): Money | null {
   return boundMoney(row?.spent.cost ?? null);

@@ -5,15 +5,12 @@
  *
  * 1. A replay stores at most {@link MAX_ASKED} questions at a time, including questions that wait for the model.
  * 2. While a question's usage is unknown, the question's estimate counts against the ceiling. Afterwards, its cost
- *   counts.
- * If a crash loses an answer, the estimate still counts, and the question is asked again.
+ *   counts. If a crash loses an answer, the estimate still counts, and the question is asked again.
  * 3. One turn applies an outcome with all its consequences.
  * 4. A turn prepares at most one question, because preparing a question reads whole diffs. Later turns prepare the
- *   next
- * questions.
+ *   next questions.
  * 5. A question that does not fit under the ceiling is given up only when the replay has no other question in
- *   progress
- * or waiting. Other questions may cost less than their estimates, and so free budget.
+ *   progress or waiting. Other questions may cost less than their estimates, and so free budget.
  */
 import type { EffectEnded } from "../../../runtime/turns/turn.js";
 import { MAX_ANSWER_TOKENS } from "../../judging/prompt.js";
@@ -75,8 +72,8 @@ export function takeEnded(scene: JudgingScene, { id, result }: QuestionEnded): v
 }
 
 /**
- * Asks one question: a question whose wait has ended, or else the next wanted one. Sets the wake-up for the questions
- * that remain.
+ * Asks one question: a question whose wait has ended, or else the question for the next request. Sets the wake-up for
+ * the questions that remain.
  */
 export function goOn(scene: JudgingScene): void {
   const { turn } = scene;
@@ -94,8 +91,8 @@ export function goOn(scene: JudgingScene): void {
 }
 
 /**
- * Drops all questions and all requests without a question, and returns all these requests. Later answers are ignored.
- * Amounts that already count stay counted.
+ * Drops all questions, and all requests that have no question yet. Returns the requests for both. Later answers are
+ * ignored. Amounts that already count stay counted.
  */
 export function dropLooks(scene: Pick<JudgingScene, "turn" | "replayId">): readonly Look[] {
   const { turn, replayId } = scene;
@@ -113,8 +110,8 @@ export function areLooksOver(scene: JudgingScene): boolean {
 }
 
 /**
- * Returns when the earliest waiting question started to wait for the model, in milliseconds since the epoch; null if
- * none waits.
+ * Returns when the earliest waiting question started to wait for the model, in milliseconds since the epoch; null if no
+ * question waits.
  */
 export function findWaitingSinceMs(scene: JudgingScene): number | null {
   const { asked } = readRow(scene);

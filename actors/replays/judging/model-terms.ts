@@ -46,7 +46,7 @@ export interface JudgingWarning {
   readonly kind: "judging-not-set-up" | "judging-outside-ceiling";
 }
 
-/** Lists the warnings for a replay whose config has this judge; none without a judge. */
+/** Lists the judging warnings for a replay with this judge. Returns an empty array if `judge` is null. */
 export function judgingWarnings(
   judge: Pick<Judge, "model"> | null,
   terms: ModelTerms | null,

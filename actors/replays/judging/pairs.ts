@@ -128,7 +128,7 @@ function readSides(scene: JudgingScene, look: PairLook): Sides {
   const reader = { reading: turn, workspaceId };
   const opponent = findOpponent(scene, copy, theirId);
   const theirs = readSide({ ...reader, readsChanges }, theirJudge === undefined ? judge : theirJudge, opponent);
-  // If the other change is missing, no reading needs this change.
+  // If the other copy has no change, no reading takes place, so do not read this copy's change.
   return { own: readSide({ ...reader, readsChanges: theirs.change !== null }, judge, copy), theirs };
 }
 

@@ -63,7 +63,7 @@ export function areRechecksOver(scene: JudgingScene): boolean {
   return !getReplay(scene).probe || listOpen(scene).length === 0;
 }
 
-/** Starts second checks that have no run yet, until {@link MAX_RECHECKS} second checks have one. */
+/** Starts the runs of second checks that have none yet, until {@link MAX_RECHECKS} second checks have a run. */
 function startRechecks(scene: JudgingScene): void {
   const open = listOpen(scene);
   let free = MAX_RECHECKS - open.filter(({ runId }) => runId !== null).length;
@@ -77,7 +77,10 @@ function startRechecks(scene: JudgingScene): void {
   }
 }
 
-/** Returns the copy's changes in the form of a run's input; null when the copy did not report each repository. */
+/**
+ * Returns the copy's changes in the form of a run's input; null if the copy did not report a change for each
+ * repository.
+ */
 function findLeft(scene: JudgingScene, row: ReplayRecheckRow) {
   const { turn } = scene;
   const { partition } = turn.self;
@@ -97,7 +100,7 @@ function put({ turn }: JudgingScene, before: ReplayRecheckRow, change: Partial<R
 }
 
 /**
- * Queues a run that only checks the changes of another run of the replay, in the replay's lane. Returns the id of the
+ * Queues, in the replay's lane, a run that only checks the changes of another run of the replay. Returns the id of the
  * queued run.
  */
 function queueCheck(

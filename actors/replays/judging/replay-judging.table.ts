@@ -11,7 +11,7 @@ interface LookAt {
 }
 
 /**
- * A request for a verdict on a copy. The first verdict decides the copy's result; a second one measures the judge's
+ * A request for a verdict on a copy. The first verdict decides the copy's result. A second verdict measures the judge's
  * consistency.
  */
 export interface VerdictLook extends LookAt {
@@ -56,7 +56,7 @@ export interface AskedReading extends Asked, PairLook {
 
 /** A replay's questions to the model. A replay without questions has no row. The row is removed with the replay. */
 export interface ReplayJudgingRow {
-  /** The requests that have no question yet, in the order in which to ask about them. */
+  /** The requests that have no question yet. They are asked in this order. */
   readonly wanted: readonly Look[];
   /** At most `MAX_ASKED` questions. */
   readonly asked: readonly AskedLook[];

@@ -29,7 +29,7 @@ export function judgeCopy(scene: JudgingScene, { replayId, place, repeat }: Repl
   noteProgress(scene);
 }
 
-/** Applies the model's answer to a question of the replay, or the failure to get one. */
+/** Applies the outcome of a question of the replay: the model's answer, or why there is no answer. */
 export function takeAnswer(scene: JudgingScene, ended: QuestionEnded): void {
   takeEnded(scene, ended);
   noteProgress(scene);

@@ -5,8 +5,8 @@ import { secondLookChanges } from "../reads/second-look-changes.js";
 import { bodiesOfReasons, type StoredReasons } from "./stored-reasons.js";
 
 /**
- * Key of a replay copy: the place of the original run in the set, and the copy's number among copies of that run, from
- * 1.
+ * Key of a replay copy: the place of the original run in the set, and the copy's number. Each run's copies are numbered
+ * from 1.
  */
 export interface CopyKey {
   readonly replayId: string;

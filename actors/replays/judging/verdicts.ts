@@ -36,8 +36,7 @@ export function insertVerdict(turn: Turn, key: CopyKey, which: WhichJudging): vo
 }
 
 /**
- * Prepares the question for a judging. Without a configured model it records that there is no verdict, and returns
- * null.
+ * Prepares the question for a judging. If no model is configured, records that there is no verdict, and returns null.
  */
 export function prepareVerdict(scene: JudgingScene, look: VerdictLook, mark: string): PreparedQuestion | null {
   if (scene.terms === null) {
@@ -117,8 +116,8 @@ function decideCopy(scene: JudgingScene, row: ReplayVerdictRow): void {
 }
 
 /**
- * Returns the cost of a first judging if it belongs to its copy's spending: both must be in the ceiling's currency.
- * Otherwise returns null, and the cost counts among the replay's other spending.
+ * Returns the cost of a first judging if the cost belongs to the copy's spending: the cost and the copy's spending must
+ * be in the ceiling's currency. Otherwise returns null, and the cost counts among the replay's other spending.
  */
 function toCopyCost({ ceiling }: ReplayRow, { spent }: ReplayCopyRow, cost: Money | null): Money | null {
   const { currency } = ceiling;

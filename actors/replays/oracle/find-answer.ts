@@ -17,10 +17,10 @@ export interface FoundAnswer extends Pick<RunAnswer, "accepted"> {
 /**
  * Finds the expected result of an ended run:
  * - for an accepted run, its own change;
- * - for a run that was sent back, the note with the reason, and the change of the station's later run that was
- *   accepted.
+ * - for a run that was sent back, the note with the reason, and the change of the later run at the same station that
+ *   was accepted.
  *
- * Returns null for any other run, and if neither a note nor a change is stored.
+ * Returns null for any other run. Also returns null if neither a note nor a change is stored.
  */
 export function findAnswer(reading: Reading, workspaceId: string, runId: string): FoundAnswer | null {
   const run = runs.get(reading, workspaceId, runId);

@@ -16,13 +16,13 @@ import { MAX_UNDER_WAY, orderReplay } from "../starting/replay-plan.js";
 import { type FoundAnswer, findAnswer } from "./find-answer.js";
 
 /**
- * Replays with the answer. A replay of the live config over the whole set comes first. When it finishes, runs are
- * repeated under the same config, and each agent gets the expected result of its work. The gain is an upper bound for
+ * Replays with the answer. Such a replay follows a finished replay of the live config over the whole set. It repeats
+ * runs under the same config, but each agent also gets the expected result of its work. The gain is an upper bound for
  * any better config, measured by the same check and judge.
  *
  * 1. A live replay has at most one replay with the answer, and only if a check or a judge scores the copies.
  * 2. A replay with the answer repeats the set's runs that were accepted or sent back and whose answer is stored, with
- * the live replay's repeats and ceiling.
+ *   the live replay's repeats and ceiling.
  */
 
 /**
@@ -38,7 +38,8 @@ export function isFollowed(turn: TurnReading, live: ReplayRow, judging: JudgingS
 }
 
 /**
- * Whether the live replay gets no replay with the answer: its start excluded one, or a search or a check started it.
+ * Whether no replay with the answer may follow the live replay: the start request excluded one, or a search or a check
+ * started the live replay.
  */
 function isUnwanted(turn: TurnReading, live: ReplayRow): boolean {
   return live.oracle === false || isOfOthers(turn, live);
@@ -46,9 +47,10 @@ function isUnwanted(turn: TurnReading, live: ReplayRow): boolean {
 
 /**
  * Whether a search or a check, not a person, started the live replay. The budget of a search or a check is limited, and
- * a replay with the answer would not count against it. If a check started the live replay as its baseline, the check's
- * own replay is paired with it. That replay is stored for at least as long as the baseline runs, so it can be found
- * here.
+ * a replay with the answer would not count against it.
+ *
+ * If a check started the live replay as its baseline, the check has another replay, which is paired with the live
+ * replay. The other replay is stored for at least as long as the baseline runs, so this function can find it.
  */
 function isOfOthers(turn: TurnReading, { id, search }: ReplayRow): boolean {
   if (search !== null) return true;
@@ -119,7 +121,7 @@ function configNow(turn: Turn, set: ReplaySetRow, judging: JudgingSetup) {
   return { line, station, config, fingerprints: toFingerprints(config, judging) };
 }
 
-/** Whether the live config is still the one that was replayed. */
+/** Whether the current live config is still the config that was replayed. */
 function isReplayedConfig(live: ReplayRow, { fingerprints }: NonNullable<ReturnType<typeof configNow>>): boolean {
   const { runningFingerprint, scoringFingerprint } = fingerprints;
   return live.runningFingerprint === runningFingerprint && live.scoringFingerprint === scoringFingerprint;

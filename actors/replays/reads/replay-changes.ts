@@ -7,8 +7,10 @@ import { replayRowView } from "./replay-row.view.js";
 import type { ReplayRowView } from "./replay-schemas.js";
 
 /**
- * A change on a replay's stream: the replay's changed members and its id; a changed copy, which readers receive in its
- * current state; or the replay's deletion.
+ * A change on a replay's stream, one of these:
+ * - the replay's changed members, with its id;
+ * - a changed copy, of which readers receive the current view;
+ * - the deletion of the replay.
  */
 export type ReplayChange =
   | { readonly type: "replay"; readonly replay: Pick<ReplayRowView, "id"> & Partial<ReplayRowView> }

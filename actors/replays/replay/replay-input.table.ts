@@ -16,7 +16,8 @@ export interface ReplayEntry {
   /** The task's title at the start. */
   readonly title: string;
   /**
-   * Why the run could not be repeated at the start, which makes its copies unscored; null if the run could be repeated.
+   * Why the run could not be repeated at the start; null if it could be repeated. The copies of a run that cannot be
+   * repeated are unscored.
    */
   readonly refusal: RunRefusalCode | null;
   /** The expected result that the run's copies receive; only in a replay with the answer. */
@@ -37,8 +38,8 @@ export interface ReplayInputRow {
    */
   readonly judgeModel: string | null;
   /**
-   * The tools of the config at the start of the replay. A copy uses such a tool only if its original run did not have
-   * it. Absent if there are none.
+   * The tools of the config at the start of the replay. A copy uses one of these tools only if its original run did not
+   * have that tool. Absent if there are none.
    */
   readonly tools?: RunTools;
   /** The other fields of the station block, which are not in a config. */
@@ -47,7 +48,9 @@ export interface ReplayInputRow {
   readonly stationAddress: string;
   /** Keys of the later stations in the line that the replay's runs may hand over to. */
   readonly next: readonly string[];
-  /** The commands of the live config. A command of the replay gets secrets only if it equals the live command. */
+  /**
+   * The commands of the live config. A command of the replay gets secrets only if the command equals the live command.
+   */
   readonly live: Pick<RunConfig, "repositories"> & { readonly station: Pick<RunConfig["station"], "check"> };
   /** At most 50 entries, in the order of the set. */
   readonly entries: readonly ReplayEntry[];

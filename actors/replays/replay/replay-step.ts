@@ -35,9 +35,9 @@ export interface ReplayStep {
 
 /**
  * Computes the step for a changed copy. If `change` is null, computes the step after a change of the stored row or of
- * the search's budget. `before` is the stored row. At the ceiling, queued copies return to `waiting`, except those that
- * may start again. The replay is over budget when no copy runs, none may start, and all settled copies have results. A
- * replay that has ended keeps its state.
+ * the search's budget. `before` is the stored row. At the ceiling, queued copies return to `waiting`, except copies
+ * that may start again. The replay is over budget when no copy runs, no copy may start, and all settled copies have
+ * results. A replay that has ended keeps its state.
  */
 export function stepReplay(turn: TurnReading, before: ReplayRow, change: CopyChange | null): ReplayStep {
   const changes = change === null ? [] : [change];
@@ -98,7 +98,7 @@ function addCounts(counts: ReplayCounts, { state, result }: ReplayCopyRow, more:
   return counted;
 }
 
-/** Returns all queued copies to `waiting` and lists their runs to withdraw. */
+/** Returns all queued copies to `waiting`. Also returns their runs, which the caller must withdraw. */
 export function withdrawQueued(turn: TurnReading, replay: ReplayRow): Pick<ReplayStep, "changes" | "withdrawn"> {
   if (replay.counts.queued === 0) return { changes: [], withdrawn: [] };
   return takeBack(listCopies(turn, turn.self.partition, replay.id));

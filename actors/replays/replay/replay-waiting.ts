@@ -14,9 +14,11 @@ export interface Wait {
 }
 
 /**
- * Returns what the replay waits for at the time of the read; null if it makes progress. `model` comes from the replay's
- * row. `runner` means that no runner has claimed a run of the replay, and no runner can claim the oldest queued run. A
- * wait for a runner depends on the runners, so it is neither in a row nor on the replay's stream. `reading` should
+ * Returns what the replay waits for at the time of the read; null if the replay makes progress. `model` comes from the
+ * replay's row. `runner` means that no runner has claimed a run of the replay, and no runner can claim the oldest
+ * queued run.
+ *
+ * A wait for a runner depends on the runners, so it is neither in a row nor on the replay's stream. `reading` should
  * cache views (`runtime/rows/read-view.ts`); otherwise the function reads all runners of the workspace.
  */
 export function whatItWaitsFor(

@@ -7,7 +7,7 @@ import type { ReplayMoved } from "./replay.messages.js";
 export interface ReplayWatcherRow {
   readonly replayId: string;
   readonly watcher: Reference<ReplayMoved>;
-  /** The kinds of progress to notify the watcher of; absent for all. */
+  /** The kinds of progress to notify the watcher of; absent if the watcher wants all kinds. */
   readonly hears?: readonly ReplayMoved["what"][];
 }
 
@@ -28,7 +28,10 @@ export function watchReplay(
   replayWatchers.put(turn, turn.self.partition, [replayId, watcher.kind, watcher.id], row);
 }
 
-/** Unsubscribes the watcher; does nothing if it is not subscribed. Messages that were already sent may still arrive. */
+/**
+ * Unsubscribes the watcher; does nothing if the watcher is not subscribed. Messages that were already sent may still
+ * arrive.
+ */
 export function unwatchReplay(turn: Turn, replayId: string, { kind, id }: Reference<ReplayMoved>): void {
   replayWatchers.remove(turn, turn.self.partition, replayId, kind, id);
 }

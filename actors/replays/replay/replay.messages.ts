@@ -21,7 +21,7 @@ export interface StopReplay extends Answered<ReplayStopped | Refusal>, Keyed {
   readonly type: "replay.stop";
   /** Null if the service stops the replay itself; then there is no change record. */
   readonly caller: Caller | null;
-  /** The client to name in the change record; null for none. */
+  /** The client that the change record names; null if it names no client. */
   readonly client: string | null;
 }
 

@@ -5,7 +5,7 @@ import type { ReplayRow } from "./replay.js";
 
 /** A replay with the computed values for its indexes. */
 interface ListedReplay extends ReplayRow {
-  /** The set that the replay checks; null if the replay checks none. */
+  /** The set that the replay checks; null if the replay checks no set. */
   readonly checksSet: string | null;
   /** Null if no search started the replay. */
   readonly searchId: string | null;

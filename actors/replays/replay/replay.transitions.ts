@@ -158,8 +158,8 @@ function putStep(turn: Turn, row: ReplayRow, changes: readonly CopyChange[]): vo
 }
 
 /**
- * Queues copies until the maximum number of them waits for a runner, and writes them with the replay's new counts. Does
- * nothing after the replay's end. Returns the new context.
+ * Queues copies until the maximum number of copies waits for a runner. Writes the queued copies, and the replay's new
+ * counts. Does nothing after the replay's end. Returns the new context.
  */
 function fillQueue(turn: Turn, row: ReplayRow, context: ReplayContext): ReplayContext {
   if (!isUnderWay(row)) return context;

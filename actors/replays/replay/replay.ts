@@ -12,8 +12,8 @@ export interface ReplayCounts {
   /** Copies that a runner has. */
   readonly running: number;
   /**
-   * Copies that have stopped running. The next three fields count them by result; a copy that is still being judged is
-   * in none of these three.
+   * Copies that have stopped running. The next three fields count these copies by result. A copy that is still being
+   * judged counts in none of the three.
    */
   readonly settled: number;
   readonly succeeded: number;
@@ -34,7 +34,10 @@ export interface ReplaySpending {
   readonly unpriced: number;
 }
 
-/** A replay of a set: it repeats each of the set's runs under one config. Its input holds its config and entries. */
+/**
+ * A replay of a set, which repeats each of the set's runs under one config. The replay's input holds the config and the
+ * entries.
+ */
 export interface ReplayRow extends Stored<typeof replayRowSchema, "progress"> {
   readonly teamId: string;
   /** The running and the scoring fingerprint of the replay's config (`lines/fingerprint.ts`). */
@@ -90,11 +93,14 @@ export interface CopyName {
   readonly repeat: number;
 }
 
-/** A replay's progress through its copies. Keep it small: readers use the replay's row instead. */
+/** A replay's progress through its copies. Keep the context small: other code reads the replay's row instead. */
 export interface ReplayContext {
   /** Number of copies whose rows exist, in order: every run has its first copy before any run gets a second. */
   readonly made: number;
-  /** Number of copies, in order of creation, that were queued at least once or never will be. */
+  /**
+   * Index of the next copy to queue, in order of creation. Each earlier copy was queued at least once, or will never be
+   * queued.
+   */
   readonly next: number;
   /** Copies that returned to `waiting`; they start after all others. */
   readonly back: readonly CopyName[];

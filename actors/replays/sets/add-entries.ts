@@ -21,7 +21,7 @@ interface Found extends Named {
   readonly taskId: string;
 }
 
-/** Adds either all of the runs to a set, or none. A refusal names each run that caused it. */
+/** Adds either all of the runs to a set, or none. A refusal names each run that cannot be added. */
 export function addEntries(event: Delivered<AddEntries>): SetChanged | Refusal {
   const { turn } = event;
   const named: readonly Named[] =
@@ -39,8 +39,8 @@ export function addEntries(event: Delivered<AddEntries>): SetChanged | Refusal {
 }
 
 /**
- * Returns the named run with its task. Returns null if one of them is not stored, or if the run belongs to another
- * team.
+ * Returns the named run with its task. Returns null if the run or its task is not stored, or if the run belongs to
+ * another team.
  */
 function findRun(turn: Turn, { teamId }: ReplaySetRow, named: Named): Found | null {
   const { partition } = turn.self;
@@ -54,7 +54,7 @@ function notFound(missing: readonly Named[]): Refusal {
   return { refused: "not-found", detail: missing.map(({ runId }) => `Run ${runId} not found.`).join(" ") };
 }
 
-/** Returns why the runs cannot be added; null if they can. */
+/** Returns why the runs cannot be added; null if all of them can be added. */
 function refuseRuns(turn: Turn, set: ReplaySetRow, found: readonly Found[]): Refusal | null {
   const { partition } = turn.self;
   if (isSearched(turn, set)) return searchUnderWay;

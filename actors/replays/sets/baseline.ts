@@ -58,7 +58,7 @@ export function coversSet(reading: Reading, workspaceId: string, replay: ReplayR
   return replayEntries.list(reading, workspaceId, [set.id]).every(({ runId }) => replayed.has(runId));
 }
 
-/** Finds the newest replay of the live config that is queued, running or finished, and that `fits` accepts. */
+/** Finds the newest live replay that is queued, running or finished, and that `fits` accepts. */
 function findLive(
   reading: Reading,
   workspaceId: string,

@@ -37,8 +37,8 @@ export function releaseCommits(turn: Turn, { runId, holder }: CommitHold): void 
 }
 
 /**
- * Holds the commits of a team's entries that an earlier release stored. Call it in a turn of the actor of the team's
- * sets.
+ * Adds the missing holds for a team's entries that an earlier release stored. Call it in a turn of the actor of the
+ * team's sets.
  */
 export function holdDueCommits(turn: Turn): void {
   const { partition, id: teamId } = turn.self;

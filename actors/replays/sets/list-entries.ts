@@ -6,8 +6,8 @@ import { findPastRun } from "./replayable-run.js";
 import { findStationNow, refuseRun } from "./run-refusal.js";
 
 /**
- * Lists the current runs of a set for a replay. An entry's `refusal` says why its run cannot be repeated; null if it
- * can. `wanted` limits the list to runs with these ids.
+ * Lists the current runs of a set for a replay. An entry's `refusal` says why the run cannot be repeated; null if it
+ * can be repeated. `wanted` limits the list to runs with these ids.
  */
 export function listEntries(
   turn: TurnReading,

@@ -35,7 +35,7 @@ export interface RenameSet extends SetMessage {
 export interface DeleteSet extends SetMessage {
   readonly type: "set.delete";
   readonly setId: string;
-  /** The client to name in the change record; null for none. */
+  /** The client that the change record names; null if it names no client. */
   readonly client: string | null;
 }
 
@@ -55,12 +55,12 @@ export interface RemoveEntry extends SetMessage {
   readonly runId: string;
 }
 
-/** Sets or clears a set's guard mark. Changes of a station are checked with its marked set. */
+/** Sets or clears a set's guard mark. The marked set of a station is used to check planned changes of the station. */
 export interface MarkGuard extends SetMessage {
   readonly type: "guard.mark";
   readonly setId: string;
   readonly guardsChanges: boolean;
-  /** The client to name in the change record; null for none. */
+  /** The client that the change record names; null if it names no client. */
   readonly client: string | null;
 }
 
@@ -68,7 +68,7 @@ export interface MarkGuard extends SetMessage {
 export interface StartReplay extends Answered<ReplayStarted | Refusal>, Keyed {
   readonly type: "replay.start";
   readonly caller: Caller;
-  /** The client to name in the change record; null for none. */
+  /** The client that the change record names; null if it names no client. */
   readonly client: string | null;
   readonly setId: string;
   /** The id of a candidate that was proposed for the station, or `live`. */
@@ -77,7 +77,7 @@ export interface StartReplay extends Answered<ReplayStarted | Refusal>, Keyed {
   readonly ceiling: Money;
   /** From 1 to 5. */
   readonly repeats: number;
-  /** False to prevent a replay with the answer after a baseline that this request starts; true by default. */
+  /** If this request starts a baseline: whether a replay with the answer may follow the baseline. True by default. */
   readonly oracle?: boolean;
 }
 
@@ -112,7 +112,7 @@ export interface DissolveSets extends Message {
   readonly type: "sets.dissolve";
 }
 
-/** Sent at service start: holds the commits of entries that an earlier release stored. */
+/** Sent at service start. Adds the missing holds on the commits of entries that an earlier release stored. */
 export interface HoldEntryCommits extends Message {
   readonly type: "commits.hold";
 }

@@ -13,7 +13,7 @@ import type { ReplaySetRow } from "./replay-set.js";
 import { MAX_SETS, replaySets } from "./replay-set.table.js";
 import type { StationPlace } from "./run-refusal.js";
 
-/** The access to a team's replays that a caller needs: read them, or also change them. */
+/** The access to a team's replays that a caller needs: to read the replays, or also to change them. */
 export type Wish = "read" | "plan";
 
 type TeamPlace = Pick<VisibleTeam, "workspaceId" | "teamId">;
@@ -103,7 +103,7 @@ export function listReplaySets(
   return replaySets.all(reading, workspaceId, { teamId, ...(place ?? {}) }, { limit: MAX_SETS });
 }
 
-/** Lists the teams with entries of an earlier release whose commits have no hold yet. */
+/** Lists the teams that have entries without a hold on the entries' commits. An earlier release stored such entries. */
 export function listTeamsToHold(reading: Reading, workspaceId: string): readonly string[] {
   const teamIds = dueHolds.entries(reading, workspaceId).map(({ key }) => String(key.at(-3)));
   return [...new Set(teamIds)];

@@ -15,7 +15,7 @@ export const replaySetFields = z.strictObject({
     .describe("Whether the set guards its station's changes: replay checks of planned changes replay this set."),
 });
 
-/** A named set of ended runs of one station, which replays can repeat. The runs are its entries. */
+/** A named set of ended runs of one station. Replays can repeat these runs. The runs are the set's entries. */
 export interface ReplaySetRow extends Stored<typeof replaySetFields> {
   readonly teamId: string;
 }

@@ -46,7 +46,10 @@ export function latestRuns(station: StationOfTeam): ReadRuns {
   return (reading, cursor) => listRuns(reading, station, { cursor, isWanted: () => true });
 }
 
-/** Returns a function that reads the station's latest ended runs that can be repeated and are not in the set. */
+/**
+ * Returns a function that reads the station's latest ended runs. Reads only runs that can be repeated and are not in
+ * the set.
+ */
 export function candidatesFor(set: StationOfTeam & { readonly setId: string }): ReadRuns {
   const { workspaceId, setId } = set;
   return (reading, cursor) => {

@@ -43,7 +43,8 @@ export function findStationNow(reading: Reading, workspaceId: string, { lineId, 
 }
 
 /**
- * Returns why the run cannot be repeated at the station; null if it can. Does not check whether the run is in a set.
+ * Returns why the run cannot be repeated at the station; null if it can be repeated. Does not check whether the run is
+ * in a set.
  */
 export function refuseRun(
   reading: Reading,

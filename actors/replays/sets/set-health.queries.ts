@@ -16,7 +16,7 @@ import type { ReplaySetRow } from "./replay-set.js";
 /** Maximum number of replays of the live config from which a set's health is computed. The newest ones are used. */
 const MAX_LOOKED_AT = 200;
 
-/** The other inputs for a set's health. */
+/** What the computation of a set's health needs besides the set: how the deployment judges, and the cached figures. */
 export interface HealthTerms {
   readonly judging: JudgingSetup;
   readonly memory: ReplayMemory;
@@ -39,14 +39,14 @@ export function readHealth(
 }
 
 /**
- * Whether the health of a set names a replay. Call it only for a replay whose running and scoring fingerprints are
- * those of the live config.
+ * Whether the health of a set names a replay. Call it only for a replay that has the running and scoring fingerprints
+ * of the live config.
  */
 export function isNamedByHealth(reading: Reading, workspaceId: string, set: ReplaySetRow, replay: ReplayRow): boolean {
   return listNamed(findSources(reading, workspaceId, set, replay)).some(({ id }) => id === replay.id);
 }
 
-/** Whether a replay is the newest finished one that checks its set, under any config. */
+/** Whether a replay is the newest finished replay that checks its set, under any config. */
 export function isNewestCheck(reading: Reading, workspaceId: string, set: ReplaySetRow, replay: ReplayRow): boolean {
   return findCheck(reading, workspaceId, set)?.id === replay.id;
 }

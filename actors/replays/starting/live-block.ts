@@ -9,7 +9,8 @@ interface LiveBlock {
 }
 
 /**
- * A station block in a request body: a complete block, or changes to the live one. {@link resolveBlock} completes it.
+ * A station block in a request body: a complete block, or changes to the live block. {@link resolveBlock} adds the
+ * omitted fields.
  */
 export type ProposedBlock = StationBlock | LiveBlock;
 
@@ -40,8 +41,8 @@ export const proposedBlockSchema = z
   );
 
 /**
- * Returns the complete block. `live` is the station that the block is proposed for. It provides every field that a
- * block of changes omits, and the `passesTo` that a complete block omits.
+ * Returns the complete block. `live` is the station that the block is proposed for. If the block is a list of changes,
+ * `live` provides every omitted field. If the block is complete, `live` provides only an omitted `passesTo`.
  */
 export function resolveBlock(proposed: ProposedBlock, live: StationBody): StationBody {
   if (!("from" in proposed)) return passingAs(proposed, live);

@@ -22,7 +22,7 @@ import type { ReplaySetRow } from "../sets/replay-set.js";
 /** Maximum ceiling of a replay, in its currency (see "Limits" in the replays document). */
 export const MAX_CEILING = 1_000;
 
-/** If a team has this many replays in progress, no other can start. */
+/** Maximum number of a team's replays in progress. Above it, no other replay of the team can start. */
 export const MAX_UNDER_WAY = 100;
 
 /** A replay to start. */
@@ -30,8 +30,7 @@ export interface ReplayPlan
   extends Pick<ReplayRow, "candidate" | "repeats" | "ceiling" | "probe" | "pairedWith" | "answers" | "search"> {
   readonly set: ReplaySetRow;
   /**
-   * The station block to run, and its line. The line is the live one, unless a planned change proposes other
-   * repositories.
+   * The station block to run, and its line. This is the live line, unless a planned change proposes other repositories.
    */
   readonly block: StationBody;
   readonly line: LineFields;

@@ -11,7 +11,7 @@ export const noRuns: Refusal = {
   hint: "Add ended runs of the station to the set's entries first; the station's replayable-runs lists them.",
 };
 
-/** Returns why another replay of the team cannot start now, or null. */
+/** Returns why another replay of the team cannot start now; null if it can start. */
 export function refuseMore(turn: TurnReading, { teamId }: Pick<ReplaySetRow, "teamId">): Refusal | null {
   if (listUnderWay(turn, turn.self.partition, { teamId }).length < MAX_UNDER_WAY) return null;
   const detail = `${MAX_UNDER_WAY} replays of the team are under way. Stop one, or wait until one has ended.`;

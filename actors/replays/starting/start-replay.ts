@@ -80,8 +80,8 @@ function startBaseline({ event, judging, ...point }: Start): ReplayRow {
 }
 
 /**
- * Starts a replay of a proposed candidate, paired with the set's baseline. Also starts a baseline if the set has none
- * with at least as many repeats.
+ * Starts a replay of a proposed candidate, paired with the set's baseline. Also starts a baseline if the set has no
+ * baseline with at least as many repeats.
  */
 function startCandidate(start: Start): ReplayRow | Refusal {
   const { event, judging, set, line, live, entries, fingerprints } = start;
@@ -134,8 +134,8 @@ function findCandidate({ event, set }: Start): { id: string; name: string; block
 }
 
 /**
- * Validates the block by the rules that applied at its proposal, because the line, its skills and the harnesses may
- * have changed. Returns null if the block is still valid.
+ * Validates the block again by the rules for proposals, because the line, its skills and the harnesses may have changed
+ * since the proposal. Returns null if the block is still valid.
  */
 function checkAgain({ event, set, station }: Start, block: StationBody): Refusal | null {
   const { turn, caller } = event;

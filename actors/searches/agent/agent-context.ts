@@ -14,15 +14,15 @@ import {
 } from "../search/search.js";
 import { getSearchInput, searches } from "../search/search.table.js";
 
-/** The fields of a candidate that an agent may see: none about its held-out runs. */
+/** The fields of a candidate that an agent may see. They contain nothing about held-out runs. */
 export type ShownCandidate = Pick<
   SearchCandidateRow,
   "candidateId" | "name" | "seed" | "iteration" | "hypothesis" | "changes" | "replayId" | "replayEnded" | "searched"
 >;
 
 /**
- * The data of a search that an iteration's agent may see. All of the agent's files are made from it, so they show only
- * searched runs. No field names a held-out run.
+ * The data of a search that an iteration's agent may see. All files for the agent are made from this data. No field
+ * names a held-out run, so the files show only searched runs.
  */
 export interface AgentContext {
   readonly reading: Reading;
@@ -35,7 +35,7 @@ export interface AgentContext {
   readonly candidates: readonly ShownCandidate[];
   /** The task of each searched run. */
   readonly searched: ReadonlyMap<string, string>;
-  /** The places of the searched runs in the set, by task. */
+  /** By task id, the places in the set of the task's searched runs. */
   readonly places: ReadonlyMap<string, readonly number[]>;
   readonly live: Pick<SearchInputRow, "config" | "block">;
 }
@@ -98,7 +98,7 @@ export function listSeenOfTask(context: AgentContext, candidate: ShownCandidate,
     .map((copy) => ({ candidate, copy }));
 }
 
-/** Finds a copy of a searched run; undefined for any other copy. */
+/** Finds the named copy. Returns undefined if the copy does not exist or does not repeat a searched run. */
 export function findSeen(
   { reading, workspaceId, searched, candidates }: AgentContext,
   name: { readonly candidateId: string; readonly place: number; readonly repeat: number },

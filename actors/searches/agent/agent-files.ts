@@ -9,8 +9,9 @@ import { type CopyFileName, type FileName, folderName } from "./file-name.js";
 import { fitJson } from "./fit.js";
 
 /**
- * Lists the names of the files for an iteration's agent: the brief, candidates, tasks, then the files of copies,
- * starting with copies that did not succeed. The caller omits files that exceed the limits on number and bytes.
+ * Lists the names of the files for an iteration's agent in this order: the brief, the candidates, the tasks, the
+ * copies. Copies that did not succeed come before other copies. The caller omits files that exceed the limits on number
+ * and bytes.
  */
 export function listFileNames(context: AgentContext): readonly FileName[] {
   const { candidates, places, iteration } = context;
@@ -103,8 +104,8 @@ function taskFile(context: AgentContext, taskId: string): string {
 }
 
 /**
- * Returns a candidate's results on the task: the number of copies that succeeded, and a list of copies that starts with
- * those that did not succeed.
+ * Returns a candidate's results on the task: the number of copies that succeeded, and a list of copies. Copies that did
+ * not succeed come first.
  */
 function toResults(candidate: string, seen: readonly SeenCopy[]) {
   const rank = ({ copy }: SeenCopy) => Number(copy.result === "succeeded");

@@ -10,10 +10,11 @@ import { findScores, shownBlock } from "./candidate-file.view.js";
 import { folderName } from "./file-name.js";
 import { fitJson } from "./fit.js";
 
-/** Maximum number of parent configs to name. Parents that are best at the most tasks come first. */
+/** Maximum number of parent configs to name: those that are best at the most tasks. */
 const MAX_PARENTS = 10;
 /**
- * Maximum size of a cause's evidence, and of its suggestion, in bytes. `fitJson` reduces it if the file is too large.
+ * Maximum size of a cause's evidence, and of a cause's suggestion, in bytes. `fitJson` reduces this size if the file is
+ * too large.
  */
 const CAUSE_BYTES = 4 * 1024;
 
@@ -59,8 +60,8 @@ const MAX_DETAILED = 6;
 
 /**
  * Lists the candidates whose copies are shown individually, at most {@link MAX_DETAILED}, the seed first. For a
- * reflection, these are the seed and the candidate whose failures it investigates. For other iterations, these are the
- * seed, the parents and the frontier.
+ * reflection, these are the seed and the candidate whose failures the agent investigates. For other iterations, these
+ * are the seed, the parents and the frontier.
  */
 export function toDetailed(context: AgentContext): readonly ShownCandidate[] {
   const { candidates, iteration } = context;
@@ -72,14 +73,17 @@ export function toDetailed(context: AgentContext): readonly ShownCandidate[] {
   return [...chosen].sort((left, right) => rank(left) - rank(right)).slice(0, MAX_DETAILED);
 }
 
-/** Returns the ids of the frontier and of the parents. `tasks` has the ids of the best candidates for each task. */
+/**
+ * Returns the ids of the candidates on the frontier, the ids of the parents, and for each task the ids of the best
+ * candidates (`tasks`).
+ */
 function toLineage({ candidates, search: { objective } }: AgentContext) {
   const contenders = candidates.map(toContender);
   const { parents, tasks } = findParents(contenders, objective);
   return { frontier: searchFrontier(contenders, objective), parents: parents.map((one) => one.candidateId), tasks };
 }
 
-/** Omits the held-out figures, which must not affect the frontier or the parents. */
+/** Returns the candidate without held-out figures, because these must not affect the frontier or the parents. */
 function toContender({ candidateId, seed, replayEnded, searched }: ShownCandidate): Contender {
   return { candidateId, seed, replayState: replayEnded, searched, heldOut: null };
 }

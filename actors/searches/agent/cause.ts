@@ -6,7 +6,7 @@ import { ABOUT_CAUSE, failureCauses } from "../rules/reflection.js";
 const MAX_TEXT_CHARACTERS = 4_000;
 const tooLong = `must be at most ${MAX_TEXT_CHARACTERS} characters`;
 
-/** The answer when a run that proposes candidates sends a cause, whatever the request's body contains. */
+/** The refusal of a cause from a run that proposes candidates. The content of the request does not matter. */
 export const recordsNone: Refusal = {
   refused: "conflict",
   detail: "This run proposes candidates: it records no causes.",

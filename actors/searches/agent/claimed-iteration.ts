@@ -4,8 +4,8 @@ import { findIteration } from "../iterations/search-iteration.table.js";
 import type { SearchIterationRow } from "../search/search.js";
 
 /**
- * Finds the iteration whose agent run this runner has claimed. Undefined for another runner, run or fence, and after
- * the run or the iteration has ended.
+ * Finds the iteration whose agent run this runner has claimed. Returns undefined if the claim is of another runner, run
+ * or fence, or if the run or the iteration has ended.
  */
 export function findClaimedIteration(
   reading: Reading,

@@ -19,7 +19,7 @@ const CLAIMS_BYTES = 32 * 1024;
 const STEP_BYTES = 2 * 1024;
 const WHY_BYTES = 2 * 1024;
 
-/** Writes the result of one copy of a searched run: its result, check, judge and last steps. */
+/** Writes the file about one copy of a searched run: the result, check, judge and last steps of the copy. */
 export function resultFile(context: AgentContext, seen: SeenCopy): string {
   const { reading, workspaceId } = context;
   const { candidate, copy } = seen;

@@ -25,7 +25,10 @@ export const proposalSchema = z.strictObject({
   station: proposedBlockSchema,
 });
 
-/** A well-formed candidate as its agent proposed it; by default with its complete block. */
+/**
+ * A well-formed candidate as its agent proposed it. `Block` is the form of its station block, by default the complete
+ * block.
+ */
 export interface Proposal<Block = StationBody> {
   /** A slug. */
   readonly name: string;

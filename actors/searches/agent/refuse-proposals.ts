@@ -17,7 +17,7 @@ export interface ProposalContext {
   readonly left: number;
   /** The running fingerprints of the search's candidates and its seed, by name. */
   readonly known: ReadonlyMap<string, string>;
-  /** Lists the errors that a block would have as the station of its line, with paths under `station`. */
+  /** Validates a block as the station of its line. Returns the errors, with paths under `station`. */
   check(block: StationBody): readonly FieldError[];
   /** Returns a block's running fingerprint. Called only for blocks without errors. */
   toFingerprint(block: StationBody): string;
@@ -34,7 +34,7 @@ export interface Admitted extends Proposal {
 
 /**
  * Admits all candidates or none. Returns the candidates with their fingerprints, or the faults with paths `[i].…`. If
- * there are more candidates than allowed, that is the only fault.
+ * there are more candidates than allowed, returns only this fault.
  */
 export function admitProposals(
   candidates: readonly Proposal[],

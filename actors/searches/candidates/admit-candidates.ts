@@ -31,9 +31,9 @@ interface Proposing {
 }
 
 /**
- * Admits either all candidates of a proposal, or none: a fault in one refuses them all. An agent's candidates are
- * validated against the current line, like candidates of people. The candidates run on the repositories that the search
- * stored at its start.
+ * Admits all candidates of a proposal, or refuses all of them if any has a fault. An agent's candidates are validated
+ * against the current line, as candidates of people are. The candidates run on the repositories that the search stored
+ * at its start.
  */
 export function admitCandidates(
   turn: TurnReading,

@@ -6,7 +6,8 @@ import type { ReplayEnd, SearchCandidateRow, SearchInputRow, SearchRow } from ".
 import { measureHeldOutRuns, measureSearchedRuns } from "./measure-candidate.js";
 
 /**
- * The stored results of a candidate after its replays end: how they ended, and its figures (`measure-candidate.ts`).
+ * The stored results of a candidate after its replays end: how the replays ended, and the candidate's figures
+ * (`measure-candidate.ts`).
  */
 
 /** The data for measuring figures. */
@@ -25,7 +26,7 @@ export function findEnd({ reading, workspaceId }: Measuring, replayId: string): 
 }
 
 /**
- * Updates a candidate with the ends and figures of its replays. Returns the same object if no replay ended since the
+ * Returns the candidate with the ends and figures of its replays. Returns the same object if no replay ended since the
  * last update.
  */
 export function measureEnds(measuring: Measuring, candidate: SearchCandidateRow): SearchCandidateRow {
@@ -38,7 +39,7 @@ export function measureEnds(measuring: Measuring, candidate: SearchCandidateRow)
 }
 
 /**
- * Updates a candidate with the current pairs of its replays. After the end of its replays, only pairs can change the
+ * Returns the candidate with the current pairs of its replays. After the replays have ended, only pairs can change the
  * candidate's figures.
  */
 export function measurePairs(

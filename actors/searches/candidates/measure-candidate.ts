@@ -33,8 +33,8 @@ export function measureSearchedRuns(
 }
 
 /**
- * Like {@link measureSearchedRuns}, for the held-out runs. The seed's replay includes these runs; a candidate has a
- * separate replay of them.
+ * Like {@link measureSearchedRuns}, for the held-out runs. The seed's replay includes these runs. A candidate has a
+ * separate replay for the held-out runs.
  */
 export function measureHeldOutRuns(
   reading: Reading,
@@ -53,7 +53,7 @@ function toTerms({ minGain, budget }: CandidateSources["search"]) {
   return { minGain, currency: budget.ceiling.currency };
 }
 
-/** Returns the copies of these runs; null if the replay does not exist. */
+/** Returns a replay's copies of the runs in `runs`; null if the replay does not exist. */
 function getList(
   reading: Reading,
   workspaceId: string,

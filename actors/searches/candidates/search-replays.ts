@@ -39,7 +39,7 @@ export function watchSearchReplay(turn: Turn, replayId: string): void {
   turn.wake(`${IDLE}${replayId}`, turn.now + IDLE_MS);
 }
 
-/** Sets how many copies of the search's replays run at once; null removes the limit at the search's end. */
+/** Sets how many copies of the search's replays may run at once. If `maxClaims` is null, removes the limit. */
 export function limitSearchLane(turn: Turn, searchId: string, maxClaims: number | null): void {
   const limit: LimitLane = { type: "lane.limit", lane: laneOfSearch(searchId), maxClaims };
   turn.send(dispatcherRef(turn.self.partition), limit);
@@ -50,7 +50,10 @@ export function stopReplayCheck(turn: Turn, replayId: string): void {
   turn.cancelWake(`${IDLE}${replayId}`);
 }
 
-/** At the end of the search, releases the pins of its replays and its set, and stops the replays' idleness checks. */
+/**
+ * Releases the search's pins on its replays and its set, and stops the idleness checks of the replays. Call it when the
+ * search ends.
+ */
 export function releaseReplays(turn: Turn, search: SearchRow, candidates: readonly SearchCandidateRow[]): void {
   const { partition } = turn.self;
   for (const replayId of candidates.flatMap(listReplays)) {
@@ -125,8 +128,9 @@ export function orderCandidate(
 }
 
 /**
- * Decides what to do with a replay at an idleness check. Returns null if the replay has ended, and `idle` if copies are
- * queued and none has run for a day. Otherwise returns the time of the next check, in milliseconds since the epoch.
+ * Decides what to do with a replay at an idleness check. Returns null if the replay has ended. Returns `idle` if copies
+ * are queued and no copy has run for a day. Otherwise returns the time of the next check, in milliseconds since the
+ * epoch.
  */
 export function findIdleness(turn: TurnReading, replayId: string): "idle" | number | null {
   const { partition } = turn.self;

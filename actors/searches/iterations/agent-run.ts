@@ -82,8 +82,8 @@ function toAgentConfig(turn: TurnReading, { teamId, agent }: SearchRow, { config
 }
 
 /**
- * Returns the station's profile if it fits the agent's harness; else the team's profile for that harness if there is
- * exactly one; else null.
+ * Returns the station's profile if it fits the agent's harness. Otherwise returns the team's profile for that harness
+ * if the team has exactly one; else null.
  */
 function findProfile(
   turn: TurnReading,

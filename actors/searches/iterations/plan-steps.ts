@@ -2,7 +2,7 @@ import { toText, ZERO } from "../../fraction.js";
 import type { Money } from "../../money.js";
 import { decideNext, type NextStep, type SearchSnapshot } from "../rules/decide-next.js";
 
-/** The steps of a search in one turn, and its state after them. */
+/** The steps that a search takes in one turn, and the search's state after these steps. */
 export interface PlannedSteps {
   readonly steps: readonly NextStep[];
   readonly leads: "seeding" | "searching" | "holding-out" | "finished" | "stopped";

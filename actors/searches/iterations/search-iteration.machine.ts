@@ -149,7 +149,10 @@ function toOver(turn: TurnReading, { search, iteration }: IterationScene, { runI
   return toEvent("agent.failed", { row: { ...row, reason } });
 }
 
-/** Whether the agent has proposed as many candidates as it may, or recorded a cause for each task. */
+/**
+ * Whether the agent has nothing left to send: it has proposed the maximum number of candidates, or, in a reflection,
+ * recorded a cause for each task.
+ */
 function isDone({ budget }: SearchRow, { reflection, proposed }: SearchIterationRow): boolean {
   if (reflection === null) return proposed.length >= budget.perIteration;
   return reflection.causes.length >= reflection.tasks.length;

@@ -6,7 +6,7 @@ import type { OwnerMessage, RunClaimed } from "../../runs/run.messages.js";
 import type { Proposed } from "../agent/proposal.js";
 import type { FailureCause } from "../rules/reflection.js";
 
-/** The claim on the agent's run that the requesting runner states. The turn checks the claim again. */
+/** The claim of the agent's run, as stated by the requesting runner. The turn checks the claim again. */
 export interface ClaimedRun {
   readonly runId: string;
   readonly runnerId: string;
@@ -59,8 +59,8 @@ interface StopIteration extends Message {
 }
 
 /**
- * Sent by the iteration's search when the search is removed. The iteration's rows are gone already. This message
- * removes the iteration's runs.
+ * Sent by the iteration's search when the search is removed. Removes the iteration's runs; the search has already
+ * removed the iteration's rows.
  */
 export interface ForgetIteration extends Message {
   readonly type: "iteration.forget";

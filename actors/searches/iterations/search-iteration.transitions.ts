@@ -109,7 +109,7 @@ export function refuseProposal(turn: Turn<Refusal>, refusal: Refusal): void {
   turn.reply(refusal);
 }
 
-/** Writes the admitted candidates, and notifies their search, which replays them. */
+/** Writes the admitted candidates, and notifies the search, which then replays the candidates. */
 export function admit(
   event: EventWith<ProposeCandidates>,
   admitted: readonly AdmittedCandidate[],
@@ -128,7 +128,7 @@ export function admit(
   turn.reply(answerProposal(turn, { search, iteration: getRow(turn) }, candidateIds, false));
 }
 
-/** Returns the answer for admitted candidates, given their ids. */
+/** Returns the answer for admitted candidates, given the candidates' ids. */
 export function answerProposal(
   turn: TurnReading,
   { search, iteration }: IterationScene,

@@ -96,8 +96,8 @@ function heldOutSide(figures: HeldOutFigures | null): SideFigures {
 }
 
 /**
- * Counts the tasks that have scored copies of both configs (`of`), and those among them where the candidate's success
- * share is lower than the live config's (`tasks`).
+ * Compares the two configs by task. `of` is the number of tasks with scored copies of both configs. `tasks` is the
+ * number of these tasks where the candidate's success share is lower than the live config's.
  */
 function countWorse(live: SearchedFigures, own: SearchedFigures): { readonly tasks: number; readonly of: number } {
   const shares = new Map(live.tasks.map(({ taskId, share }) => [taskId, share]));

@@ -29,7 +29,7 @@ interface Sources {
 
 type ShownFigures = Shown<typeof searchedFiguresSchema> & Shown<typeof heldOutFiguresSchema>;
 
-/** The figures of a candidate for which none are known. */
+/** The figures to show for a candidate that has no figures yet. */
 const NO_FIGURES: ShownFigures = {
   searchScore: null,
   searchInterval: null,

@@ -12,8 +12,8 @@ import { searchCandidateView } from "./search-candidate.view.js";
 import { readSpent, searchItemView } from "./search-item.view.js";
 
 /**
- * Stream entries that name an iteration or a candidate. Readers receive the current view instead. Only earlier releases
- * wrote such entries for iterations.
+ * Stream entries that only name an iteration or a candidate. Readers receive the current view of the named item
+ * instead. Only earlier releases wrote such entries for iterations.
  */
 const expanded = z.union([
   z.object({ type: z.literal("iteration"), number: z.int() }),
@@ -22,9 +22,11 @@ const expanded = z.union([
 
 /**
  * The topic of a search, for callers who may read the team's outcomes. `workspaceOf` looks for the search in the
- * caller's workspaces, because search ids are stored by workspace. A changed iteration or candidate is sent completely,
- * but without long texts. A candidate has figures once its replay ends. Until then, readers can follow the replay's own
- * stream. Messages are therefore short, and no figures are measured to send them.
+ * caller's workspaces, because search ids are stored by workspace.
+ *
+ * A changed iteration or candidate is sent completely, but without long texts. A candidate in a message has figures
+ * only after its replay ended; until then, readers can follow the replay's own stream. So messages stay short, and no
+ * figures are measured for a message.
  */
 export const searchTopicView: StreamTopic = {
   workspaceOf: (reading, caller, id) =>
@@ -70,7 +72,8 @@ function candidateMessage(reading: Reading, { workspaceId, id }: TopicSubject, c
 }
 
 /**
- * Shows a candidate without its hypothesis, its changes and its frontier mark, which the message's `frontier` replaces.
+ * Shows a candidate without its hypothesis and changes. Also omits the frontier mark, because the message lists the
+ * frontier.
  */
 function shortCandidate(reading: Reading, workspaceId: string, search: SearchRow, row: SearchCandidateRow) {
   const { currency } = search.budget.ceiling;

@@ -41,8 +41,8 @@ export interface ExpectedCosts {
 export const AGENT_RUNS = 3;
 
 /**
- * Returns the expected cost of each run: the run's original cost, if it is known, above zero and in this currency.
- * Other runs get the mean of these costs, or 1 if there are none.
+ * Returns the expected cost of each run: the run's original cost, if that cost is known, above zero and in this
+ * currency. Every other run gets the mean of these costs, or 1 if no run has such a cost.
  */
 export function expectCosts(entries: readonly CostedEntry[], currency: string): ExpectedCosts {
   const costs = entries.map(({ runId, spent }) => ({ runId, cost: amountIn(spent, currency) }));
@@ -91,7 +91,10 @@ export function allotBudget(budget: SearchBudget, split: Split<CostedEntry>): Al
 /** Number of parts that a unit of currency is divided into: the resolution of allotments. */
 const FINEST = 1_000_000_000n;
 
-/** Rounds an amount down to billionths, so that its decimal form is exact; at least one billionth. */
+/**
+ * Rounds an amount down to billionths of the currency, so that the decimal form is exact. Returns at least one
+ * billionth.
+ */
 export function roundDown({ numerator, denominator }: Fraction, currency: string): Money {
   const billionths = (numerator * FINEST) / denominator;
   return { amount: toNumber(fraction(billionths > 1n ? billionths : 1n, FINEST)), currency };

@@ -68,8 +68,8 @@ function whyBefore(best: Ranked<Contender>, next: Ranked<Contender>, objective: 
 }
 
 /**
- * Returns the held-out gain that users see, so that users can see why one of two candidates was chosen. Pass only
- * contenders whose gain is known.
+ * Returns the held-out gain in the form that users see, so that the displayed gains explain the choice between two
+ * candidates. Pass only contenders whose gain is known.
  */
 function toHeldOutGain({ contender }: Ranked<Contender>): number {
   return contender.heldOut?.heldOutGain?.gain ?? -1;

@@ -93,7 +93,7 @@ export function measureHeldOut(
   };
 }
 
-/** Pairs the costs of the tasks whose cost is known on both sides. */
+/** Lists the two costs of each task whose cost is known on both sides. */
 function pairCosts(own: readonly MeasuredCopy[], other: readonly MeasuredCopy[], currency: string): CostPair[] {
   const before = groupByTask(other);
   return [...groupByTask(own)].flatMap(([taskId, copies]) => {

@@ -59,10 +59,9 @@ export function freeAmount({ ceiling, counted, underWay }: SearchSpending): Frac
 /**
  * Returns the budget of a part that starts now; null if the free amount does not cover the part's allotment.
  * - If earlier parts spent less than their allotments or never started, all parts to come share the free amount in
- * proportion to their allotments.
- * - If earlier parts spent more, each part gets its own allotment as long as the free amount covers the allotment.
- *   The
- * held-out replays are the first to get nothing, because they come last.
+ *   proportion to their allotments.
+ * - If earlier parts spent more, each part gets its own allotment as long as the free amount covers that allotment.
+ *   The held-out replays come last, so they are the first parts to get nothing.
  */
 export function grantPart(
   kind: keyof PartsToCome,

@@ -24,7 +24,7 @@ export interface SnapshotIteration {
   readonly state: "wanted" | "running" | "ended" | "failed";
   /** Number of the iteration's proposed candidates that were admitted. */
   readonly admitted: number;
-  /** The outcome of a reflection; null until it ends, and for other iterations. */
+  /** The outcome of a reflection; null until the reflection ends, and for other iterations. */
   readonly outcome: ReflectionOutcome | null;
 }
 
@@ -38,8 +38,10 @@ export interface SearchSnapshot {
   readonly allotments: Allotments;
   readonly spending: SearchSpending;
   /**
-   * `unchanged` if the station's current config has the same running and scoring fingerprints as at the start of the
-   * search; `gone` if the station, its line or the set is gone; otherwise `changed`.
+   * - `unchanged`: the station's current config has the same running and scoring fingerprints as at the start of the
+   *   search.
+   * - `gone`: the station, its line or the set is gone.
+   * - `changed`: all other cases.
    */
   readonly live: "unchanged" | "changed" | "gone";
   /** The seed first, then the candidates in the order of admission. */
@@ -118,8 +120,8 @@ function iterateNext(snapshot: SearchSnapshot): NextStep {
 }
 
 /**
- * Returns why searching ends instead of starting an iteration; null if it continues. The first matching reason applies.
- * Does not check whether the ceiling covers an iteration.
+ * Returns why the search stops searching instead of starting an iteration; null if the search continues. The first
+ * matching reason applies. Does not check whether the ceiling covers an iteration.
  */
 function findEnding(snapshot: SearchSnapshot): SearchEnding | null {
   const { objective, iterations, candidates, live } = snapshot;
@@ -156,8 +158,8 @@ function shallReflect(snapshot: SearchSnapshot): boolean {
 }
 
 /**
- * Counts how many of the latest proposing iterations in a row have no candidate that is better than every earlier
- * config. Iterations before a reflection do not count.
+ * Counts the latest iterations in a row that proposed no candidate better than every earlier config. Does not count
+ * iterations before a reflection.
  */
 function countStale({ iterations, candidates, objective }: SearchSnapshot): number {
   const reflected = iterations.find(({ kind }) => kind === "reflect")?.number ?? 0;
@@ -179,7 +181,10 @@ function isFlawless(candidates: readonly SnapshotCandidate[]): boolean {
   return candidates.find(({ seed }) => seed)?.searched?.score === "1/1";
 }
 
-/** Whether an iteration is left, and the budget covers an agent run that proposes and one replay of a candidate. */
+/**
+ * Whether the search can propose more candidates: an iteration is left, and the budget covers an agent run and one
+ * replay of a candidate.
+ */
 export function canPropose(snapshot: SearchSnapshot): boolean {
   const { allotments, spending } = snapshot;
   const parts = { searchReplay: 1, heldOutReplay: 0, agentRun: 1 };
@@ -188,8 +193,8 @@ export function canPropose(snapshot: SearchSnapshot): boolean {
 
 /**
  * Starts the remaining held-out replays, waits for them, and then ends the search. If the budget does not cover the
- * next replay, waits for the replays in progress, which may free budget. An ending in the state `stopped` ends the
- * search at once.
+ * next replay, waits for the replays in progress, which may free budget. If `ending` leads to the state `stopped`, ends
+ * the search at once.
  */
 function holdOut(snapshot: SearchSnapshot, ending: SearchEnding): NextStep {
   if (endState(ending) === "stopped") return end(ending);

@@ -110,8 +110,8 @@ const MAX_AGENT_MS = fraction(60 * 60 * 1_000);
  * - all held-out replays at the same time.
  *
  * Each run takes its original time, or the mean of the timed runs if its own time is unknown. An agent run takes three
- * times the mean, at most an hour. As many copies run at a time as the search's concurrency allows, and no run waits
- * for a runner.
+ * times the mean, at most an hour. The estimate assumes that the search always runs as many copies as its concurrency
+ * allows, and that no run waits for a runner.
  */
 function estimateDuration(budget: EstimateSources["budget"], split: Split<EstimatedEntry>): number | null {
   const { iterations, perIteration, repeats, concurrency } = budget;

@@ -37,8 +37,8 @@ const FINEST = 840n;
 
 /**
  * Compares costs with an exact randomization test of the tasks' relative cost differences, (own - seed) / (own + seed).
- * The test assumes that neither config costs less, so a swap of the two sides of any task is equally likely. Null
- * without tasks.
+ * The test assumes that neither config costs less, so a swap of the two sides of any task is equally likely. Returns
+ * null if there are no tasks.
  */
 export function compareHeldOutCosts(pairs: readonly CostPair[]): HeldOutCost | null {
   if (pairs.length === 0) return null;
@@ -61,10 +61,10 @@ function relativeDifference({ own, seed }: CostPair): number {
   return Number(numerator < 0n ? -magnitude : magnitude);
 }
 
-/** Counts the ways to choose the sign of each difference so that the negative ones sum to at least `saved`. */
+/** Counts the ways to choose the sign of each difference so that the negative differences sum to at least `saved`. */
 function countAsCheap(differences: readonly number[], saved: number): bigint {
-  // The number of ways so far, by the sum of the negative differences. Up to 50 tasks have 2^50 ways, which doubles
-  // count exactly.
+  // The number of ways so far, by the sum of the negative differences. Up to 50 tasks have at most 2^50 ways. A
+  // JavaScript number represents such a count exactly.
   let ways = [1];
   for (const difference of differences) {
     const size = Math.abs(difference);

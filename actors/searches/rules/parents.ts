@@ -9,7 +9,7 @@ export interface TaskFrontier {
   readonly candidateIds: readonly string[];
 }
 
-/** A config that an agent may start from, with the number of searched tasks that it is best at. */
+/** A config that an agent may start from, with the number of searched tasks on which no config is better. */
 export interface Parent {
   readonly candidateId: string;
   readonly tasks: number;
@@ -24,10 +24,11 @@ export interface Parents {
 }
 
 /**
- * Computes the per-task frontier: for each searched task, the configs with the highest success. With objective `cost`,
- * only the cheapest of these configs. The seed is one of the configs. Leaves out a config if another config is at least
- * as good on every task and better on one. So a config that alone solves a hard task is a parent even if another config
- * scores higher overall.
+ * Computes the per-task frontier. For each searched task, it contains the configs with the highest success. With
+ * objective `cost`, it contains only the cheapest of these configs. The seed competes like a candidate.
+ *
+ * A config is left out if another config is at least as good on every task and better on one. So a config that alone
+ * solves a hard task is a parent even if another config scores higher overall.
  */
 export function findParents(contenders: readonly Contender[], objective: Objective): Parents {
   const configs = rank(contenders).map(({ id, figures }) => ({ id, tasks: listTasks(figures.tasks, objective) }));
@@ -45,7 +46,7 @@ export function findParents(contenders: readonly Contender[], objective: Objecti
 
 interface Place {
   readonly share: Fraction;
-  /** Null with the objective `success`, and if unknown. An unknown cost ranks after any known cost. */
+  /** Null with the objective `success`, and if the cost is unknown. An unknown cost ranks after any known cost. */
   readonly cost: Fraction | null;
 }
 

@@ -65,10 +65,12 @@ function isNotWorse({ figures }: Pick<Ranked<Contender>, "figures">): boolean {
 }
 
 /**
- * Ranks the candidates to replay on the held-out runs, best first. These are the candidates on the frontier, without
- * the seed and without candidates that are `worse` than the seed on searched runs: such a candidate could never be
- * best. With objective `success`, the highest score comes first, then the lowest cost. With `cost`, the lowest cost
- * comes first, then the highest score. Ties keep the order given. The caller takes three.
+ * Ranks the candidates to replay on the held-out runs, best first. Only candidates on the frontier are ranked, without
+ * the seed. Candidates that are `worse` than the seed on searched runs are omitted too, because they could never be
+ * best.
+ *
+ * With objective `success`, the highest score comes first, then the lowest cost. With `cost`, the lowest cost comes
+ * first, then the highest score. Ties keep the order given. The caller replays only the first three.
  */
 export function rankToHoldOut<Each extends Contender>(
   contenders: readonly Each[],
@@ -111,8 +113,8 @@ function compareOrNull(a: Fraction | null, b: Fraction | null, nulls: "null is l
 }
 
 /**
- * Whether a contender beats the seed on searched runs: with objective `success`, its gain is `better`; with `cost`, it
- * is cheaper and its gain is not `worse`.
+ * Whether a contender beats the seed on searched runs. With objective `success`, the contender's gain must be `better`.
+ * With `cost`, the contender must be cheaper than the seed, and its gain must not be `worse`.
  */
 export function beatsSeed(each: Ranked<Contender>, seed: Ranked<Contender>, objective: Objective): boolean {
   if (objective === "success") return each.figures.searchedGain?.verdict === "better";
@@ -131,8 +133,9 @@ export function hasGain(contenders: readonly Contender[], objective: Objective):
 }
 
 /**
- * Returns the config that leads so far: the highest score among the seed and the candidates; with objective `cost`, the
- * cheapest that is not `worse` than the seed. Ties go to the earlier config. Null until the seed's replay finishes.
+ * Returns the config that leads so far; null until the seed's replay finishes. With objective `success`, this is the
+ * config with the highest score. With `cost`, it is the cheapest config that is not `worse` than the seed. Ties go to
+ * the earlier config.
  */
 export function findLeader<Each extends Contender>(contenders: readonly Each[], objective: Objective): Each | null {
   const ranked = rank(contenders);
@@ -150,9 +153,9 @@ export function findLeader<Each extends Contender>(contenders: readonly Each[], 
 export type OnlyOnSeenTasks = "marked" | "too-few-held-out";
 
 /**
- * Determines whether a candidate's gain shows only on the tasks that it was tuned on (document 2, "Candidate of a
- * search"). The first case that applies counts:
- * 1. The candidate is not `better` on these tasks, or has no held-out gain yet: null.
+ * Determines whether a candidate's gain shows only on the searched tasks, on which the candidate was tuned (document 2,
+ * "Candidate of a search"). The first case that applies counts:
+ * 1. The candidate is not `better` on the searched tasks, or has no held-out gain yet: null.
  * 2. The held-out gain covers fewer than 5 tasks: `too-few-held-out`.
  * 3. The candidate is not `better` on the held-out tasks: `marked`.
  * 4. Otherwise null.

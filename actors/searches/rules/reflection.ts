@@ -37,8 +37,8 @@ export interface RunCopy extends Copy {
 const MAX_FAILED_TASKS = 10;
 
 /**
- * Lists the tasks that a config failed at least once, from its copies of searched runs: lowest success first, then by
- * id, at most ten. For each task, it picks the first failed copy in the order of `runs`, then by copy number.
+ * Lists at most ten tasks that a config failed at least once, from its copies of searched runs. Tasks with the lowest
+ * success come first, then by id. Each task has its first failed copy, in the order of `runs`, then by copy number.
  */
 export function findFailedTasks(copies: readonly RunCopy[], runs: readonly string[]): readonly FailedTask[] {
   const failed = [...groupByTask(inRunOrder(copies, runs))].flatMap(([taskId, ofTask]) => {
@@ -72,8 +72,8 @@ export function reflectionOutcome({ tasks, ran, causes, canGoOn }: Reflected): R
 }
 
 /**
- * Returns the ending of a search that a reflection ends; null if the search continues. `iterationsLeft` says whether
- * any iteration is left.
+ * Returns the search's ending if a reflection with this outcome ends the search; null if the search continues.
+ * `iterationsLeft` says whether any iteration is left.
  */
 export function endingOfReflection(outcome: ReflectionOutcome, iterationsLeft: boolean): SearchEnding | null {
   const endings: Readonly<Record<ReflectionOutcome, SearchEnding | null>> = {

@@ -10,7 +10,10 @@ export interface SplitEntry {
   readonly outcome: TaskOutcome;
 }
 
-/** The runs that candidates are tuned on, and the runs that confirm them (document 2, "Search detail": `split`). */
+/**
+ * The runs on which candidates are tuned, and the runs that confirm the candidates (document 2, "Search detail":
+ * `split`).
+ */
 export interface Split<Entry> {
   /** Numbers of tasks. */
   readonly searchedTasks: number;
@@ -33,10 +36,12 @@ export function countHeldOut(tasks: number): number | null {
 }
 
 /**
- * Splits a set by its tasks; null if there are too few to search. Each outcome has its share of tasks held out, rounded
- * up or down. Within an outcome, the choice of tasks depends only on the ids of the set and the tasks. So another
- * search of an unchanged set holds out the same tasks. Adding or removing a run moves at most one other task of each
- * outcome, besides the run's own task. The order of the entries does not matter.
+ * Splits a set by its tasks; null if the set has too few tasks. The same share of each outcome's tasks is held out,
+ * rounded up or down. Within an outcome, the choice of tasks depends only on the ids of the set and the tasks. So
+ * another search of an unchanged set holds out the same tasks.
+ *
+ * Adding or removing a run moves at most one other task of each outcome, besides the run's own task. The order of the
+ * entries does not matter.
  */
 export function splitTasks<Entry extends SplitEntry>(setId: string, entries: readonly Entry[]): Split<Entry> | null {
   const tasks = new Set(entries.map(({ taskId }) => taskId));
@@ -64,8 +69,8 @@ export function splitBy<Entry extends Pick<SplitEntry, "taskId">>(
 }
 
 /**
- * The tasks of one outcome, in a pseudo-random order that the set's id determines. `rank` orders the outcomes in the
- * same way.
+ * The tasks of one outcome, in a pseudo-random order that the set's id determines. `rank` gives the outcomes a
+ * pseudo-random order, also from the set's id.
  */
 interface Stratum {
   readonly rank: string;
@@ -97,7 +102,10 @@ function commonest(outcomes: readonly TaskOutcome[]): TaskOutcome {
   return taskOutcomes.reduce((largest, outcome) => (count(outcome) > count(largest) ? outcome : largest));
 }
 
-/** Returns how many tasks of each stratum are held out: its share rounded down, plus one for the largest remainders. */
+/**
+ * Returns the number of held-out tasks in each stratum: the stratum's share of `wanted`, rounded down. The strata with
+ * the largest remainders get one more task.
+ */
 function apportion(strata: readonly Stratum[], wanted: number): readonly number[] {
   const all = strata.reduce((sum, { tasks }) => sum + tasks.length, 0);
   const parts = strata.map(({ tasks, rank }, n) => {

@@ -38,8 +38,8 @@ export type SearchWarning =
   /** The station has a judge but no model is configured, so no copy that needs the judge is scored. */
   | { readonly kind: "judging-not-set-up" }
   /**
-   * All runs of the set that reported a cost used a currency other than the ceiling's, so no known cost determines the
-   * allotments. The start of a replay has the same warning.
+   * No run of the set reported a cost in the ceiling's currency, but some runs reported a cost in another currency. So
+   * no known cost determines the allotments. The start of a replay has the same warning.
    */
   | { readonly kind: "other-currency" };
 
@@ -55,7 +55,7 @@ export interface WarningSources {
   readonly split: Split<CostedEntry>;
 }
 
-/** Lists the warnings: first those of document 2 in its order, then the others. */
+/** Lists the warnings: first the warnings of document 2 in its order, then the others. */
 export function listWarnings(sources: WarningSources): readonly SearchWarning[] {
   return [
     ...warnOfNoise(sources),

@@ -6,7 +6,10 @@ import type { CandidateFiguresNow } from "../reads/search-candidate.view.js";
 import type { HeldOutFigures, SearchedFigures } from "../rules/candidate-figures.js";
 import type { SearchCandidateRow } from "./search.js";
 
-/** Maximum size of the cached figures, in characters. The figures of a candidate with 50 tasks take about 5,000. */
+/**
+ * Maximum size of the cached figures, in characters. The figures of a candidate with 50 tasks take about 5,000
+ * characters.
+ */
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /**

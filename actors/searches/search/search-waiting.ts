@@ -9,9 +9,9 @@ import { isSearchUnderWay, type SearchIterationRow, type SearchRow } from "./sea
 export type { WaitsFor } from "../../replays/replay/replay-waiting.js";
 
 /**
- * Returns what a search waits for at the time of a read, or null. A search waits only if its agent's run and its
- * replays in progress all wait. A wait for a runner is computed from the current runners; no row stores it. `reading`
- * should cache views, as for {@link whatItWaitsFor}.
+ * Returns what a running search waits for at the time of the read. Returns null if the search has ended, or if its
+ * agent's run or any of its replays in progress does not wait. A wait for a runner is computed from the current
+ * runners; no row stores it. `reading` should cache views, as for {@link whatItWaitsFor}.
  */
 export function whatSearchWaitsFor(
   reading: Reading,

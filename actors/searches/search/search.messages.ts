@@ -9,7 +9,8 @@ import type { SearchWarning } from "../rules/warnings.js";
 import type { SearchBudget } from "./search.js";
 
 /**
- * The terms in a request to start a search, as sent. The edge validated their form; the turn refuses invalid values.
+ * The terms in a request to start a search, as sent. The edge has already validated the form of the terms; the turn
+ * refuses invalid values.
  */
 export interface SearchTerms {
   readonly setId: string;
@@ -23,7 +24,7 @@ export interface SearchTerms {
 export interface StartSearch extends Answered<SearchStarted | Refusal>, Keyed {
   readonly type: "search.start";
   readonly caller: Caller;
-  /** The client to name in the change record; null for none. */
+  /** The client that the change record names; null if it names no client. */
   readonly client: string | null;
   readonly teamId: string;
   readonly lineId: string;
@@ -51,11 +52,11 @@ export interface StopSearch extends Answered<SearchStopped | Refusal>, Keyed {
   readonly type: "search.stop";
   /** Null if the service stops the search itself; then there is no change record. */
   readonly caller: Caller | null;
-  /** The client to name in the change record; null for none. */
+  /** The client that the change record names; null if it names no client. */
   readonly client: string | null;
 }
 
-/** Sent when the search's line changed or was removed, because the station may be gone. */
+/** Sent when the search's line changed or was removed. The search then checks whether its station is gone. */
 export interface StationLeft extends Message {
   readonly type: "station.left";
 }

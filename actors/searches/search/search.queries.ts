@@ -39,10 +39,11 @@ export function findSearch(
 }
 
 /**
- * Returns a station whose searches can be read. The station is in one of the team's lines, or it left its line but
- * still has sets. No new search can start at a station that left its line. Refuses with `not-found` if the caller
- * cannot read the team's outcomes or there is no such station. If `wish` is `plan`, also refuses a caller who may not
- * plan.
+ * Returns a station whose searches can be read: a station in one of the team's lines, or a station that left its line
+ * but still has sets. No new search can start at a station that left its line.
+ *
+ * Refuses with `not-found` if the caller cannot read the team's outcomes or there is no such station. If `wish` is
+ * `plan`, also refuses a caller who may not plan.
  */
 export function findSearchedStation(
   reading: Reading,

@@ -190,8 +190,8 @@ function beginIteration(
 }
 
 /**
- * Ends the search. If the end state is `stopped`, also ends the search's iterations and replays. If it is `finished`,
- * the pairs of the search's replays are still judged.
+ * Ends the search. If the end state is `stopped`, also ends the search's iterations and replays. If the end state is
+ * `finished`, the pairs of the search's replays are still judged.
  */
 function endSearch(
   turn: Turn,

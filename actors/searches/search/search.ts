@@ -20,7 +20,7 @@ export interface SearchRow extends Stored<typeof searchItemSchema, "bestBecause"
   readonly setVersion: number;
   /** The smallest gain that the line counted as real at the start. */
   readonly minGain: number;
-  /** The candidate for the live config, and its replay over the whole set. */
+  /** The ids of the candidate for the live config, and of this candidate's replay over the whole set. */
   readonly seedCandidateId: string;
   readonly seedReplayId: string;
   /**

@@ -6,8 +6,8 @@ import { type StationLeft, type StopSearch, searchRef } from "./search.messages.
 import { listUnderWayOfLine, searches } from "./search.table.js";
 
 /**
- * Stops the searches of a closed workspace. Notifies the searches of a changed line, because their station may have
- * left the line.
+ * When a workspace closes, stops its searches. When a line changes, notifies the line's searches, because their
+ * stations may have left the line.
  */
 export const searchesLeavingSubscriber: Subscriber<ResourceChanged<"line"> | WorkspaceClosed> = {
   name: "searches end when their station leaves or their workspace closes",

@@ -6,8 +6,8 @@ import type { SearchBasis } from "../search/search-basis.js";
 import { refuseBudget, refuseForSet, toObjective } from "./refuse-terms.js";
 
 /**
- * Estimates the most that a search of a set would do and spend. Refuses invalid terms as a start does, except for the
- * agent, which does not affect the estimate.
+ * Estimates the most that a search of a set would do and spend. Refuses invalid terms as a start does. The terms do not
+ * include the agent, because the agent does not affect the estimate.
  */
 export function estimateSearch(
   { entries, health, minGain, lacksModel }: SearchBasis,

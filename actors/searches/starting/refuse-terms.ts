@@ -15,7 +15,10 @@ import type { SearchTerms } from "../search/search.messages.js";
 
 /** Maximum length of a model name, in characters. */
 const MAX_MODEL_CHARACTERS = 60;
-/** Length limit of all names in requests, in characters. A longer model name gets the message about this limit. */
+/**
+ * Maximum length of any name in a request, in characters. A model name above this limit is refused with the message
+ * about this limit.
+ */
 const MAX_CHARACTERS = 200;
 
 /** Lists the faults of a budget that do not depend on the set. */

@@ -45,8 +45,8 @@ interface SearchStart {
 }
 
 /**
- * The result of a start request: the search starts, an earlier request with the same key started it, or the request is
- * refused.
+ * The result of a start request. Either the search starts, or an earlier request with the same key already started a
+ * search, or the request is refused.
  */
 type StartOutcome =
   | { readonly outcome: "starts"; readonly start: SearchStart }
@@ -79,7 +79,8 @@ const beingSearched: Refusal = {
 };
 
 /**
- * Returns the set if it belongs to the station. Also finds a set whose station left its line; a later check refuses it.
+ * Returns the set if it belongs to the station. Also returns a set whose station left its line; a later check refuses
+ * such a set.
  */
 function findSet(turn: TurnReading, message: StartSearch): ReplaySetRow | Refusal {
   const { teamId, lineId, stationId, terms } = message;
@@ -151,8 +152,8 @@ export function answerStart(event: EventWith<StartSearch>, start: SearchStart, j
 }
 
 /**
- * Starts this turn's search: writes its rows and input, creates its budget and lane, and starts the replay of the live
- * config, which becomes the set's baseline. Refuses if the set has no space for another replay.
+ * Starts this turn's search: writes its rows and input, creates its budget and lane, and starts a replay of the live
+ * config. This replay becomes the set's baseline. Refuses if the set has no space for another replay.
  */
 function startSearch(
   event: EventWith<StartSearch>,
