@@ -322,8 +322,10 @@ t.test("an EventSource continues after a restart of the service", async (t) => {
   const place = await openWorkplace(t, { folder });
   const task = await place.open();
   const { cookie = "" } = place.ada.credentials;
+  // The restarted service gets a new port, because another process may take the old one in the meantime.
+  let origin = place.service.baseUrl;
   const dispatcher = new Agent().compose((dispatch) => (options, handler) => {
-    return dispatch({ ...options, headers: { ...options.headers, cookie } as Record<string, string> }, handler);
+    return dispatch({ ...options, origin, headers: { ...options.headers, cookie } as Record<string, string> }, handler);
   });
   const source = new EventSource(`${place.service.baseUrl}/api/stream?topics=task/${task}`, { node: { dispatcher } });
   t.teardown(async () => source.close());
@@ -343,7 +345,8 @@ t.test("an EventSource continues after a restart of the service", async (t) => {
   await note(place, task, "before");
   await until("the change", () => seen.length >= 2);
   await place.service.stop();
-  const service = await startTestService(t, { folder, settings: { PORT: String(place.service.port) } });
+  const service = await startTestService(t, { folder });
+  origin = service.baseUrl;
   const ada = service.withSession(cookie.replace("session=", ""));
   await ada.request("POST", `/api/tasks/${task}/notes`, { text: "after" });
   await until("the later change", () => seen.some((each) => JSON.stringify(each).includes("after")));
