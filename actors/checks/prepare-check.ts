@@ -163,8 +163,8 @@ function listEarlier(reading: Reading, workspaceId: string, of: ChangeOf): reado
 }
 
 /**
- * Finds the newest earlier check that has the wanted runs and terms and is not undecided. Returns undefined if there is
- * none.
+ * Finds the newest earlier check with the wanted runs and terms. A running check counts, and a check with the verdict
+ * `undecided` does not. Returns undefined if there is none.
  */
 function findReusable(earlier: readonly ReplayCheckRow[], wanted: CheckedWith): ReplayCheckRow | undefined {
   const terms = toTerms(wanted);

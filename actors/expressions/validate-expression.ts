@@ -98,7 +98,10 @@ export function firstFaults<Item, Reported>(
   return found;
 }
 
-/** Formats a fault as one sentence: `does not check: there is no evnt here. Did you mean event?` */
+/**
+ * Formats a fault as text for a message, with the suggestion if there is one. For example: `does not check: there is no
+ * evnt here. Did you mean event?`
+ */
 export function toSentence({ message, suggestion }: Fault, result: Pick<ValidationResult, "parses">): string {
   const what = result.parses ? `does not check: ${message}` : message;
   return suggestion === null ? what : `${what}. Did you mean ${suggestion}?`;

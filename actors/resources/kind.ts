@@ -49,7 +49,7 @@ export interface ResourceUser {
 
 /** A part of a resource with an id and a title of its own. */
 export interface ResourcePart {
-  /** `station` */
+  /** The kind of the part, for example `station`. */
   readonly kind: string;
   readonly id: string;
   readonly title: string;

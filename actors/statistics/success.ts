@@ -2,7 +2,10 @@ import { compare, fraction, toNumber } from "../fraction.js";
 import { type Copy, groupByTask, isScored, successRate, taskShares } from "./copy.js";
 import { bootstrapMean } from "./interval.js";
 
-/** Success with its 95 % interval, each from 0 to 1 (document 2, "Replay (read)": `totals.interval`). */
+/**
+ * A success rate and its 95 % interval. All three numbers are from 0 to 1 (document 2, "Replay (read)":
+ * `totals.interval`).
+ */
 export interface Interval {
   readonly rate: number;
   readonly low: number;

@@ -52,8 +52,8 @@ export interface RaisedFile {
 
 /**
  * An integration event with all its expressions evaluated. If an open task of the team has one of the marks, the event
- * becomes a note on that task. Otherwise the event opens a task, if `opens` is set. An event takes effect once for each
- * key in a team. A repeated event gets the same answer.
+ * becomes a note on that task. Otherwise the event opens a task, if `opens` is set. Within a team, only the first event
+ * with a given key takes effect. A later event with the same key gets the same answer.
  */
 export interface RaiseTask extends Message {
   readonly type: "task.raise";

@@ -29,8 +29,8 @@ type EventOf<Event extends Message, Type> = Event extends Message
   : never;
 
 /**
- * Returns functions that build the parts of a chart. The transitions are typed by their events: each function gets its
- * own event, which includes the turn, and the current context.
+ * Returns functions that build the parts of a chart. The transitions are typed by their events. Each function receives
+ * two arguments: its own event, with the turn added, and the current context.
  *
  *     const { on, machine } = createChart<RunContext, RunEvent>();
  *     const open = { ...on("run.step", recordStep), ...on("run.end", "ended", endRun) };

@@ -57,8 +57,8 @@ export class Timers {
   readonly #due: () => void;
   #heap: Alarm[] = [];
   /**
-   * Wake-ups that were set while the clock was ahead. The heap may also contain such a wake-up under its original time;
-   * the heap's entry is then stale.
+   * Wake-ups that were set while the clock was ahead, with their corrected due times. `#heap` may still hold such a
+   * wake-up with its old due time; that entry is stale.
    */
   readonly #early: Alarm[] = [];
   /** The key of the last row that was read or is cached in memory; null before the first row. */

@@ -113,7 +113,7 @@ function mapped(value: Json, evaluate: (text: string) => Json): Json {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [unescaped(name), mapped(each, evaluate)]));
 }
 
-/** Converts attributes to an API body, with the names of its schema. */
+/** Converts HCL attributes to an API body: replaces each attribute's name by the name of its property in `schema`. */
 export function readBody(value: Json, schema: Schema): Json {
   if (isList(value)) {
     const items = listAlternatives(schema).find((each) => each.items !== undefined)?.items;

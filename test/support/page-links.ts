@@ -2,7 +2,7 @@ import { lexer, walkTokens } from "marked";
 
 /** A Markdown page's relative links, and the anchors that links to it can name. */
 export interface PageLinks {
-  /** The targets of links and pictures in the same repository, as written: `path`, `path#anchor` or `#anchor`. */
+  /** The relative targets of the page's links and pictures, as written: `path`, `path#anchor` or `#anchor`. */
   readonly links: readonly string[];
   /** The anchors of the page's headings, as GitHub makes them. */
   readonly anchors: ReadonlySet<string>;

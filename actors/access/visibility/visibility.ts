@@ -6,7 +6,10 @@ import { isWorkspaceOpen, listResources } from "../../resources/resource.table.j
 import { findMember } from "../../workspaces/member.table.js";
 import { forbiddenTitle, listScopePermissions, rolePermissions } from "./permissions.js";
 
-/** Lists the caller's permissions in the workspace; none if they cannot see it, or if it is closed. */
+/**
+ * Lists the caller's permissions in the workspace. The list is empty if the caller cannot see the workspace, or if the
+ * workspace is closed.
+ */
 export function listPermissions(reading: Reading, caller: Caller, workspaceId: string): readonly Permission[] {
   const granted = listGrantedPermissions(reading, caller, workspaceId);
   return granted.length > 0 && isOpen(reading, workspaceId) ? granted : [];

@@ -103,7 +103,7 @@ export interface DeliveryRow extends Stored<typeof deliveryItemSchema, "keyProbl
   readonly cursor: string | null;
   /** The hook occurrences and events that caused the delivery, oldest first. */
   readonly causes: readonly string[];
-  /** Number of entries that the `when` of their event did not accept. */
+  /** Number of entries that were skipped because the `when` of their event was not true. */
   readonly skipped: number;
 }
 

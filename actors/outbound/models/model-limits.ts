@@ -43,7 +43,7 @@ function withoutQuotes(body: string): string {
 /** Maximum number of models to cache limits for. If there are more, the least recently used model is evicted. */
 const MAX_KNOWN_MODELS = 200;
 
-/** The parts that each model does not accept, by model name. Kept in memory only. */
+/** Remembers, for each model, the request parts that this model does not accept. Kept in memory only. */
 export class KnownLimits {
   readonly #limits = new LRUCache<string, ReadonlySet<ModelPart>>({ max: MAX_KNOWN_MODELS });
 

@@ -107,7 +107,10 @@ class Listener {
   readonly #context: Context;
   readonly #options: ListenerOptions;
   readonly #seen = new Set<string>();
-  /** Maps a team's id to the id of the team's newest firing at the start; undefined if the team had no firing. */
+  /**
+   * The id of each team's newest firing when the command started to listen to the team, by team id. Undefined if the
+   * team had no firing then.
+   */
   readonly #floors = new Map<string, string | undefined>();
   /** The number of forwarded requests. */
   count = 0;

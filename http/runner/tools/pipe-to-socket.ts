@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { basename, dirname } from "node:path";
 
-/** The first argument that makes the one-file runner act as the bridge instead of as a runner. */
+/** With this flag as its first argument, the single-file runner acts as the bridge instead of as a runner. */
 export const BRIDGE_FLAG = "--bridge";
 
 /**

@@ -45,7 +45,10 @@ const filters: readonly HookOccurrenceFilter[] = [undefined, "beta"].flatMap((ho
   ),
 );
 
-/** Reads, slice by slice, the page of 20 occurrences before `before`, or the first page. */
+/**
+ * Reads a page of up to 20 occurrences, slice by slice: those before the id `before`, or the first page if `before` is
+ * undefined.
+ */
 function readPage(
   rows: Reading,
   filter: HookOccurrenceFilter,

@@ -66,9 +66,8 @@ function row({ service, workspaceId }: Judged, id: string): ReplayRow {
 }
 
 /**
- * Works as the scene's runner until this runner is disconnected. Returns a list of the jobs, to which later jobs are
- * added when they arrive. Each job leaves a change, except a job that only runs the check. `passes` decides whether the
- * check passes.
+ * Runs each job of the scene's runner until the runner disconnects. Appends each job to the returned list. Reports a
+ * diff for every job except those that only run the check. `passes` decides whether a job's check passes.
  */
 function works({ peer }: Judged, passes: (job: Job) => boolean = () => true): readonly Job[] {
   const jobs: Job[] = [];

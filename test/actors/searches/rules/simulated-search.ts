@@ -114,8 +114,9 @@ interface Replayed {
 }
 
 /**
- * A search through the rules of `decide-next.ts`, without machines. Whenever the search waits, one of the parts in
- * progress ends, chosen at random. Copies have random results and costs, unless the world gives them.
+ * Simulates a search with the rules of `decide-next.ts`, without the actors' state machines. Whenever the search waits,
+ * the simulation ends a random part that is in progress. Copies have random results and costs, unless the world sets
+ * them.
  */
 export class Simulation {
   readonly #world: World;
