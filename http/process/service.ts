@@ -162,8 +162,7 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
     stopped ??= close();
     return stopped;
   };
-  // Use a new random source for each link, so that the limit of links per source never applies: no request asked for
-  // this link.
+  // No request asked for these links, so each has a random source: the limit of links per source never applies.
   const signInLink = (to: string): Promise<string> =>
     issueSignInLink({ runtime, baseUrl: () => baseUrl }, { to, source: makeToken(runtime), sealedMailOf: null });
   return { baseUrl, port, runtime, allow, signInLink, stop };

@@ -95,21 +95,8 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
   return {
     name: "uws",
     listen: async (host, port) => {
-      const taken = () =>
-        new Error(
-          `cannot listen on ${host}:${port}: the address is in use, or this machine does not have the host's address`,
-        );
-      if (port !== 0) {
-        listening = bind(app, host, port);
-        if (listening === false) throw taken();
-        return port;
-      }
-      for (let tries = 0; tries < FREE_PORT_TRIES; tries += 1) {
-        const free = freePort(app, host);
-        listening = free !== null && bind(app, host, free);
-        if (free !== null && listening !== false) return free;
-      }
-      throw taken();
+      listening = listenOn(app, host, port);
+      return library.us_socket_local_port(listening);
     },
     close: async (graceMs) => {
       draining = true;
@@ -126,6 +113,19 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
       app.close();
     },
   };
+}
+
+/** Listens on the port, or on a free one if the port is 0. Throws if that is not possible. */
+function listenOn(app: uws.TemplatedApp, host: string, port: number): us_listen_socket {
+  for (let tries = 0; tries < FREE_PORT_TRIES; tries += 1) {
+    const chosen = port === 0 ? freePort(app, host) : port;
+    const socket = chosen !== null && bind(app, host, chosen);
+    if (socket !== false) return socket;
+    if (port !== 0) break;
+  }
+  throw new Error(
+    `cannot listen on ${host}:${port}: the address is in use, or this machine does not have the host's address`,
+  );
 }
 
 /** Keeps live responses open, and cuts those whose client is gone. */

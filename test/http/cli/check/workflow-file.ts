@@ -38,7 +38,10 @@ export function readPageFile(name: string): string {
   return `${block.code}\n`;
 }
 
-export const workflowText = readPageFile(".github/workflows/replay-check.yml");
+/** The page's workflow, with the line and the file of the tests, as the page asks its readers to replace them. */
+export const workflowText = readPageFile(".github/workflows/replay-check.yml")
+  .replaceAll("core/main", "core/dev")
+  .replaceAll("signalbox/main.json", "signalbox/dev.json");
 export const workflowFile = workflow.parse(parse(workflowText));
 export const job = workflowFile.jobs["replay-check"];
 
