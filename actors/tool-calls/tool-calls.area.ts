@@ -27,8 +27,8 @@ export const approverLeavingSubscriber: Subscriber<MemberLeft> = {
 };
 
 /**
- * Ends the calls that wait for an approval although their integration no longer offers the tool. Nobody can approve
- * such calls.
+ * Ends the calls that wait for an approval if their integration no longer offers the tool, because nobody can approve
+ * them.
  */
 export const toolChangesSubscriber: Subscriber<ResourceChanged<"integration">> = {
   name: "tool calls lose a tool that was removed",

@@ -35,8 +35,8 @@ export interface GivenValue {
 }
 
 /**
- * Returns a function that lists the values which files may give a variable of the root module in a folder. It covers
- * files that every run loads and files that may be passed to a run by name.
+ * Returns a function that lists the possible values of a variable. Files give these values to the root module in a
+ * folder: files that every run loads, and files that may be passed to a run by name.
  */
 export async function givenValues(
   repository: Repository,

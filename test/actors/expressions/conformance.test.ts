@@ -158,8 +158,8 @@ const optionalFunctions = new Map([
 ]);
 
 /**
- * Tests of type deduction with message literals, enums, or numbers that may be null. The objects that replace messages
- * here have none of these.
+ * Tests of type deduction that use message literals, enums, or numbers that may be null. They are skipped: messages are
+ * replaced by plain objects here, which have none of these.
  */
 const deducedOfMessages: ReadonlySet<string> = new Set([
   ...["struct", "int_field", "repeated_int_field", "map_bool_int", "enum_field", "repeated_enum_field"],
