@@ -27,7 +27,7 @@ const { values, positionals } = readArguments(USAGE, {
 const LONG = 70;
 
 /**
- * The content of `http/areas.json`. `lines` has the parts of http, the lowest first. The part "areas" stands for every
+ * The content of `http/areas.json`. `lines` has the parts of http, the lowest first. The part "areas" means every
  * folder that no other part lists. `programs` has the programs of http by name.
  */
 interface HttpParts {

@@ -103,7 +103,7 @@ function toSchema(type: Type): z.ZodType {
 /** The fields of a task in events, hook bodies and callbacks. */
 export const eventTaskShape = {
   id: z.string().describe("The id of the task (`task_…`)."),
-  title: z.string().describe("What is to be done, in one line."),
+  title: z.string().describe("The work to do, in one line."),
   url: z.string().describe("The address where the task comes from, such as an issue; empty for none."),
   line: z.string().describe("The key of the task's line; empty if the line was deleted."),
   station: z.string().describe("The display name of the task's current station."),

@@ -8,8 +8,7 @@ export interface Respelled {
   /** Maps an offset in `text` to an offset in the source. */
   sourceOffset(offset: number): number;
   /**
-   * Returns the field name that a placeholder in `text` stands for. Returns any name that is not a placeholder
-   * unchanged.
+   * Returns the field name that a placeholder in `text` replaces. Returns any name that is not a placeholder unchanged.
    */
   toField(name: string): string;
 }

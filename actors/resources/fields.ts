@@ -50,7 +50,7 @@ export const hostName = z
     "must be a host without http://, optionally with *. before it or a port after it",
   );
 
-/** Returns whether one of `hosts` covers every host that `host` stands for. `host` may be a pattern with `*.`. */
+/** Whether one of `hosts` covers `host`. For a pattern with `*.` as `host`, it must cover all matching hosts. */
 export function coversHost(hosts: readonly string[], host: string): boolean {
   return hosts.some((one) => one === host || (one.startsWith("*.") && host.endsWith(one.slice(1))));
 }

@@ -107,7 +107,7 @@ function toOperation(on: WorkEventName): ZodOpenApiOperationObject {
       `${eventTexts[on].when} ${isBefore ? WAITS : RETRIES} A hook on \`${on}\` sends this request, with this body ` +
       "unless its step defines another one.",
     tags: ["Hook occurrences"],
-    // OpenAPI has no security scheme for signatures, so `{}` stands for a signed request. With `signing.oidc`, a
+    // OpenAPI has no security scheme for signatures, so `{}` means a signed request. With `signing.oidc`, a
     // request has a bearer token.
     security: [{}, { hookToken: [] }],
     parameters: Object.keys(headers).map((name) => ({ $ref: `#/components/parameters/${name}` })),

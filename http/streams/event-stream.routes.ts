@@ -164,8 +164,8 @@ class EventStream implements LiveHandler {
   }
 
   /**
-   * Ends the response, with the reason as a comment. If the client reconnects, the service refuses the new request with
-   * a problem.
+   * Ends the response, with the reason as a comment. If the credential is no longer valid, the service refuses the
+   * client's next request with a problem.
    */
   #close(reason: string): void {
     if (this.#isClosing) return;

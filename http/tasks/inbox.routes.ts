@@ -38,9 +38,11 @@ const inboxPage = z.strictObject({
     .strictObject({
       me: count("Number of items that only you can decide."),
       none: count("Number of items whose tasks have no assignee."),
-      all: count("Number of items in total, whoever can decide them."),
+      all: count("Number of items in total, no matter who can decide them."),
     })
-    .describe(`The number of items, on all pages. ${MAX_COUNTED} also stands for more.`),
+    .describe(
+      `The number of items, on all pages. The service counts up to ${MAX_COUNTED}, which means that many or more.`,
+    ),
   next: nextPage("after"),
 });
 

@@ -1,7 +1,7 @@
 import type { AnyStateMachine, StateNode } from "xstate";
 
 /**
- * The transitions of a machine, by state. The state `any` stands for every state.
+ * The transitions of a machine, by state. The state `any` means every state.
  *
  * Each row has an event and the possible next states, separated by `" | "`. If the actor classifies its messages, the
  * event is the class of a message. The next state `same` means that the machine stays in the state. `not taken` means

@@ -6,7 +6,7 @@ export function addRunnerCommand(tree: CommandTree): void {
   tree.add({
     usage: "runner",
     summary: "run the agents of a service on this machine",
-    details: `${RUNNER_DETAILS}\nIn a clone, npm run runner -- stands for signalbox runner.`,
+    details: `${RUNNER_DETAILS}\nIn a clone, run npm run runner -- instead of signalbox runner.`,
     example: `signalbox runner --url https://signalbox.example --command node /opt/agent.js
   signalbox runner --url https://signalbox.example -- node --trace-warnings /opt/agent.js`,
     isLocal: true,

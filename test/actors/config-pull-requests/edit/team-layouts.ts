@@ -4,7 +4,7 @@ import { core } from "./module-layout.js";
 
 /**
  * References to a team, each with the declarations between the reference and the team. The edit can resolve each
- * reference. `TEAM` stands for the team's key.
+ * reference. `TEAM` is replaced by the team's key.
  */
 function teamReferences(): readonly (readonly [string, string])[] {
   const locals = (body: string) => `locals {\n${body}}\n`;
